@@ -66,8 +66,8 @@ const freesSlot = ({ objectRef, requestObject, responseStatus }: Line): boolean 
 };
 
 /**
- * For each granted eviction but the first: milliseconds since its slot was free, at least 0 (a watch
- * can tell of a write before the server has stamped its answer, so order goes by arrival).
+ * For each granted eviction but the first: milliseconds since its slot was free, at least 0 (a
+ * watch can tell of a write before the server has stamped its answer, so order goes by arrival).
  */
 const slotReactions = (lines: readonly Line[], granted: readonly Line[]): readonly number[] => {
   const frees = lines.filter(freesSlot);

@@ -1,5 +1,5 @@
-// Ten nodes with thirty pods each, drained by one kubectl, by ten at once and by ours, on the served
-// world and on a real API server. The audit log is the clock.
+// Ten nodes with thirty pods each, drained by one kubectl, by ten at once and by ours, on the
+// served world and on a real API server. The audit log is the clock.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { missing } from '../test/support/demo-world.ts';
 import { drainFigures, readAudit, requestsByKind } from './support/audit.ts';

@@ -1,5 +1,6 @@
-// Logs Insights queries over a generated audit log, each as its own process from start to exit, beside what
-// people use for the same today: grep, jq, DuckDB by its Node package. Time, processor time, peak memory.
+// Logs Insights queries over a generated audit log, each as its own process from start to exit,
+// beside what people use for the same today: grep, jq, DuckDB by its Node package. Time, processor
+// time, peak memory.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';

@@ -1,5 +1,6 @@
-// Lint of 10,000 files: `drover userdata lint` as a process, on user data of every family, and on plain
-// cloud-config beside cloud-init's own schema check of the same files, in one process of each.
+// Lint of 10,000 files: `drover userdata lint` as a process, on user data of every family, and on
+// plain cloud-config beside cloud-init's own schema check of the same files, in one process of
+// each.
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -245,7 +245,9 @@ const decisionPath = async (context: BenchContext, collector: SeriesCollector): 
   }
 };
 
-/** Returns why it cannot run, or undefined. A server of its own for each size: nothing is left over. */
+/**
+ * Returns why it cannot run, or undefined. A server of its own for each size: nothing is left over.
+ */
 const realServer = async (
   context: BenchContext,
   collector: SeriesCollector,

@@ -1,10 +1,12 @@
 // Time from process start until `drover up --demo` answers, until all its nodes are Ready, and the
 // memory it then has; beside moto_server and a real Kubernetes control plane.
+
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createKubeClient, loadKubeconfig } from '../src/adapters/kube/index.ts';
+import { defined } from '../src/api/defined.ts';
 import { type Node, resourceTypes } from '../src/api/kube.ts';
 import { missing, ServedWorld } from '../test/support/demo-world.ts';
 import { freePorts } from '../test/support/processes.ts';
@@ -45,7 +47,7 @@ const measureOurs = async (collector: SeriesCollector): Promise<void> => {
     const who = `drover up --demo, ${start}`;
     const startedAt = performance.now();
     const args = ['--demo', '--port', '0'];
-    const world = await ServedWorld.start({ args, ...(dataDir === undefined ? {} : { dataDir }) });
+    const world = await ServedWorld.start({ args, ...defined({ dataDir }) });
     dataDir = world.dataDir;
     try {
       // The second start is no rival of a peer's first one: figures of its own.
@@ -77,7 +79,9 @@ const motoPath = (): string => {
   }
 };
 
-/** One list of each service that the demo world holds something of. moto loads each at first use. */
+/**
+ * One list of each service that the demo world holds something of. moto loads each at first use.
+ */
 const motoCalls = [
   ['autoscaling', '2011-01-01', 'DescribeAutoScalingGroups'],
   ['ec2', '2016-11-15', 'DescribeInstances'],

@@ -1,5 +1,6 @@
-// A version update of one large group in virtual time by the real controllers, in Drover's own strategy: what grows with
-// the cluster, and what with the work at hand. Each size runs in a process of its own, on one thread.
+// A version update of one large group in virtual time by the real controllers, in Drover's own
+// strategy: what grows with the cluster, and what with the work at hand. Each size runs in a
+// process of its own, on one thread.
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';

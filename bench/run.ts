@@ -1,5 +1,5 @@
-// `npm run bench [-- NAME...] [--runs N]`: runs every benchmark that can run here, one at a time, and
-// says of each other one why it did not. Prints figures, asserts none of them.
+// `npm run bench [-- NAME...] [--runs N]`: runs every benchmark that can run here, one at a time,
+// and says of each other one why it did not. Prints figures, asserts none of them.
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { budget } from './budget.ts';

@@ -18,7 +18,9 @@ const nodesPerGroup = 1000;
 const freeMiBPerNode = 2;
 const podsReadyWithinMs = 2_700_000;
 const restMs = 5000;
-/** Each client command this many times, the list of all pods once: it takes kubectl half a minute. */
+/**
+ * Each client command this many times, the list of all pods once: it takes kubectl half a minute.
+ */
 const repeats = 3;
 const once = 'get pods -A';
 

@@ -1,5 +1,6 @@
 // How fast virtual time runs: seeded lives of a cluster with controllers, faults and oracles, the
-// demo cluster left alone for hours, a node group that grows from nothing, and the bare kernel. One thread.
+// demo cluster left alone for hours, a node group that grows from nothing, and the bare kernel. One
+// thread.
 import type { JsonObject } from '../src/api/json.ts';
 import { seedDemo } from '../src/main/demo.ts';
 import { createWorld } from '../world/index.ts';

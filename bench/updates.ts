@@ -1,5 +1,6 @@
-// A version update of twelve drawn clusters in virtual time by the real controllers: Drover's own strategy
-// beside EKS' on the same cluster, with the lower bound of any order; and blue/green without its soak.
+// A version update of twelve drawn clusters in virtual time by the real controllers: Drover's own
+// strategy beside EKS' on the same cluster, with the lower bound of any order; and blue/green
+// without its soak.
 import { lowerBoundSeconds } from '../src/sim/rollout/bound.ts';
 import { clusterCount, drawCluster } from '../src/sim/rollout/cluster.ts';
 import { type RolloutOutcome, runRollout } from '../src/sim/rollout/run.ts';
@@ -45,7 +46,8 @@ const run = async ({ runs, say }: BenchContext): Promise<Outcome> => {
         say(lineOf(who, one, bound));
         if (one.status !== 'Successful') failures.push(`${cluster.name}, ${who}: ${one.message}`);
         const head = { who, role };
-        // All new nodes first is another bargain: it stands for itself, and is no figure of the first's.
+        // All new nodes first is another bargain: it stands for itself, and is no figure of the
+        // first's.
         const of = strategy === 'BLUE_GREEN' ? 'blue/green, no soak: ' : '';
         collector.add(
           { what: `${of}makespan / lower bound`, ...head },

@@ -12,13 +12,19 @@ import { fileURLToPath } from 'node:url';
 const program = fileURLToPath(import.meta.url);
 const entry = join(dirname(program), '..', 'src', 'main', 'drover.ts');
 const needed = 24;
-/** Processes that stay. Their young generation is kept small: 30 to 40 MB less, no slower (measured). */
+/**
+ * Processes that stay. Their young generation is kept small: 30 to 40 MB less, no slower
+ * (measured).
+ */
 const staying = new Set(['up', 'controller']);
 const youngGeneration = '--max-semi-space-size';
 const smallYoungGeneration = `${youngGeneration}=2`;
 /** The controller's heap is small: one thread beside its own collects and compiles fast enough. */
 const fewThreads = '--v8-pool-size=1';
-/** glibc gives each thread memory of its own and keeps what was freed there: 10 to 20 MB less (measured). */
+/**
+ * glibc gives each thread memory of its own and keeps what was freed there: 10 to 20 MB less
+ * (measured).
+ */
 const fewArenas = { MALLOC_ARENA_MAX: '2' };
 
 const pinnedNode = () => {
@@ -54,8 +60,8 @@ const startAgain = (flags) => {
 };
 
 /**
- * Installed as a package (npm, npx, pre-commit) this lies below node_modules, where Node takes no types out
- * of its own accord: it is told to, for the files of this package alone.
+ * Installed as a package (npm, npx, pre-commit) this lies below node_modules, where Node takes no
+ * types out of its own accord: it is told to, for the files of this package alone.
  */
 const stripTypes = () => {
   const { emitWarning } = process;

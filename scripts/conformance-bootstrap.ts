@@ -1,5 +1,5 @@
-// The table of the bootstrap's conformance for docs/conformance.md, from the cases themselves: a test runs
-// every one of them, so that what is counted here holds.
+// The table of the bootstrap's conformance for docs/conformance.md, from the cases themselves: a
+// test runs every one of them, so that what is counted here holds.
 import type { Topic } from '../test/conformance/bootstrap/topic.ts';
 import { topics } from '../test/conformance/bootstrap/topics.ts';
 

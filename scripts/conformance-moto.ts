@@ -1,5 +1,5 @@
-// What moto's own tests give here, for docs/conformance.md, from what `test/conformance/moto/run.ts --write`
-// recorded of its last run. Runs nothing.
+// What moto's own tests give here, for docs/conformance.md, from what `test/conformance/moto/run.ts
+// --write` recorded of its last run. Runs nothing.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 

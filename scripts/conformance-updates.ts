@@ -1,5 +1,6 @@
 // Which scenarios of rolling updates that other projects test are tested here too, as a table for
-// docs/conformance.md. `works` is said only where tests carry the row's id; else why it does not apply.
+// docs/conformance.md. `works` is said only where tests carry the row's id; else why it does not
+// apply.
 
 interface Scenario {
   readonly id: string;

@@ -1,6 +1,7 @@
 // Reads the fields of KubeletConfiguration v1beta1, minor by minor, from a git directory of
-// k8s.io/kubelet and prints facts: names, types, the first minor with a field and the first without.
-// Usage: node scripts/generate-kubelet-facts.ts GITDIR > src/formats/node/facts/kubelet-configuration.json
+// k8s.io/kubelet and prints facts: names, types, the first minor with a field and the first
+// without. Usage: node scripts/generate-kubelet-facts.ts GITDIR >
+// src/formats/node/facts/kubelet-configuration.json
 import { execFileSync } from 'node:child_process';
 
 const oldestMinor = 21;

@@ -1,12 +1,14 @@
-// Development-time generator: reads the roles and bindings that a fresh kube-apiserver makes for itself
-// (label kubernetes.io/bootstrapping=rbac-defaults) and writes them as compact JSON. It never runs in
-// production and never fetches anything.
+// Development-time generator: reads the roles and bindings that a fresh kube-apiserver makes for
+// itself (label kubernetes.io/bootstrapping=rbac-defaults) and writes them as compact JSON. It
+// never runs in production and never fetches anything.
 //
 // node scripts/generate-role-facts.ts --kubeconfig FILE --source 'kube-apiserver 1.36.2'
+
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { defined } from '../src/api/defined.ts';
 
 interface Rule {
   readonly apiGroups?: readonly string[];
@@ -75,8 +77,7 @@ const roleFacts = ({ metadata, rules, aggregationRule }: Item): unknown => {
   const goesTo = labelled(metadata.labels);
   return {
     name: metadata.name,
-    ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
-    ...(gathers === undefined ? {} : { gathers }),
+    ...defined({ namespace: metadata.namespace, gathers }),
     ...(goesTo.length === 0 ? {} : { goesTo }),
     rules: (rules ?? []).map(ruleFacts),
   };
@@ -84,7 +85,7 @@ const roleFacts = ({ metadata, rules, aggregationRule }: Item): unknown => {
 
 const bindingFacts = ({ metadata, roleRef, subjects }: Item): unknown => ({
   name: metadata.name,
-  ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
+  ...defined({ namespace: metadata.namespace }),
   role: roleRef?.name,
   subjects: (subjects ?? []).map(({ kind, name, namespace }) => [
     kind,

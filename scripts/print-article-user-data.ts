@@ -1,5 +1,6 @@
-// Prints test/articles/rendered: the user data of article 003's forms, rendered from the group files in
-// test/articles/groups, and the ConfigMap of its Windows group. A test compares, to the byte.
+// Prints test/articles/rendered: the user data of article 003's forms, rendered from the group
+// files in test/articles/groups, and the ConfigMap of its Windows group. A test compares, to the
+// byte.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';

@@ -1,6 +1,7 @@
 // Prints what an administrator applies for `drover controller` in a cluster: deploy/rbac.yaml from
-// src/api/controller-rights.ts, deploy/certificates.yaml and deploy/hooks.yaml; deploy/fence.yaml from src/api/controller-fence.ts. A test
-// (test/deploy/controller.test.ts) fails when somebody forgot to run it: `node scripts/print-deploy.ts`.
+// src/api/controller-rights.ts, deploy/certificates.yaml and deploy/hooks.yaml; deploy/fence.yaml
+// from src/api/controller-fence.ts. A test (test/deploy/controller.test.ts) fails when somebody
+// forgot to run it: `node scripts/print-deploy.ts`.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';

@@ -9,7 +9,9 @@ const root = join(import.meta.dirname, '..');
 export const faultsFile = join(root, 'docs', 'fault-kinds.md');
 const open = '<!-- generated: faults -->';
 const close = '<!-- end: faults -->';
-/** Faults that happen once are carried out by world control; all others are asked for by the world. */
+/**
+ * Faults that happen once are carried out by world control; all others are asked for by the world.
+ */
 const controlFile = join(root, 'src', 'main', 'control-routes.ts');
 
 export const kinds = Object.keys(faultKinds) as readonly FaultKind[];

@@ -1,11 +1,14 @@
-// Writes src/aws-wire/models/*.json: botocore's published service models without prose, reduced to the
-// operations Drover's world may ever answer and the shapes these reach. Run by hand when a newer
-// botocore is wanted: node scripts/prune-aws-models.ts --botocore DIR (the installed package).
-// It never downloads anything, and it stops at a trait it does not know instead of dropping it.
+// Writes src/aws-wire/models/*.json: botocore's published service models without prose, reduced to
+// the operations Drover's world may ever answer and the shapes these reach. Run by hand when a
+// newer botocore is wanted: node scripts/prune-aws-models.ts --botocore DIR (the installed
+// package). It never downloads anything, and it stops at a trait it does not know instead of
+// dropping it.
+
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { argv } from 'node:process';
 import { gunzipSync } from 'node:zlib';
+import { defined } from '../src/api/defined.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -152,7 +155,7 @@ function pruneOperation(source: Json, name: string, isRest: boolean): Json {
     ...(isRest ? { http: source.http } : {}),
     ...(ref('input') === undefined ? {} : { input: ref('input') }),
     ...(ref('output') === undefined ? {} : { output: ref('output') }),
-    ...(output.resultWrapper === undefined ? {} : { resultWrapper: output.resultWrapper }),
+    ...defined({ resultWrapper: output.resultWrapper }),
     ...(errors.length === 0 ? {} : { errors }),
   };
 }

@@ -29,7 +29,9 @@ export interface ApiRequest {
   readonly sent?: SentBody;
 }
 
-/** Members that an object of the body has twice: their paths in JSON, sentences with lines in YAML. */
+/**
+ * Members that an object of the body has twice: their paths in JSON, sentences with lines in YAML.
+ */
 export interface SentBody {
   readonly form: 'json' | 'yaml';
   readonly duplicates: readonly string[];
@@ -92,7 +94,9 @@ export interface StoreChange {
   readonly previous: (KubeObject & JsonObject) | undefined;
 }
 
-/** In-world client with an identity: same validation, admission and audit as a request over HTTP. */
+/**
+ * In-world client with an identity: same validation, admission and audit as a request over HTTP.
+ */
 export interface WorldClient {
   /** `pods/binding` and `pods/eviction` are resources here too: the object names its pod. */
   create(resource: GroupResource, namespace: string | undefined, object: JsonObject): Result;
@@ -240,8 +244,8 @@ export interface ServiceBalancers {
 export type AuditSink = (event: JsonObject) => void;
 
 /**
- * The audit log as it was written, JSON lines, by position in bytes. A position means the same line as
- * long as the process runs; what is no longer kept is gone from the front.
+ * The audit log as it was written, JSON lines, by position in bytes. A position means the same line
+ * as long as the process runs; what is no longer kept is gone from the front.
  */
 export interface KeptLog {
   /** The first byte that is still there, and the one after the last. */
@@ -250,7 +254,9 @@ export interface KeptLog {
   read(from: number, length: number): Uint8Array;
 }
 
-/** A write as it was asked for and answered; `body` is left out where the audit log leaves it out. */
+/**
+ * A write as it was asked for and answered; `body` is left out where the audit log leaves it out.
+ */
 export interface WriteRecord {
   readonly verb: string;
   readonly resource: string;

@@ -1,5 +1,6 @@
-// Whom the cluster lets in as a node, as EKS' authenticator and the Node authorizer do: a machine whose user
-// data names this cluster and whose role an access entry or kube-system/aws-auth maps to its node name.
+// Whom the cluster lets in as a node, as EKS' authenticator and the Node authorizer do: a machine
+// whose user data names this cluster and whose role an access entry or kube-system/aws-auth maps to
+// its node name.
 import { objectOr } from '../src/api/json.ts';
 import { mappedUser } from '../src/formats/index.ts';
 import type { AwsWorld } from './aws/index.ts';

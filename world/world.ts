@@ -1,6 +1,7 @@
 // The embedded world as one object: API server, its controllers, machines and AWS on one kernel.
 // Only wiring; whoever builds it decides how time passes and where state and audit go.
 
+import { defined } from '../src/api/defined.ts';
 import { exampleAuthority } from '../src/formats/index.ts';
 import { accessPoliciesOf } from './access-policies.ts';
 import { type AwsWorld, type ClusterAccess, createAwsWorld } from './aws/index.ts';
@@ -91,7 +92,9 @@ const releaseOf = (aws: AwsWorld, imageId: string): NodeRelease | undefined => {
   return nodeReleases[facts.system](inEksForm(facts.kubernetesPatch), facts.windowsYear);
 };
 
-/** Where nobody listens the cluster is reachable all the same, for machines that live in here alone. */
+/**
+ * Where nobody listens the cluster is reachable all the same, for machines that live in here alone.
+ */
 const virtualAccess: ClusterAccess = {
   endpoint: 'https://kubernetes.world',
   // Nothing verifies it, nodes only look that it is one.
@@ -101,16 +104,18 @@ const virtualAccess: ClusterAccess = {
 /** Builds a world; a restored one takes up its in-flight work at the next step. */
 export const createWorld = (options: WorldOptions): World => {
   const { seed, startAt, tables, audit, endpoint, clusterAccess, events, onWrite } = options;
-  const kernel = new Kernel({ seed, startAt, ...(tables === undefined ? {} : { tables }) });
+  const kernel = new Kernel({ seed, startAt, ...defined({ tables }) });
   const restored = kernel.tables.open('kernel.meta').has('kernel');
   const faults = new Faults(kernel);
   let policiesOf: AccessPolicies = () => [];
   const kube = createKubeApiServer({
     kernel,
-    ...(audit === undefined ? {} : { audit }),
-    ...(onWrite === undefined ? {} : { onWrite }),
-    ...(options.managers === undefined ? {} : { managers: options.managers }),
-    ...(options.accountVolumes === undefined ? {} : { accountVolumes: options.accountVolumes }),
+    ...defined({
+      audit,
+      onWrite,
+      managers: options.managers,
+      accountVolumes: options.accountVolumes,
+    }),
     version: () => servedVersion(aws),
     accessPolicies: (user) => policiesOf(user),
     printers,
@@ -122,13 +127,12 @@ export const createWorld = (options: WorldOptions): World => {
     faults,
     account: options.account ?? worldAccount,
     region: options.region ?? worldRegion,
-    ...(options.trail === undefined ? {} : { trail: options.trail }),
+    ...defined({ trail: options.trail }),
     host: () => {
       if (host === undefined) throw new Error('machines are used before the world is wired');
       return host;
     },
-    ...(endpoint === undefined ? {} : { endpoint }),
-    ...(options.auditLog === undefined ? {} : { auditLog: options.auditLog }),
+    ...defined({ endpoint, auditLog: options.auditLog }),
     clusterAccess: clusterAccess ?? (() => virtualAccess),
     kubernetesVersion: worldVersion.gitVersion.slice(1, worldVersion.gitVersion.indexOf('-')),
     whenClusterActive: ({ bringsAddons }) =>
@@ -145,7 +149,7 @@ export const createWorld = (options: WorldOptions): World => {
     balancers: aws.balancers,
     version: worldVersion.gitVersion,
     approvesKubelets: options.approvesKubelets ?? true,
-    ...(events === undefined ? {} : { events }),
+    ...defined({ events }),
   });
   const kubelets = createKubelets({
     ...shared,
@@ -153,8 +157,7 @@ export const createWorld = (options: WorldOptions): World => {
       version: worldVersion.gitVersion,
       releaseOf: (imageId) => releaseOf(aws, imageId),
       gate: createJoinGate(kube, aws),
-      ...(events === undefined ? {} : { events }),
-      ...(options.leases === undefined ? {} : { leases: options.leases }),
+      ...defined({ events, leases: options.leases }),
     },
   });
   host = kubelets;

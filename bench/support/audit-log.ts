@@ -1,5 +1,5 @@
-// Writes a large audit log: the mix of a busy cluster's requests, about 1,500 bytes an event, one in 958
-// by the node manager's agent. The same size gives the same bytes.
+// Writes a large audit log: the mix of a busy cluster's requests, about 1,500 bytes an event, one
+// in 958 by the node manager's agent. The same size gives the same bytes.
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { SeededRandom } from '../../world/kernel/random.ts';

@@ -1,5 +1,6 @@
-// Reads an audit log (audit.k8s.io/v1, JSON lines) into what the drains are judged by: when the first
-// mark or eviction was asked for, when the last pod was gone, and what was asked of the server.
+// Reads an audit log (audit.k8s.io/v1, JSON lines) into what the drains are judged by: when the
+// first mark or eviction was asked for, when the last pod was gone, and what was asked of the
+// server.
 import type { AuditEvent } from '../../test/support/demo-world.ts';
 
 export interface Line extends AuditEvent {
@@ -71,7 +72,9 @@ const requestsOf = (
 const isAbout = ({ objectRef }: Line, ...resources: readonly string[]): boolean =>
   resources.includes(objectRef?.resource ?? '');
 
-/** Requests of one agent: about pods (evictions among them) and nodes, its journal, and the rest. */
+/**
+ * Requests of one agent: about pods (evictions among them) and nodes, its journal, and the rest.
+ */
 export const requestsByKind = (
   lines: readonly Line[],
   isContender: (agent: string) => boolean,

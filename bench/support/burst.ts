@@ -1,6 +1,7 @@
 // Notices of many nodes in a queue at the same moment, and our controllers over any Kubernetes API:
-// how long until each node shows label and cordon, and what was written until then. The queue and the
-// groups answer at once and in process, so that only the API given and our own work are measured.
+// how long until each node shows label and cordon, and what was written until then. The queue and
+// the groups answer at once and in process, so that only the API given and our own work are
+// measured.
 import type { JsonObject } from '../../src/api/json.ts';
 import { type KubeObject, type Node, resourceTypes } from '../../src/api/kube.ts';
 import { ensureCrds } from '../../src/controllers/crds.ts';

@@ -1,5 +1,6 @@
-// What a plan says of a drawn cluster beside what then happens to another one of its kind: the plan sees a snapshot
-// alone, the outcome has another seed and pods that take up to 30 % longer or less. Judges nothing.
+// What a plan says of a drawn cluster beside what then happens to another one of its kind: the plan
+// sees a snapshot alone, the outcome has another seed and pods that take up to 30 % longer or less.
+// Judges nothing.
 import { setPriority } from 'node:os';
 import type { UpdateStrategy, Waiver } from '../../src/api/nodegroup-update.ts';
 import type { HookTime } from '../../src/api/update-hooks.ts';
@@ -43,9 +44,10 @@ export interface CalibrationRow {
 
 const source = 'the embedded world';
 /**
- * What no snapshot tells: the cloud of the embedded world launches what is missing about 3 s after it is asked, takes
- * 6.5 s to shut down and is looked at every second meanwhile, and is no slower in one run than in another; the pods of drawn
- * clusters stop within 1 to 10 s (13 s where an outcome has varied them). Taken from seeds 501 to 790, which no figure rests on.
+ * What no snapshot tells: the cloud of the embedded world launches what is missing about 3 s after
+ * it is asked, takes 6.5 s to shut down and is looked at every second meanwhile, and is no slower
+ * in one run than in another; the pods of drawn clusters stop within 1 to 10 s (13 s where an
+ * outcome has varied them). Taken from seeds 501 to 790, which no figure rests on.
  */
 const times: CloudTimes = {
   setup: { p50: 0.3, p90: 0.5, source },
@@ -202,7 +204,9 @@ export const percentWithin = (
   return (within / Math.max(1, rows.length)) * 100;
 };
 
-/** Of a process made for it: answers each seed with its rows, behind everything else on the machine. */
+/**
+ * Of a process made for it: answers each seed with its rows, behind everything else on the machine.
+ */
 export const serveSeeds = (): void => {
   setPriority(10);
   const courses = askedCourses();

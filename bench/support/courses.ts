@@ -1,5 +1,6 @@
-// Courses that an update takes beside a strategy's plain one: with hooks, in waves that rest, blue/green with a soak.
-// Drawn per cluster, what their plan is told and what then happens apart. Judges nothing.
+// Courses that an update takes beside a strategy's plain one: with hooks, in waves that rest,
+// blue/green with a soak. Drawn per cluster, what their plan is told and what then happens apart.
+// Judges nothing.
 import type { JsonObject } from '../../src/api/json.ts';
 import type { UpdateStrategy } from '../../src/api/nodegroup-update.ts';
 import { type HookKind, type HookTime, hookKinds } from '../../src/api/update-hooks.ts';
@@ -20,7 +21,10 @@ export interface Course {
   readonly name: string;
   readonly strategy: UpdateStrategy;
   readonly updateConfig?: JsonObject;
-  /** What stands in the cluster for it; of the outcome's, each hook takes up to `share` longer or less. */
+  /**
+   * What stands in the cluster for it; of the outcome's, each hook takes up to `share` longer or
+   * less.
+   */
   readonly objects?: readonly WorkloadObject[];
   readonly objectsVaried?: readonly WorkloadObject[];
   /** What earlier updates of the group would have noted. */

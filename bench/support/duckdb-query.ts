@@ -1,5 +1,6 @@
-// One SQL statement in DuckDB, its rows as JSON lines: what its command line would print, for it is not on every
-// machine. Its own process, so that its start and its memory are measured like everybody's.
+// One SQL statement in DuckDB, its rows as JSON lines: what its command line would print, for it is
+// not on every machine. Its own process, so that its start and its memory are measured like
+// everybody's.
 import { DuckDBInstance } from '@duckdb/node-api';
 
 const sql = process.argv[2] ?? '';

@@ -1,4 +1,5 @@
-// One plan in a process of its own: node bench/support/plan-process.ts NODES STRATEGY. Prints its figures as JSON.
+// One plan in a process of its own: node bench/support/plan-process.ts NODES STRATEGY. Prints its
+// figures as JSON.
 import type { UpdateStrategy } from '../../src/api/nodegroup-update.ts';
 import { planUpdate } from '../../src/core/update/plan/index.ts';
 import type { PlanFigures } from '../plan-growth.ts';

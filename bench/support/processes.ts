@@ -1,4 +1,5 @@
-// Child processes that a measurement waits for, and how kubectl is told from others in an audit log.
+// Child processes that a measurement waits for, and how kubectl is told from others in an audit
+// log.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 

@@ -1,5 +1,5 @@
-// One process of the benchmark `rollout`: updates a group of the size that it is told and prints what it took, as JSON.
-// A process of its own, so that its memory is this size's alone.
+// One process of the benchmark `rollout`: updates a group of the size that it is told and prints
+// what it took, as JSON. A process of its own, so that its memory is this size's alone.
 import { lowerBoundSeconds } from '../../src/sim/rollout/bound.ts';
 import type { RolloutCluster } from '../../src/sim/rollout/cluster.ts';
 import { runRollout } from '../../src/sim/rollout/run.ts';
@@ -8,7 +8,10 @@ export interface RolloutFigures {
   readonly status: string;
   readonly message: string;
   readonly pods: number;
-  /** Processor time of the update and of building its cluster, in seconds; garbage collection is part of it. */
+  /**
+   * Processor time of the update and of building its cluster, in seconds; garbage collection is
+   * part of it.
+   */
   readonly cpuSeconds: number;
   readonly buildCpuSeconds: number;
   readonly wallSeconds: number;

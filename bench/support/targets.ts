@@ -1,5 +1,6 @@
 // The two clusters that drains are measured on: the served world (its own process) and a real API
 // server with stand-ins for kubelets. Both keep an audit log, which is the neutral clock.
+
 import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as autoscaling from '@aws-sdk/client-auto-scaling';
@@ -10,6 +11,7 @@ import {
   type KubeClient,
   loadKubeconfig,
 } from '../../src/adapters/kube/index.ts';
+import { defined } from '../../src/api/defined.ts';
 import { type Node, resourceTypes } from '../../src/api/kube.ts';
 import { ServedWorld } from '../../test/support/demo-world.ts';
 import { fakeKubelets } from '../../test/support/fake-kubelets.ts';
@@ -121,7 +123,7 @@ const addGroup = async (world: ServedWorld, size: number): Promise<void> => {
       MinSize: 0,
       MaxSize: size,
       DesiredCapacity: size,
-      ...(subnets === undefined ? {} : { VPCZoneIdentifier: subnets }),
+      ...defined({ VPCZoneIdentifier: subnets }),
     }),
   );
   groups.destroy();
@@ -216,8 +218,8 @@ const realTarget = async (options: TargetOptions): Promise<Started> => {
 };
 
 /**
- * Runs `work` on each target that can be had. Returns why others were left out, and what broke on the
- * way: the figures that `work` collected until then stand all the same.
+ * Runs `work` on each target that can be had. Returns why others were left out, and what broke on
+ * the way: the figures that `work` collected until then stand all the same.
  */
 export const onEachTarget = async (
   options: TargetOptions,

@@ -1,5 +1,5 @@
-// The spec of a NodeGroup that adopts an Auto Scaling group: what it leaves out stands in the status, read from AWS. Every
-// reader of NodeGroups completes them here, once, at the edge.
+// The spec of a NodeGroup that adopts an Auto Scaling group: what it leaves out stands in the
+// status, read from AWS. Every reader of NodeGroups completes them here, once, at the edge.
 import type { NodeGroup, NodeGroupSpec, NodeGroupStatus } from './nodegroup.ts';
 
 /** What AWS and the nodes say of an adopted group. */
@@ -25,8 +25,8 @@ const unknown: Omit<NodeGroupSpec, 'scaling'> = {
 };
 
 /**
- * What the spec asked for when it was last taken note of, none of it a request: a version that no node had told yet is
- * the one that nodes tell by now.
+ * What the spec asked for when it was last taken note of, none of it a request: a version that no
+ * node had told yet is the one that nodes tell by now.
  */
 const notedRevision = (
   group: NodeGroup,
@@ -37,8 +37,9 @@ const notedRevision = (
 };
 
 /**
- * `spec`: whole, whatever the object states; `stated`: what it states. Sizes and revision stand as they were last taken note
- * of, so that a change at AWS is no request. Of a group that Drover creates: as it is.
+ * `spec`: whole, whatever the object states; `stated`: what it states. Sizes and revision stand as
+ * they were last taken note of, so that a change at AWS is no request. Of a group that Drover
+ * creates: as it is.
  */
 export const completeNodeGroup = (
   group: NodeGroup,

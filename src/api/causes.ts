@@ -1,7 +1,9 @@
 // Causes on a NodeDisruption: when two are one, and what to write so that one is recorded. Used by
 // whoever records a cause (intake, lifecycle backstop, command line). Decides no drain.
+
 import { parseTime } from './brand.ts';
 import { isConfirmed, isInForce, isPending, isRefuted } from './confirmation.ts';
+import { defined } from './defined.ts';
 import type { DisruptionCause, NodeDisruption, NodeDisruptionSpec } from './disruption.ts';
 import type { JsonObject } from './json.ts';
 
@@ -58,8 +60,8 @@ const isSameHook = (a: DisruptionCause, b: DisruptionCause): boolean =>
   a.hook?.autoScalingGroupName === b.hook?.autoScalingGroupName && a.hook?.name === b.hook?.name;
 
 /**
- * An unconfirmed cause stands for all of its kind and hook, whatever the messages say: what is asked
- * of the cloud is the same. So a flood of forged messages costs one write for each instance.
+ * An unconfirmed cause stands for all of its kind and hook, whatever the messages say: what is
+ * asked of the cloud is the same. So a flood of forged messages costs one write for each instance.
  */
 const isSameClaim = (known: DisruptionCause, incoming: DisruptionCause): boolean =>
   known.kind === incoming.kind &&
@@ -85,7 +87,7 @@ const sooner = (known: DisruptionCause, incoming: DisruptionCause): DisruptionCa
   if (deadline === undefined || after === undefined) return undefined;
   if (known.cancelledAt !== undefined || (before !== undefined && before <= after))
     return undefined;
-  return { ...known, deadline, ...(reason === undefined ? {} : { reason }) };
+  return { ...known, deadline, ...defined({ reason }) };
 };
 
 /** Whether `incoming` replaces `known`, which the cloud has not confirmed. */
@@ -113,7 +115,7 @@ const enrich = (known: DisruptionCause, incoming: DisruptionCause): DisruptionCa
     ...known,
     id: incoming.id,
     hook: { ...incoming.hook, startedAt },
-    ...(deadline === undefined ? {} : { deadline }),
+    ...defined({ deadline }),
   };
 };
 
@@ -146,8 +148,8 @@ const withoutOne = (
 const maxUnconfirmed = 8;
 
 /**
- * `causes` with room for `cause`; undefined where there is none: all are in force, or as many of its
- * kind are unconfirmed and it is not one that may be true, or all those may be.
+ * `causes` with room for `cause`; undefined where there is none: all are in force, or as many of
+ * its kind are unconfirmed and it is not one that may be true, or all those may be.
  */
 const makeRoom = (
   causes: readonly DisruptionCause[],
@@ -199,7 +201,9 @@ export type CauseWrite =
   /** A JSON merge patch that carries the resourceVersion it was made from. */
   | { readonly kind: 'patch'; readonly body: JsonObject };
 
-/** What governs comes first, as `kubectl get` shows the first cause; else in order of their coming. */
+/**
+ * What governs comes first, as `kubectl get` shows the first cause; else in order of their coming.
+ */
 const rankOf = (cause: DisruptionCause): number => {
   if (isInForce(cause)) return 0;
   return isPending(cause) ? 1 : 2;
@@ -228,9 +232,7 @@ export const causeWrite = (
         kind: 'NodeDisruption',
         metadata: { name },
         spec: {
-          ...(instanceId === undefined ? {} : { instanceId }),
-          ...(nodeName === undefined ? {} : { nodeName }),
-          ...(nodeGroup === undefined ? {} : { nodeGroup }),
+          ...defined({ instanceId, nodeName, nodeGroup }),
           causes: asJson([cause]),
         },
       },
@@ -300,8 +302,8 @@ export const withdrawCauseWrite = (
 ): CauseWrite => withdrawAll(existing, cancelledAt, ({ id }) => id === causeId);
 
 /**
- * The one write that replaces causes by their id, as with the cloud's answer. `recorded` when none is
- * found, or all were withdrawn.
+ * The one write that replaces causes by their id, as with the cloud's answer. `recorded` when none
+ * is found, or all were withdrawn.
  */
 export const replaceCausesWrite = (
   existing: NodeDisruption,
@@ -315,7 +317,10 @@ export const replaceCausesWrite = (
   );
 };
 
-/** The one write that withdraws every cause of an update that still counts; `recorded` when none does. */
+/**
+ * The one write that withdraws every cause of an update that still counts; `recorded` when none
+ * does.
+ */
 export const withdrawUpdatesWrite = (existing: NodeDisruption, cancelledAt: string): CauseWrite =>
   withdrawAll(existing, cancelledAt, ({ kind }) => kind === 'Update');
 
@@ -338,8 +343,8 @@ export const liftWrite = (existing: NodeDisruption, causeId: string, lifted: Lif
   );
 
 /**
- * The one write that lets a drained instance go, once its cooldown is over. `recorded` when it is let go
- * already, was withdrawn, or is not there.
+ * The one write that lets a drained instance go, once its cooldown is over. `recorded` when it is
+ * let go already, was withdrawn, or is not there.
  */
 export const freeTerminationWrite = (
   existing: NodeDisruption,

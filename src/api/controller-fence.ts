@@ -1,6 +1,7 @@
-// The ValidatingAdmissionPolicy that fences a paused leader: of the controller's own account, only the pod
-// that holds the Lease writes nodes, evicts, deletes pods, approves certificates, makes and deletes Jobs, changes
-// Drover's objects or aws-auth. Printed to deploy/fence.yaml. It binds nobody else, and does not look at what is written.
+// The ValidatingAdmissionPolicy that fences a paused leader: of the controller's own account, only
+// the pod that holds the Lease writes nodes, evicts, deletes pods, approves certificates, makes and
+// deletes Jobs, changes Drover's objects or aws-auth. Printed to deploy/fence.yaml. It binds nobody
+// else, and does not look at what is written.
 import { leaderLease } from './controller-rights.ts';
 import type { JsonObject } from './json.ts';
 
@@ -9,7 +10,9 @@ const apiVersion = 'admissionregistration.k8s.io/v1';
 /** Between the pod's name and what tells its processes apart. */
 const separator = '_';
 
-/** Who a process is in the Lease. A pod's host name is its name, unless it has the host's network. */
+/**
+ * Who a process is in the Lease. A pod's host name is its name, unless it has the host's network.
+ */
 export const leaderIdentity = (podName: string, process: string): string =>
   `${podName}${separator}${process}`;
 

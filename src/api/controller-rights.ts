@@ -1,7 +1,9 @@
 // What `drover controller` may do in a cluster, as RBAC rules: no more than the controllers' calls.
-// Printed to deploy/rbac.yaml, granted to `eks:node-manager` in the embedded world; stories on a real
-// API server prove that it suffices. Who gets it is decided elsewhere.
+// Printed to deploy/rbac.yaml, granted to `eks:node-manager` in the embedded world; stories on a
+// real API server prove that it suffices. Who gets it is decided elsewhere.
+
 import { customResourceDefinitions } from './crds.ts';
+import { defined } from './defined.ts';
 import type { JsonObject } from './json.ts';
 
 const rule = (
@@ -24,7 +26,10 @@ export const leaderLease = { namespace: 'kube-system', name: 'drover-controller'
 
 const definitions = customResourceDefinitions.map(({ metadata }) => metadata.name);
 
-/** In the whole cluster. Definitions of others are never read or changed; what is created has no name yet. */
+/**
+ * In the whole cluster. Definitions of others are never read or changed; what is created has no
+ * name yet.
+ */
 export const controllerRules: readonly JsonObject[] = [
   rule('apiextensions.k8s.io', ['customresourcedefinitions'], ['create']),
   rule('apiextensions.k8s.io', ['customresourcedefinitions'], [...look, 'patch'], definitions),
@@ -34,7 +39,8 @@ export const controllerRules: readonly JsonObject[] = [
   // Read of one pod at a time: why it is not Ready, where a budget waits for it.
   rule('', ['events'], ['list', 'create']),
   rule('apps', ['daemonsets'], look),
-  // The conditions that health probes of updates name most; other kinds are granted by who names them.
+  // The conditions that health probes of updates name most; other kinds are granted by who names
+  // them.
   rule('apps', ['deployments'], ['get']),
   rule('policy', ['poddisruptionbudgets'], follow),
   // Why an instance does not join: asked only once one is late.
@@ -51,7 +57,10 @@ export const controllerNamespaceRules: readonly JsonObject[] = [
   rule('', ['configmaps'], ['get'], ['amazon-vpc-cni']),
 ];
 
-/** Besides, for the hooks of updates, in each namespace that has them: Jobs made from CronJobs' templates. */
+/**
+ * Besides, for the hooks of updates, in each namespace that has them: Jobs made from CronJobs'
+ * templates.
+ */
 export const hookRules: readonly JsonObject[] = [
   rule('batch', ['cronjobs'], ['get']),
   rule('batch', ['jobs'], ['get', 'list', 'create', 'delete']),
@@ -78,7 +87,7 @@ const roleGrants = (
 ): readonly JsonObject[] => {
   const apiGroup = 'rbac.authorization.k8s.io';
   const apiVersion = `${apiGroup}/v1`;
-  const metadata = { name, ...(namespace === undefined ? {} : { namespace }) };
+  const metadata = { name, ...defined({ namespace }) };
   const roleRef = { apiGroup, kind: `${scope}Role`, name };
   return [
     { apiVersion, kind: `${scope}Role`, metadata, rules },
@@ -89,7 +98,9 @@ const roleGrants = (
 export const certificateGrants = (name: string, subject: JsonObject): readonly JsonObject[] =>
   roleGrants('Cluster', { name }, certificateRules, subject);
 
-/** In one namespace; without one, in whichever they are applied to (`kubectl apply -n NAMESPACE`). */
+/**
+ * In one namespace; without one, in whichever they are applied to (`kubectl apply -n NAMESPACE`).
+ */
 export const hookGrants = (
   name: string,
   subject: JsonObject,

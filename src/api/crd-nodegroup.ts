@@ -188,7 +188,10 @@ export const nodeGroupSpec: Schema = {
   ],
 };
 
-/** `kubectl scale` shows the server no deletionTimestamp; the state that the controller tells is there. */
+/**
+ * `kubectl scale` shows the server no deletionTimestamp; the state that the controller tells is
+ * there.
+ */
 export const sizesOfLeaving = {
   rule: "!(has(oldSelf.status) && has(oldSelf.status.state) && oldSelf.status.state in ['DELETING', 'DELETE_FAILED']) || (has(self.spec.scaling) == has(oldSelf.spec.scaling) && (!has(self.spec.scaling) || self.spec.scaling == oldSelf.spec.scaling))",
   message:

@@ -1,5 +1,6 @@
-// The schemas of update-pacing.ts: when a step of an update may begin, and what holds it. A line of a crontab is
-// refused by its form; a range from a later to an earlier value only the controller sees, and says so.
+// The schemas of update-pacing.ts: when a step of an update may begin, and what holds it. A line of
+// a crontab is refused by its form; a range from a later to an earlier value only the controller
+// sees, and says so.
 import {
   count,
   listOf,
@@ -60,9 +61,9 @@ const window: Schema = object(
 );
 
 /**
- * Of updateConfig as a whole, where the value of before is known: windows that stand in a group already are never
- * refused, since then nothing of that group could be written. `optionalOldSelf` is on by default from Kubernetes 1.30 on
- * (KEP 4008): docs/cli.md says so.
+ * Of updateConfig as a whole, where the value of before is known: windows that stand in a group
+ * already are never refused, since then nothing of that group could be written. `optionalOldSelf`
+ * is on by default from Kubernetes 1.30 on (KEP 4008): docs/cli.md says so.
  */
 export const timeZoneRule: Schema = {
   rule:

@@ -1,5 +1,5 @@
-// The schema of what an update does when a step does not succeed: exactly the types of update-policy.ts, and
-// the rules by which the API server refuses what makes no sense.
+// The schema of what an update does when a step does not succeed: exactly the types of
+// update-policy.ts, and the rules by which the API server refuses what makes no sense.
 import { boolean, count, object, oneOf, positive, type Schema } from './crd-schema.ts';
 import {
   drainTimeoutPolicies,
@@ -49,7 +49,10 @@ export const updatePolicyRules = [
 const isStrategy = (name: string): string =>
   `(has(self.updateStrategy) && self.updateStrategy == '${name}')`;
 
-/** EKS' strategies do as EKS does, and blue/green has all its new nodes before the first old one goes. */
+/**
+ * EKS' strategies do as EKS does, and blue/green has all its new nodes before the first old one
+ * goes.
+ */
 export const ownStrategyRules = [
   {
     rule: `!(has(self.drain) || has(self.rollback) || has(self.hooks)) || ${isStrategy('SURGE')} || ${isStrategy('BLUE_GREEN')}`,

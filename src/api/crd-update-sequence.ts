@@ -1,5 +1,6 @@
-// The schema of a NodeGroupUpdateSequence: exactly the types of update-sequence.ts, and the rules by which the
-// API server refuses changes of what was asked. What needs all groups at once (cycles) is said in the status.
+// The schema of a NodeGroupUpdateSequence: exactly the types of update-sequence.ts, and the rules
+// by which the API server refuses changes of what was asked. What needs all groups at once (cycles)
+// is said in the status.
 import { launchTemplateRef } from './crd-nodegroup.ts';
 import {
   boolean,

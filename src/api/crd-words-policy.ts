@@ -1,4 +1,5 @@
-// What `kubectl explain` says of an update's configuration: sizes of a step, policies, pacing, hooks.
+// What `kubectl explain` says of an update's configuration: sizes of a step, policies, pacing,
+// hooks.
 import type { Words } from './crd-words.ts';
 
 /** Of `policies` and `updateConfig`: when a step does not succeed. */

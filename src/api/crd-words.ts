@@ -1,9 +1,13 @@
-// What `kubectl explain` says of a field: words are woven into a schema by name, and one that names no field is an
-// error. Knows nothing of our objects; that no field goes without is a test's (test/deploy/crds.test.ts).
+// What `kubectl explain` says of a field: words are woven into a schema by name, and one that names
+// no field is an error. Knows nothing of our objects; that no field goes without is a test's
+// (test/deploy/crds.test.ts).
 import type { Schema } from './crd-schema.ts';
 import { isObject } from './json.ts';
 
-/** Per field its sentence, or its sentence and the words of the fields below it; of a list, those of its items. */
+/**
+ * Per field its sentence, or its sentence and the words of the fields below it; of a list, those of
+ * its items.
+ */
 export interface Words {
   readonly [field: string]: string | readonly [string, Words];
 }
@@ -32,7 +36,10 @@ const woven = (schema: Schema, words: Words, path: string): Schema => {
   };
 };
 
-/** The schema with a description on every field that words name. Throws TypeError for a word without a field. */
+/**
+ * The schema with a description on every field that words name. Throws TypeError for a word without
+ * a field.
+ */
 export const withWords = (schema: Schema, words: Words, path = ''): Schema =>
   woven(schema, words, path);
 

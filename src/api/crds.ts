@@ -2,6 +2,7 @@
 // exactly the types beside this file. scripts/print-crds.ts prints them to deploy/crds; the
 // controllers install them. Pitfalls kept out: columns of type `date` only for times that lie in
 // the past, no CEL that formats numbers (reference: real-control-plane.md 6).
+
 import { nodeDisruptionSpec, nodeDisruptionStatus } from './crd-disruption.ts';
 import {
   nodeGroupSpec,
@@ -16,6 +17,7 @@ import { type Words, withWords } from './crd-words.ts';
 import { nodeDisruptionWords } from './crd-words-disruption.ts';
 import { nodeGroupWords } from './crd-words-nodegroup.ts';
 import { nodeGroupUpdateWords, updateSequenceWords } from './crd-words-update.ts';
+import { defined } from './defined.ts';
 import type { JsonObject } from './json.ts';
 
 interface Column {
@@ -85,7 +87,7 @@ const definition = (options: {
         },
         subresources: {
           status: {},
-          ...(options.scale === undefined ? {} : { scale: options.scale }),
+          ...defined({ scale: options.scale }),
         },
         additionalPrinterColumns: options.columns.map((column) => ({ ...column })),
       },
@@ -117,7 +119,8 @@ const nodeGroups = definition({
     { name: 'Release', type: 'string', jsonPath: '.status.releaseVersion' },
     { name: 'Capacity', type: 'string', jsonPath: '.status.capacityType', priority: 1 },
     { name: 'Group', type: 'string', jsonPath: '.status.autoScalingGroupName', priority: 1 },
-    // A word where something is wrong: DELETING or UPDATING alone says nothing of what it waits for.
+    // A word where something is wrong: DELETING or UPDATING alone says nothing of what it waits
+    // for.
     { name: 'Issue', type: 'string', jsonPath: '.status.health[0].code' },
     age,
   ],

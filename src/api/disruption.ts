@@ -59,7 +59,10 @@ export interface DisruptionCause {
   readonly reason?: string;
   /** The node is marked and nothing of it is evicted until the cause's owner sets it to false. */
   readonly hold?: boolean;
-  /** From then on, and not before, this cause forces pods, whatever their grace; its deadline is later. */
+  /**
+   * From then on, and not before, this cause forces pods, whatever their grace; its deadline is
+   * later.
+   */
   readonly forceFrom?: string;
   /** Waited between the end of the drain and our termination of the instance; absent = 0. */
   readonly cooldownSeconds?: number;
@@ -120,14 +123,19 @@ export interface HookStatus {
   readonly result?: 'CONTINUE' | 'ABANDON';
 }
 
-/** A pod that is to be Ready before its budget allows another eviction, and what keeps it from that. */
+/**
+ * A pod that is to be Ready before its budget allows another eviction, and what keeps it from that.
+ */
 export interface UnreadyPod {
   readonly pod: string;
   /** Where it is to run: absent while it has no node. */
   readonly node?: string;
   /** The subnet of the instance of that node. */
   readonly subnet?: string;
-  /** The kubelet's or the scheduler's own word: FailedCreatePodSandBox, ImagePullBackOff, Unschedulable, ... */
+  /**
+   * The kubelet's or the scheduler's own word: FailedCreatePodSandBox, ImagePullBackOff,
+   * Unschedulable, ...
+   */
   readonly reason: string;
   readonly message: string;
   readonly since: string;
@@ -148,7 +156,10 @@ export type WaitingOn =
       readonly neverAllows: boolean;
       /** What would free it, where the pods' health alone would not. */
       readonly freedBy?: 'scaleUp';
-      /** Where it waits for pods to be Ready: the one that has not been for longest. Looked up after a while. */
+      /**
+       * Where it waits for pods to be Ready: the one that has not been for longest. Looked up after
+       * a while.
+       */
       readonly unready?: UnreadyPod;
       readonly since?: string;
       readonly forceAt?: string;
@@ -249,7 +260,9 @@ export interface NodeDisruptionStatus {
   readonly endedAt?: string;
   /** When the node was last held no more: its evictions began then. Absent where it never was. */
   readonly heldUntil?: string;
-  /** Earliest forcing deadline of the causes in force; where none forces, the latest of the rest. */
+  /**
+   * Earliest forcing deadline of the causes in force; where none forces, the latest of the rest.
+   */
   readonly deadline?: string;
   readonly onDeadline?: 'force' | 'fail';
   readonly followUp?: FollowUp;
@@ -262,7 +275,10 @@ export interface NodeDisruptionStatus {
   readonly handledCauses?: readonly string[];
   /** Written with Completing: the causes it completes. A newer one opens the next episode. */
   readonly completingCauses?: readonly string[];
-  /** How the episode before this one ended: its outcome, the deadline it had, for which causes it was, its pods. */
+  /**
+   * How the episode before this one ended: its outcome, the deadline it had, for which causes it
+   * was, its pods.
+   */
   readonly previous?: {
     readonly episode: number;
     readonly outcome?: DisruptionOutcome;

@@ -10,8 +10,9 @@ export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
- * Sets an own field of an object under construction, whatever its name: assigned, a foreign field named
- * `__proto__` would be a prototype. Cheaper than `Object.fromEntries`, which most objects were made with.
+ * Sets an own field of an object under construction, whatever its name: assigned, a foreign field
+ * named `__proto__` would be a prototype. Cheaper than `Object.fromEntries`, which most objects
+ * were made with.
  */
 export const setOwn = <T>(object: Record<string, T>, key: string, value: T): void => {
   if (key !== '__proto__') object[key] = value;

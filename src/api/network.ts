@@ -1,5 +1,5 @@
-// Where instances stand and from where an EKS cluster is reached, as far as a node's joining goes by it.
-// Types alone, in the words of EC2 and EKS.
+// Where instances stand and from where an EKS cluster is reached, as far as a node's joining goes
+// by it. Types alone, in the words of EC2 and EKS.
 
 /** Where an instance stands; by its primary interface. */
 export interface InstanceNetwork {

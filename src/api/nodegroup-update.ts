@@ -1,5 +1,6 @@
-// NodeGroupUpdate (drover.dev/v1alpha1): one update of a node group, EKS' Update. `spec` is what was
-// asked and never changes, but for `paused` and `abort`; `status` is written by the controller alone.
+// NodeGroupUpdate (drover.dev/v1alpha1): one update of a node group, EKS' Update. `spec` is what
+// was asked and never changes, but for `paused` and `abort`; `status` is written by the controller
+// alone.
 import type { KubeObject, Taint } from './kube.ts';
 import type {
   HealthIssue,
@@ -70,19 +71,22 @@ export interface NodeGroupUpdateSpec {
 export type { Revision };
 
 /**
- * EKS' two, and ours, which make exactly as many new nodes as are needed: SURGE a few at a time, BLUE_GREEN all of them
- * before the first old one is touched.
+ * EKS' two, and ours, which make exactly as many new nodes as are needed: SURGE a few at a time,
+ * BLUE_GREEN all of them before the first old one is touched.
  */
 export const updateStrategies = ['DEFAULT', 'MINIMAL', 'SURGE', 'BLUE_GREEN'] as const;
 export type UpdateStrategy = (typeof updateStrategies)[number];
 
-/** Policies, hooks and the care for autoscalers and zones are of these; EKS' strategies do as EKS does. */
+/**
+ * Policies, hooks and the care for autoscalers and zones are of these; EKS' strategies do as EKS
+ * does.
+ */
 export const isOwnStrategy = (strategy: string | undefined): boolean =>
   strategy === 'SURGE' || strategy === 'BLUE_GREEN';
 
 /**
- * docs/designs/updates.md; Applied is of ConfigUpdates: the change stands in the NodeGroup. Pending: nothing
- * is begun, `holds` says why.
+ * docs/designs/updates.md; Applied is of ConfigUpdates: the change stands in the NodeGroup.
+ * Pending: nothing is begun, `holds` says why.
  */
 export const updatePhases = [
   'Applied',
@@ -245,12 +249,16 @@ export interface NodeGroupUpdate extends KubeObject {
 export const byGenerationAnnotation = 'drover.dev/by-generation';
 
 /**
- * On an update that has another's turn than that of its creation, as core/update/records/succession.ts writes it: a rollback that
- * follows by itself, and one that was made once more after its object had vanished.
+ * On an update that has another's turn than that of its creation, as
+ * core/update/records/succession.ts writes it: a rollback that follows by itself, and one that was
+ * made once more after its object had vanished.
  */
 export const turnAnnotation = 'drover.dev/turn';
 
-/** On a version update from before its first effect until its end: what it did is taken back before it goes. */
+/**
+ * On a version update from before its first effect until its end: what it did is taken back before
+ * it goes.
+ */
 export const updateFinalizer = 'drover.dev/update';
 
 /** Asked to stop; to delete it is to ask so. */

@@ -14,8 +14,8 @@ export interface NodeGroupScaling {
 }
 
 /**
- * EKS' three fields; when a step may begin, whatever the strategy; what happens when one does not succeed and
- * what runs beside it, of Drover's own strategies alone.
+ * EKS' three fields; when a step may begin, whatever the strategy; what happens when one does not
+ * succeed and what runs beside it, of Drover's own strategies alone.
  */
 export interface UpdateConfig extends UpdatePolicies, UpdatePacing {
   readonly maxUnavailable?: number;
@@ -68,11 +68,14 @@ export interface NodeGroupSpec {
   readonly tags?: Readonly<Record<string, string>>;
   readonly updateConfig?: UpdateConfig;
   readonly nodeRepairConfig?: NodeRepairConfig;
-  /** Whether Drover installs its lifecycle hooks and puts them back when they vanish; default Manage. */
+  /**
+   * Whether Drover installs its lifecycle hooks and puts them back when they vanish; default
+   * Manage.
+   */
   readonly lifecycleHooks?: 'Manage' | 'Leave';
   /**
-   * What deleting the NodeGroup does to its Auto Scaling group and instances; default: Retain for an adopted group,
-   * Delete for a group that Drover created.
+   * What deleting the NodeGroup does to its Auto Scaling group and instances; default: Retain for
+   * an adopted group, Delete for a group that Drover created.
    */
   readonly deletionPolicy?: 'Delete' | 'Retain';
   readonly drain?: {
@@ -175,13 +178,16 @@ export interface NodeGroupStatus {
   readonly failure?: HealthIssue & { readonly generation: number; readonly at: string };
   /** The last version update, where it failed: health tells why, until one is Successful. */
   readonly failedUpdate?: string;
-  /** Labels and taints of the spec that were set on nodes: what leaves the spec leaves the nodes. */
+  /**
+   * Labels and taints of the spec that were set on nodes: what leaves the spec leaves the nodes.
+   */
   readonly nodeLabels?: readonly string[];
   readonly nodeTaints?: readonly { readonly key: string; readonly effect: string }[];
   /**
-   * A digest of the labels and taints that every node was given, and since when. What somebody takes off
-   * a node afterwards (an agent its start-up taint) is not put back. `owed`: instances whose node could
-   * not be patched and is tried again, or whose node is gone and gets them when it registers again.
+   * A digest of the labels and taints that every node was given, and since when. What somebody
+   * takes off a node afterwards (an agent its start-up taint) is not put back. `owed`: instances
+   * whose node could not be patched and is tried again, or whose node is gone and gets them when it
+   * registers again.
    */
   readonly nodeMarks?: {
     readonly applied: string;
@@ -191,12 +197,13 @@ export interface NodeGroupStatus {
   /** The generation of the spec whose labels and taints the launch template has. */
   readonly templateGeneration?: number;
   /**
-   * What of the Auto Scaling group's size is an update's. Written before its effect. `base`: how many there
-   * are to be besides, where the spec states no desired. `retiring`: how many it was ending with decrement when
-   * the group was looked at; `desired` above counts them, the surge does not. `carried`: what of `desired` above
-   * is the update's. `left`: how many that it ended with decrement had left by then. `takenUntil`: others' terminations
-   * with decrement up to that one, in Auto Scaling's time, are accounted for. `next`: what the call of ours that
-   * follows makes of the group; absent: none does.
+   * What of the Auto Scaling group's size is an update's. Written before its effect. `base`: how
+   * many there are to be besides, where the spec states no desired. `retiring`: how many it was
+   * ending with decrement when the group was looked at; `desired` above counts them, the surge does
+   * not. `carried`: what of `desired` above is the update's. `left`: how many that it ended with
+   * decrement had left by then. `takenUntil`: others' terminations with decrement up to that one,
+   * in Auto Scaling's time, are accounted for. `next`: what the call of ours that follows makes of
+   * the group; absent: none does.
    */
   readonly surge?: {
     readonly desired: number;
@@ -212,11 +219,14 @@ export interface NodeGroupStatus {
       readonly carried: number;
     };
   };
-  /** Written before the calls, where processes take turns to lead: which sizes are no wish of anybody's. */
+  /**
+   * Written before the calls, where processes take turns to lead: which sizes are no wish of
+   * anybody's.
+   */
   readonly sizeCalls?: readonly SizeCall[];
   /**
-   * The version update that is under way: written before its first effect, so that nothing of it stays when its object
-   * vanishes.
+   * The version update that is under way: written before its first effect, so that nothing of it
+   * stays when its object vanishes.
    */
   readonly updating?: UpdateNote;
   /** What spec.version, releaseVersion and launchTemplate asked for when last taken note of. */
@@ -270,7 +280,10 @@ export const isRetained = ({ spec }: Pick<NodeGroup, 'spec'>): boolean =>
   (spec.deletionPolicy ?? (spec.autoScalingGroupName === undefined ? 'Delete' : 'Retain')) ===
   'Retain';
 
-/** The launch template that is derived for the group, beside the user's own; so is its instance profile. */
+/**
+ * The launch template that is derived for the group, beside the user's own; so is its instance
+ * profile.
+ */
 export const launchTemplateNameOf = (group: Named): string => `eks-${nodeGroupUuid(group)}`;
 
 /** The security group that opens SSH where the group asks for remote access, as EKS names it. */

@@ -1,10 +1,10 @@
-// JSON that comes from outside (requests, messages, patches, templates), with one limit on its depth:
-// what walks a value later, and what writes it to disk, calls itself once for each level.
+// JSON that comes from outside (requests, messages, patches, templates), with one limit on its
+// depth: what walks a value later, and what writes it to disk, calls itself once for each level.
 import { isObject, type Json } from './json.ts';
 
 /**
- * Levels of objects and lists within each other. No Kubernetes or AWS document comes near it, and a walk
- * of that depth needs little stack; some 2,000 levels end in a RangeError.
+ * Levels of objects and lists within each other. No Kubernetes or AWS document comes near it, and a
+ * walk of that depth needs little stack; some 2,000 levels end in a RangeError.
  */
 export const maxJsonDepth = 400;
 

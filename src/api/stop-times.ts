@@ -1,4 +1,5 @@
-// How long pods took to stop when nodes were drained: what plans of later updates go by. Types and their bounds only.
+// How long pods took to stop when nodes were drained: what plans of later updates go by. Types and
+// their bounds only.
 
 export interface StopTimes {
   /** Kind/namespace/name of the pods' controller: a ReplicaSet rather than its Deployment. */

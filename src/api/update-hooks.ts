@@ -1,5 +1,6 @@
-// Hooks of an update: work of people's own that runs for a node before it is drained, when it is empty and before
-// it is terminated, and after a new one is Ready. Part of NodeGroup's `spec.updateConfig`. Decides nothing.
+// Hooks of an update: work of people's own that runs for a node before it is drained, when it is
+// empty and before it is terminated, and after a new one is Ready. Part of NodeGroup's
+// `spec.updateConfig`. Decides nothing.
 
 export const hookKinds = ['preDrain', 'postDrain', 'preTerminate', 'postReady'] as const;
 export type HookKind = (typeof hookKinds)[number];
@@ -8,7 +9,10 @@ export const hookFailurePolicies = ['Fail', 'Continue'] as const;
 
 export interface JobHook {
   readonly namespace: string;
-  /** A CronJob, a suspended one as a rule, whose jobTemplate is run, as `kubectl create job --from` does. */
+  /**
+   * A CronJob, a suspended one as a rule, whose jobTemplate is run, as `kubectl create job --from`
+   * does.
+   */
   readonly cronJob: string;
 }
 

@@ -1,5 +1,6 @@
-// When the next step of an update may begin: maintenance windows, freezes, approval; and what holds it, as
-// status, command line and plan tell it. Part of NodeGroup's `spec.updateConfig`. Decides nothing.
+// When the next step of an update may begin: maintenance windows, freezes, approval; and what holds
+// it, as status, command line and plan tell it. Part of NodeGroup's `spec.updateConfig`. Decides
+// nothing.
 
 /** Open from each time that `cron` names, for so long, in the time zone's own time. */
 export interface MaintenanceWindow {
@@ -48,7 +49,10 @@ export interface Probe {
   };
   /** Default 30. */
   readonly intervalSeconds?: number;
-  /** So many failures in a row are told as such, and end the update where that is asked for; default 3. */
+  /**
+   * So many failures in a row are told as such, and end the update where that is asked for; default
+   * 3.
+   */
   readonly failureThreshold?: number;
   /** Default Hold: it waits until the probe passes. */
   readonly onFailure?: (typeof probeFailurePolicies)[number];
@@ -120,7 +124,10 @@ export const approvedAnnotation = 'drover.dev/approved';
 export const approvedWaveAnnotation = 'drover.dev/approved-wave';
 /** On a NodeGroupUpdate, "true": the soak of blue/green is over as soon as it has begun. */
 export const soakOverAnnotation = 'drover.dev/soak-over';
-/** Who did, as the command line was told by the API server; a note, no proof: that is the audit log's. */
+/**
+ * Who did, as the command line was told by the API server; a note, no proof: that is the audit
+ * log's.
+ */
 export const approvedByAnnotation = 'drover.dev/approved-by';
 /** The same of the wave: who approved the begin stays known beside it. */
 export const approvedWaveByAnnotation = 'drover.dev/approved-wave-by';

@@ -1,13 +1,15 @@
-// What an update by one of Drover's own strategies does when a step does not succeed: a drain that is not over in
-// time, new nodes that do not join; and how long blue/green keeps old nodes. Part of a node group's updateConfig, and
-// of one update. No behaviour.
+// What an update by one of Drover's own strategies does when a step does not succeed: a drain that
+// is not over in time, new nodes that do not join; and how long blue/green keeps old nodes. Part of
+// a node group's updateConfig, and of one update. No behaviour.
 
 /** What happens when a node's drain is not over in time. */
 export const drainTimeoutPolicies = ['Fail', 'Skip', 'Quarantine', 'Force', 'Pause'] as const;
 export type DrainTimeoutPolicy = (typeof drainTimeoutPolicies)[number];
 
 export interface UpdateDrain {
-  /** A drain is not over in time after so long; default: the group's, which is 15 minutes as EKS'. */
+  /**
+   * A drain is not over in time after so long; default: the group's, which is 15 minutes as EKS'.
+   */
   readonly timeoutSeconds?: number;
   /** Between empty and terminate; default: 60, as EKS. */
   readonly cooldownSeconds?: number;
@@ -36,13 +38,19 @@ export interface UpdateCapacity {
 export interface UpdateBlueGreen {
   /** From the last old node being empty until they are terminated; default: 3600, as GKE. */
   readonly soakSeconds?: number;
-  /** After each maxUnavailable of them before the next are begun; default: 0, each place is used again at once. */
+  /**
+   * After each maxUnavailable of them before the next are begun; default: 0, each place is used
+   * again at once.
+   */
   readonly batchSoakSeconds?: number;
 }
 
 /** GKE keeps a blue pool no longer either. */
 export const maxSoakSeconds = 7 * 24 * 3600;
-/** Of a drain's timeout, of the time until it is forced, and of the wait for room: as a lifecycle hook's longest. */
+/**
+ * Of a drain's timeout, of the time until it is forced, and of the wait for room: as a lifecycle
+ * hook's longest.
+ */
 export const maxDrainSeconds = 48 * 3600;
 export const maxCooldownSeconds = 3600;
 
@@ -55,7 +63,10 @@ export interface UpdatePolicies {
   readonly blueGreen?: UpdateBlueGreen;
 }
 
-/** On a node whose drain was not over in time and that stays cordoned until somebody has looked at it. */
+/**
+ * On a node whose drain was not over in time and that stays cordoned until somebody has looked at
+ * it.
+ */
 export const quarantineLabel = 'drover.dev/quarantined';
 
 /** The status tells no more of them by name. */

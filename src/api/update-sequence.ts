@@ -1,5 +1,6 @@
-// NodeGroupUpdateSequence (drover.dev/v1alpha1): version updates of several node groups, one after another. `spec`
-// is what was asked; groups and what they are to become never change. `status` is written by the controller alone.
+// NodeGroupUpdateSequence (drover.dev/v1alpha1): version updates of several node groups, one after
+// another. `spec` is what was asked; groups and what they are to become never change. `status` is
+// written by the controller alone.
 import type { Condition, KubeObject } from './kube.ts';
 import type { NodeGroupChange, NodeGroupUpdateStatus, UpdateStrategy } from './nodegroup-update.ts';
 import type { UpdatePolicies } from './update-policy.ts';
@@ -25,7 +26,10 @@ export interface NodeGroupUpdateSequenceSpec {
   readonly policies?: UpdatePolicies;
   /** Nothing new is begun while it is set, nor by the update that runs. */
   readonly paused?: boolean;
-  /** Set once, it stays. RollBack: the updates that run go back; groups that are done stay as they are. */
+  /**
+   * Set once, it stays. RollBack: the updates that run go back; groups that are done stay as they
+   * are.
+   */
   readonly abort?: 'Stop' | 'RollBack';
   /** Any new text makes a sequence that Failed or was Cancelled by its update go on. */
   readonly resume?: string;
@@ -81,8 +85,8 @@ export interface NodeGroupUpdateSequence extends KubeObject {
 export const sequenceFinalizer = 'drover.dev/update-sequence';
 
 /**
- * PreferNoSchedule on every node that is still to be rolled; its value is the sequence whose mark it is. No
- * update ever touches it: theirs has a key of its own.
+ * PreferNoSchedule on every node that is still to be rolled; its value is the sequence whose mark
+ * it is. No update ever touches it: theirs has a key of its own.
  */
 export const awaitingTaint = 'drover.dev/awaiting-update';
 

@@ -1,5 +1,6 @@
-// What the preflight of an update looks at beside nodes, pods and budgets: workloads, volumes, quotas,
-// webhooks and endpoints, in Kubernetes' own shape and only the fields that are read. Never written.
+// What the preflight of an update looks at beside nodes, pods and budgets: workloads, volumes,
+// quotas, webhooks and endpoints, in Kubernetes' own shape and only the fields that are read. Never
+// written.
 import type { KubeObject, LabelSelector, Node, Pod, ResourceType, Toleration } from './kube.ts';
 
 /** Quantities as Kubernetes writes them: `250m`, `70Mi`, 3. */

@@ -1,5 +1,6 @@
-// Which members of an operation's input or output are times, by the model: a number's name does not tell
-// (StartQuery's startTime is a long, of seconds). For records that people read; never changes a value.
+// Which members of an operation's input or output are times, by the model: a number's name does not
+// tell (StartQuery's startTime is a long, of seconds). For records that people read; never changes
+// a value.
 import { type ServiceModel, shapeOf } from './model.ts';
 
 const known = new WeakMap<ServiceModel, Map<string, ReadonlySet<string>>>();

@@ -1,4 +1,5 @@
-// Access entries beside aws-auth: what may not be read is said with the missing right, and never an error.
+// Access entries beside aws-auth: what may not be read is said with the missing right, and never an
+// error.
 import { describe, expect, it } from 'vitest';
 import { type AccessEntryFacts, CloudError, type ClusterAccess } from '../ports/index.ts';
 import { accessEntriesOf } from './access-entries.ts';

@@ -1,5 +1,5 @@
-// EKS access entries for the listing beside aws-auth. What the cloud refuses is said with the right that is
-// missing, and never an error: who may read the map alone sees the map. Changes nothing.
+// EKS access entries for the listing beside aws-auth. What the cloud refuses is said with the right
+// that is missing, and never an error: who may read the map alone sees the map. Changes nothing.
 import {
   type AccessPolicyFacts,
   type CloudApi,

@@ -1,5 +1,6 @@
 // Lets a role of nodes into the cluster, and out of it, through kube-system/aws-auth: compare and
-// swap on the ConfigMap's resourceVersion with a backup first, so that nobody's entry is lost to a race.
+// swap on the ConfigMap's resourceVersion with a backup first, so that nobody's entry is lost to a
+// race.
 import type { EpochMs } from '../api/brand.ts';
 import { resourceTypes } from '../api/kube.ts';
 import {

@@ -1,5 +1,5 @@
-// The program with the commands below `logs` alone: reading a log is over before the other commands' modules
-// would be loaded. Help and errors of `logs` are those of the whole program.
+// The program with the commands below `logs` alone: reading a log is over before the other
+// commands' modules would be loaded. Help and errors of `logs` are those of the whole program.
 import type { Command } from 'commander';
 import { baseProgram } from './base-program.ts';
 import { addLogsCommands } from './commands/logs.ts';

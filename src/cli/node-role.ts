@@ -1,5 +1,6 @@
-// How the role of a self-managed group's nodes is let in: by kube-system/aws-auth, or by an EKS access entry
-// where the cluster's mode reads no aws-auth. Asks the cluster which; changes what it says, no more.
+// How the role of a self-managed group's nodes is let in: by kube-system/aws-auth, or by an EKS
+// access entry where the cluster's mode reads no aws-auth. Asks the cluster which; changes what it
+// says, no more.
 import type { EpochMs } from '../api/brand.ts';
 import type { CloudApi, KubeApi } from '../ports/index.ts';
 import { addIdentity, checkIdentities, hasIdentity, removeIdentity } from './aws-auth.ts';

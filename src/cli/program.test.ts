@@ -37,7 +37,9 @@ const context = {
 
 const program = buildProgram(context, '0.0.0');
 
-/** Commands that do something, by their full name; one with an argument may have others below it. */
+/**
+ * Commands that do something, by their full name; one with an argument may have others below it.
+ */
 const leaves = (command: Command, path: string): readonly (readonly [string, Command])[] => [
   ...(command.commands.length === 0 || command.registeredArguments.length > 0
     ? [[path, command] as const]

@@ -1,5 +1,5 @@
-// Plain text tables: columns as wide as their widest cell, two spaces between, no trailing blanks. A
-// cell is one line of text, whatever it came from.
+// Plain text tables: columns as wide as their widest cell, two spaces between, no trailing blanks.
+// A cell is one line of text, whatever it came from.
 import { visible } from './visible.ts';
 
 export const renderTable = (

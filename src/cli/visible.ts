@@ -1,5 +1,5 @@
-// Text of a log for a terminal: whatever could move the cursor, change the screen or turn the reading
-// direction is shown as an escape. Nothing is left out.
+// Text of a log for a terminal: whatever could move the cursor, change the screen or turn the
+// reading direction is shown as an escape. Nothing is left out.
 
 const hidden =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be printed.

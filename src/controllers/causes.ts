@@ -1,5 +1,6 @@
 // Causes that come from the cloud, and how one is written down. Intake and the lifecycle backstop
 // share this, so that both describe one hook in the same words. Drains nothing.
+
 import { type EpochMs, epochMs, formatTime, parseTime } from '../api/brand.ts';
 import {
   causeWrite,
@@ -11,6 +12,7 @@ import {
   spotNoticeMs,
   withdrawCauseWrite,
 } from '../api/causes.ts';
+import { defined } from '../api/defined.ts';
 import type { DisruptionCause, NodeDisruption } from '../api/disruption.ts';
 import { resourceTypes } from '../api/kube.ts';
 import type { NodeGroup } from '../api/nodegroup.ts';
@@ -54,8 +56,9 @@ export const foundInCloud = (
 });
 
 /**
- * A lifecycle hook that waits. `startedAt` is the queue's time or Auto Scaling's, never the message's.
- * A start in the future, or so early that the hook had ended, is another message's: `now` replaces it.
+ * A lifecycle hook that waits. `startedAt` is the queue's time or Auto Scaling's, never the
+ * message's. A start in the future, or so early that the hook had ended, is another message's:
+ * `now` replaces it.
  */
 export const hookCause = (facts: {
   readonly autoScalingGroupName: string;
@@ -76,7 +79,7 @@ export const hookCause = (facts: {
   const wanted = now + (group.spec.drain?.timeoutSeconds ?? defaultDrainTimeoutSeconds) * 1000;
   // A drain that fails keeps its instance as long as the hook lets it.
   const deadline = onDeadline === 'fail' ? hookEnd : Math.min(hookEnd, wanted);
-  const ref = { autoScalingGroupName, name: hookName, ...(token === undefined ? {} : { token }) };
+  const ref = { autoScalingGroupName, name: hookName, ...defined({ token }) };
   return {
     kind: 'LifecycleHook',
     id: hookCauseId(ref),
@@ -101,8 +104,8 @@ export const hookCause = (facts: {
 };
 
 /**
- * A spot warning or rebalance recommendation; repeats of it carry the same time, hence one id. It is
- * as old as its sender says, and at least as old as the queue says: `sentAt`.
+ * A spot warning or rebalance recommendation; repeats of it carry the same time, hence one id. It
+ * is as old as its sender says, and at least as old as the queue says: `sentAt`.
  */
 export const spotCause = (facts: {
   readonly kind: 'SpotInterruption' | 'RebalanceRecommendation';
@@ -159,8 +162,8 @@ const windowOf = ({ startsAt, endsAt }: ScheduledChangeNotice): DisruptionCause[
 };
 
 /**
- * Records that AWS Health has closed an event, so that its announcement has no effect when it is read
- * later. Queues promise no order.
+ * Records that AWS Health has closed an event, so that its announcement has no effect when it is
+ * read later. Queues promise no order.
  */
 export const closedCause = (cause: DisruptionCause, now: EpochMs): DisruptionCause => {
   const at = formatTime(now);
@@ -185,7 +188,7 @@ export const maintenanceCause = (facts: {
     id: `maintenance/${eventArn}`.slice(0, maxCauseIdLength),
     ...maintenanceTerms({ startsAt, group, now }),
     ...unasked(now),
-    ...(window === undefined ? {} : { window }),
+    ...defined({ window }),
     requestedBy: 'AWS Health',
     reason: `${eventTypeCode.slice(0, 200)}${startsAt === undefined ? '' : ` at ${startsAt}`}`,
   };
@@ -277,7 +280,9 @@ export const replaceCauses = async (
   return patched.kind === 'found';
 };
 
-/** Takes one cause back and resolves when that is durable; nothing to do is done. Throws KubeError. */
+/**
+ * Takes one cause back and resolves when that is durable; nothing to do is done. Throws KubeError.
+ */
 export const withdrawCause = async (
   deps: { readonly kube: KubeApi; readonly clock: Clock },
   what: { readonly name: string; readonly causeId: string },

@@ -1,5 +1,6 @@
 // The control plane of one process: every controller in the order in which it is started, each with
 // why it is there. Used by `drover up`, `drover controller` and the simulation alike.
+import { defined } from '../api/defined.ts';
 import type { Clock, CloudApi, Http, Journal, KubeApi, Log, Random } from '../ports/index.ts';
 import { describeError, TaskRegistry } from '../runtime/index.ts';
 import { createCertificateController } from './certificates/index.ts';
@@ -78,7 +79,7 @@ export const runControlPlane = async (
     ...shared('disruption'),
     ...common,
     compat: deps.compat,
-    ...(deps.epoch === undefined ? {} : { epoch: deps.epoch }),
+    ...defined({ epoch: deps.epoch }),
   });
   tasks.start('disruption', (stop) => disruption.run(stop));
   // What messages say counts only once the cloud says it too, and as long as it does.
@@ -93,8 +94,7 @@ export const runControlPlane = async (
     ...common,
     updates,
     compat: deps.compat,
-    ...(deps.epoch === undefined ? {} : { epoch: deps.epoch }),
-    ...(deps.http === undefined ? {} : { http: deps.http }),
+    ...defined({ epoch: deps.epoch, http: deps.http }),
   });
   tasks.start('nodegroup', (stop) => groups.run(stop));
   // Several groups one after another, so that pods do not land on nodes that go next.

@@ -105,8 +105,8 @@ export class GroupDirectory {
   }
 
   /**
-   * The NodeGroup that has this Auto Scaling group, as far as was last seen: not one that names a group
-   * of somebody else's. Of a group that the cloud does not know, the one that names it.
+   * The NodeGroup that has this Auto Scaling group, as far as was last seen: not one that names a
+   * group of somebody else's. Of a group that the cloud does not know, the one that names it.
    */
   holderOf(autoScalingGroupName: string): NodeGroup | undefined {
     const known = this.#snapshot?.groups.get(autoScalingGroupName);

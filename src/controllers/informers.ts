@@ -1,7 +1,9 @@
 // The informers that controllers share, with their projections and indexes: one watch per kind and
 // process. Only main starts them. A field that is not kept here is not looked at.
+
 import { completeNodeGroup } from '../api/adopted.ts';
 import { instanceIdOfProviderId } from '../api/brand.ts';
+import { defined } from '../api/defined.ts';
 import { marks, type NodeDisruption } from '../api/disruption.ts';
 import { setOwn } from '../api/json.ts';
 import { type Condition, type Node, type ObjectMeta, resourceTypes } from '../api/kube.ts';
@@ -30,8 +32,8 @@ export const slim = (metadata: ObjectMeta): ObjectMeta => {
 };
 
 /**
- * Thousands of nodes say the same few words: each is kept once. Bounded; what is only on one node is dropped
- * with the rest now and then.
+ * Thousands of nodes say the same few words: each is kept once. Bounded; what is only on one node
+ * is dropped with the rest now and then.
  */
 const maxWords = 20_000;
 const words = new Map<string, string>();
@@ -51,14 +53,17 @@ const withKeptLabels = (metadata: ObjectMeta): ObjectMeta => {
   return { ...metadata, labels };
 };
 
-/** Of a node's conditions one is looked at here, and since when; the others are half of what is left of a node. */
+/**
+ * Of a node's conditions one is looked at here, and since when; the others are half of what is left
+ * of a node.
+ */
 const readiness = (conditions: readonly Condition[]): readonly Condition[] =>
   conditions
     .filter(({ type }) => type === 'Ready')
     .map(({ type, status, lastTransitionTime }) => ({
       type: kept(type),
       status,
-      ...(lastTransitionTime === undefined ? {} : { lastTransitionTime }),
+      ...defined({ lastTransitionTime }),
     }));
 
 export const createNodeInformer = (deps: InformerDeps): Informer<Node> =>
@@ -70,9 +75,11 @@ export const createNodeInformer = (deps: InformerDeps): Informer<Node> =>
       kind,
       metadata: withKeptLabels(slim(metadata)),
       spec: {
-        ...(spec.providerID === undefined ? {} : { providerID: spec.providerID }),
-        ...(spec.unschedulable === undefined ? {} : { unschedulable: spec.unschedulable }),
-        ...(spec.taints === undefined ? {} : { taints: spec.taints }),
+        ...defined({
+          providerID: spec.providerID,
+          unschedulable: spec.unschedulable,
+          taints: spec.taints,
+        }),
       },
       status: status?.conditions === undefined ? {} : { conditions: readiness(status.conditions) },
     }),
@@ -116,9 +123,10 @@ export const createDisruptionInformer = (deps: InformerDeps): Informer<NodeDisru
   });
 
 /**
- * The node of an instance. Several Nodes may claim one: a kubelet registered again under another name, or
- * one with a false providerID. The Ready one that was created first serves it; where none is Ready, the
- * newest. Without this rule a later, false claim takes over the drain of the true node.
+ * The node of an instance. Several Nodes may claim one: a kubelet registered again under another
+ * name, or one with a false providerID. The Ready one that was created first serves it; where none
+ * is Ready, the newest. Without this rule a later, false claim takes over the drain of the true
+ * node.
  */
 export const nodeOfInstance = (nodes: Informer<Node>, instanceId: string): Node | undefined => {
   const claims = nodes.index(byInstance, instanceId);

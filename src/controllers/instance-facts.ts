@@ -1,7 +1,9 @@
 // What the cloud says of instances, for the confirmation of notices: many instances in one call.
 // Decides nothing.
+
 import { durationMs } from '../api/brand.ts';
 import { type InstanceFacts, type ScheduledFact, unknownToCloud } from '../api/confirmation.ts';
+import { defined } from '../api/defined.ts';
 import type { CauseKind } from '../api/disruption.ts';
 import { isTerminating } from '../core/termination/index.ts';
 import { type Clock, type CloudApi, CloudError, type CloudInstance } from '../ports/index.ts';
@@ -77,8 +79,9 @@ export class InstanceFactsReader {
   }
 
   /**
-   * What a cause of this kind needs to be confirmed, as new as `notBefore` (epoch ms). What the cloud
-   * does not answer within 10 s is absent, and `failure` says why: never throws for the cloud's sake.
+   * What a cause of this kind needs to be confirmed, as new as `notBefore` (epoch ms). What the
+   * cloud does not answer within 10 s is absent, and `failure` says why: never throws for the
+   * cloud's sake.
    */
   async of(
     instanceId: string,
@@ -132,7 +135,7 @@ export class InstanceFactsReader {
     const answer = this.#cloud.describeScheduledEvents({ signal }).then((events) => {
       const byInstance = new Map<string, ScheduledFact[]>();
       for (const { instanceId, code, notBefore, isOver } of events) {
-        const fact = { code, isOver, ...(notBefore === undefined ? {} : { notBefore }) };
+        const fact = { code, isOver, ...defined({ notBefore }) };
         const others = byInstance.get(instanceId);
         if (others === undefined) byInstance.set(instanceId, [fact]);
         else others.push(fact);

@@ -1,5 +1,5 @@
-// FNV-1a, 32 bits: spreads texts that differ in one place, the same for the same text. Tells things apart and
-// makes orders of chance; hides nothing. Pure.
+// FNV-1a, 32 bits: spreads texts that differ in one place, the same for the same text. Tells things
+// apart and makes orders of chance; hides nothing. Pure.
 
 export const fnvBasis = 0x811c9dc5;
 

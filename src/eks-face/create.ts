@@ -1,5 +1,6 @@
-// CreateNodegroup: a NodeGroup object, after everything that EKS refuses at once has been refused. The
-// same request with the same token is one request.
+// CreateNodegroup: a NodeGroup object, after everything that EKS refuses at once has been refused.
+// The same request with the same token is one request.
+import { defined } from '../api/defined.ts';
 import type { JsonObject } from '../api/json.ts';
 import { resourceTypes } from '../api/kube.ts';
 import {
@@ -226,11 +227,10 @@ const readSpec = async (
     ...(template === undefined
       ? {}
       : { launchTemplate: { id: template.id, name: template.name, version: template.version } }),
-    ...(remoteAccess === undefined ? {} : { remoteAccess }),
+    ...defined({ remoteAccess }),
     ...(template !== undefined || diskSizeGiB === undefined ? {} : { diskSizeGiB }),
     tags: textMap(input, 'tags'),
-    ...(updateConfig === undefined ? {} : { updateConfig }),
-    ...(nodeRepairConfig === undefined ? {} : { nodeRepairConfig }),
+    ...defined({ updateConfig, nodeRepairConfig }),
   };
 };
 

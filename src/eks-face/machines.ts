@@ -1,6 +1,7 @@
 // What a request says about machines that creating a group and updating it have in common: a launch
 // template by id or name, and a release of the images. Refuses in EKS' words; changes nothing.
 
+import { defined } from '../api/defined.ts';
 import { type AwsInput, optionalStructure, optionalText, texts } from '../aws-wire/index.ts';
 import {
   type Refusal,
@@ -40,7 +41,7 @@ export const readTemplate = async (
     );
   }
   const version = optionalText(given, 'version') ?? '$Default';
-  const asked = { ...(id === undefined ? {} : { id }), ...(name === undefined ? {} : { name }) };
+  const asked = { ...defined({ id, name }) };
   const template = await cloud.findLaunchTemplate({ ...asked, version });
   if (template === undefined) {
     const message = `Launch template ${id ?? name} version ${version} could not be found.`;
@@ -49,7 +50,9 @@ export const readTemplate = async (
   return template;
 };
 
-/** What no group is created with: some of it in the template, the rest in both template and request. */
+/**
+ * What no group is created with: some of it in the template, the rest in both template and request.
+ */
 export const checkTemplate = (
   template: LaunchTemplate,
   input: AwsInput,

@@ -1,5 +1,6 @@
 // Members of EKS' requests that several operations have, as the objects hold them. The model has
 // checked their types; what they mean together is checked by the operations.
+import { defined } from '../api/defined.ts';
 import type { Taint } from '../api/kube.ts';
 import type { NodeRepairConfig, UpdateConfig } from '../api/nodegroup.ts';
 import {
@@ -24,7 +25,7 @@ export const readTaints = (input: AwsInput, member: string): readonly Taint[] =>
     const value = optionalText(taint, 'value');
     return {
       key: optionalText(taint, 'key') ?? '',
-      ...(value === undefined ? {} : { value }),
+      ...defined({ value }),
       effect: effectOf(optionalText(taint, 'effect') ?? ''),
     };
   });
@@ -42,9 +43,7 @@ export const readScaling = (input: AwsInput): ScalingInput | undefined => {
   const maxSize = optionalNumber(config, 'maxSize');
   const desired = optionalNumber(config, 'desiredSize');
   return {
-    ...(minSize === undefined ? {} : { minSize }),
-    ...(maxSize === undefined ? {} : { maxSize }),
-    ...(desired === undefined ? {} : { desired }),
+    ...defined({ minSize, maxSize, desired }),
   };
 };
 
@@ -59,9 +58,7 @@ export const readUpdateConfig = (input: AwsInput): UpdateConfig | undefined => {
     throw invalid(`updateStrategy must be one of [DEFAULT, MINIMAL], not ${strategy}`);
   }
   return {
-    ...(maxUnavailable === undefined ? {} : { maxUnavailable }),
-    ...(maxUnavailablePercentage === undefined ? {} : { maxUnavailablePercentage }),
-    ...(strategy === undefined ? {} : { updateStrategy: strategy }),
+    ...defined({ maxUnavailable, maxUnavailablePercentage, updateStrategy: strategy }),
   };
 };
 
@@ -91,7 +88,7 @@ export const readRepairConfig = (input: AwsInput): NodeRepairConfig | undefined 
   });
   const overrides = structures(config, 'nodeRepairConfigOverrides').map(readOverride);
   return {
-    ...(enabled === undefined ? {} : { enabled }),
+    ...defined({ enabled }),
     ...Object.fromEntries(numbers),
     ...(overrides.length === 0 ? {} : { nodeRepairConfigOverrides: overrides }),
   };

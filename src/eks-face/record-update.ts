@@ -1,5 +1,6 @@
-// How an update that is asked for through EKS becomes a NodeGroupUpdate: one at a time per group, and one
-// per request, whose token gives the object its name. What it changes is decided by its operation.
+// How an update that is asked for through EKS becomes a NodeGroupUpdate: one at a time per group,
+// and one per request, whose token gives the object its name. What it changes is decided by its
+// operation.
 import type { JsonObject } from '../api/json.ts';
 import { resourceTypes } from '../api/kube.ts';
 import type { NodeGroup } from '../api/nodegroup.ts';

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { defined } from '../api/defined.ts';
 import type { NodeGroupUpdate, NodeGroupUpdateStatus } from '../api/nodegroup-update.ts';
 import { toEksUpdate } from './render.ts';
 
@@ -17,7 +18,7 @@ const anUpdate = (status?: NodeGroupUpdateStatus): NodeGroupUpdate => ({
     params: [{ type: 'Version', value: '1.32' }],
     change: { version: '1.32' },
   },
-  ...(status === undefined ? {} : { status }),
+  ...defined({ status }),
 });
 
 const errorsOf = (...codes: readonly string[]) => {

@@ -1,4 +1,5 @@
-// NodeGroup and NodeGroupUpdate as EKS' API shows them. Sizes come from the Auto Scaling group itself.
+// NodeGroup and NodeGroupUpdate as EKS' API shows them. Sizes come from the Auto Scaling group
+// itself.
 import {
   autoScalingGroupNameOf,
   deleteAgainAnnotation,
@@ -20,7 +21,10 @@ export const taintEffects: Readonly<Record<string, string>> = {
   PreferNoSchedule: 'PREFER_NO_SCHEDULE',
 };
 
-/** kubectl takes a spec without any; with a template, that one's type or the default is its instances'. */
+/**
+ * kubectl takes a spec without any; with a template, that one's type or the default is its
+ * instances'.
+ */
 const typesOf = ({ instanceTypes, launchTemplate }: NodeGroup['spec']): readonly string[] =>
   instanceTypes.length === 0 && launchTemplate === undefined
     ? [defaultInstanceType]
@@ -105,7 +109,9 @@ const updateConfigShown = (config: UpdateConfig = {}): UpdateConfig => {
   };
 };
 
-/** An update's change stands in the spec from its beginning; EKS tells it when it was successful. */
+/**
+ * An update's change stands in the spec from its beginning; EKS tells it when it was successful.
+ */
 const templateShown = (
   { spec }: NodeGroup,
   updates: readonly NodeGroupUpdate[],
@@ -168,7 +174,9 @@ export const toEksNodegroup = (
   });
 };
 
-/** EKS' ErrorCode; ours beyond them are issues of the group's health, and are told in words here. */
+/**
+ * EKS' ErrorCode; ours beyond them are issues of the group's health, and are told in words here.
+ */
 const updateErrorCodes: ReadonlySet<string> = new Set([
   'SubnetNotFound',
   'SecurityGroupNotFound',

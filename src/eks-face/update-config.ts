@@ -1,5 +1,6 @@
-// UpdateNodegroupConfig: what is to change, after everything that EKS refuses at once has been refused.
-// The controller carries it out.
+// UpdateNodegroupConfig: what is to change, after everything that EKS refuses at once has been
+// refused. The controller carries it out.
+import { defined } from '../api/defined.ts';
 import type { NodeGroup } from '../api/nodegroup.ts';
 import type { NodeGroupChange, NodeGroupUpdate } from '../api/nodegroup-update.ts';
 import {
@@ -34,13 +35,12 @@ const readChange = (input: AwsInput): NodeGroupChange => {
   const addTaints = readTaints(taints, 'addOrUpdateTaints');
   const removeTaints = readTaints(taints, 'removeTaints');
   return {
-    ...(scaling === undefined ? {} : { scaling }),
+    ...defined({ scaling }),
     ...(Object.keys(add).length === 0 ? {} : { addLabels: add }),
     ...(remove.length === 0 ? {} : { removeLabels: remove }),
     ...(addTaints.length === 0 ? {} : { addTaints }),
     ...(removeTaints.length === 0 ? {} : { removeTaints }),
-    ...(updateConfig === undefined ? {} : { updateConfig }),
-    ...(nodeRepairConfig === undefined ? {} : { nodeRepairConfig }),
+    ...defined({ updateConfig, nodeRepairConfig }),
   };
 };
 

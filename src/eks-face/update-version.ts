@@ -1,5 +1,6 @@
-// UpdateNodegroupVersion: which version, release and launch template version the group is to have, after
-// everything that EKS refuses at once has been refused. The controller carries it out.
+// UpdateNodegroupVersion: which version, release and launch template version the group is to have,
+// after everything that EKS refuses at once has been refused. The controller carries it out.
+import { defined } from '../api/defined.ts';
 import type { NodeGroup } from '../api/nodegroup.ts';
 import type { NodeGroupChange, NodeGroupUpdate } from '../api/nodegroup-update.ts';
 import {
@@ -43,7 +44,7 @@ const readOwnTemplate = async (
   if (given === undefined) return undefined;
   const [id, name] = [optionalText(given, 'id'), optionalText(given, 'name')];
   const now = group.spec.launchTemplate;
-  const asked = { ...(id === undefined ? {} : { id }), ...(name === undefined ? {} : { name }) };
+  const asked = { ...defined({ id, name }) };
   const complaint = sameTemplateComplaint(now, asked);
   // Both and neither is a mistake of its own, which reading it tells.
   if (now === undefined || (id === undefined) !== (name === undefined)) complain(complaint, named);

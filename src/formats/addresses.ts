@@ -1,5 +1,5 @@
-// Whether a text is an IP address or a CIDR, as Go's netip reads them, which nodeadm and the kubelet go by:
-// no leading zeros, no zone; and which IPv4 addresses a block has.
+// Whether a text is an IP address or a CIDR, as Go's netip reads them, which nodeadm and the
+// kubelet go by: no leading zeros, no zone; and which IPv4 addresses a block has.
 
 const isIpv4 = (text: string): boolean => {
   const numbers = text.split('.');

@@ -46,7 +46,10 @@ const valuesOf = (subject: Uint8Array, oid: string): readonly string[] =>
         : [];
     });
 
-/** Values of the wanted extension, however often the request asks for it: readers differ in which counts. */
+/**
+ * Values of the wanted extension, however often the request asks for it: readers differ in which
+ * counts.
+ */
 const extensionsOf = (attributes: Uint8Array, oid: string): readonly Uint8Array[] =>
   elementsOf(attributes)
     .map(({ value }) => elementsOf(value))
@@ -82,7 +85,8 @@ const keyOf = (publicKey: Element | undefined): RequestKey => {
     return { kind: 'ec', bits: curves[hexOf(parameter?.value ?? new Uint8Array())] ?? 0 };
   }
   if (name !== oids.rsa) return { kind: 'other', algorithm: name };
-  // A bit string begins with the number of its unused bits; an integer with a zero where it would be negative.
+  // A bit string begins with the number of its unused bits; an integer with a zero where it would
+  // be negative.
   const [numbers] = elementsOf(bits?.value.subarray(1) ?? new Uint8Array());
   const [modulus] = elementsOf(numbers?.value ?? new Uint8Array());
   const digits = hexOf(modulus?.value ?? new Uint8Array()).replace(/^(?:00)+/, '');
@@ -90,8 +94,9 @@ const keyOf = (publicKey: Element | undefined): RequestKey => {
 };
 
 /**
- * One block, which begins its line; text may stand around it. Go's decoder, which signers read with, passes
- * over a block that does not and takes the next: what is looked at must be what is signed.
+ * One block, which begins its line; text may stand around it. Go's decoder, which signers read
+ * with, passes over a block that does not and takes the next: what is looked at must be what is
+ * signed.
  */
 const pemPattern =
   /^-----BEGIN CERTIFICATE REQUEST-----\r?\n([A-Za-z0-9+/=\r\n]*)-----END CERTIFICATE REQUEST-----[ \t\r]*$/m;

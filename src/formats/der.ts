@@ -1,5 +1,5 @@
-// DER, the encoding of certificates and of requests for them: elements of definite length, one after
-// another. Knows no type of them, and reads past no end.
+// DER, the encoding of certificates and of requests for them: elements of definite length, one
+// after another. Knows no type of them, and reads past no end.
 
 /** One DER element: its tag byte and the bytes of its value. */
 export interface Element {

@@ -1,5 +1,6 @@
-// Keys that stand twice in one map of a YAML document. The yaml library compares each key with each, so
-// a map of 100,000 keys takes minutes: documents are parsed with `uniqueKeys: false` and checked here.
+// Keys that stand twice in one map of a YAML document. The yaml library compares each key with
+// each, so a map of 100,000 keys takes minutes: documents are parsed with `uniqueKeys: false` and
+// checked here.
 import {
   type Document,
   isMap,
@@ -16,15 +17,17 @@ const placeOf = (node: unknown): [number, number] => {
 };
 
 /**
- * An error of a document that was parsed with `prettyErrors: false`, with its place. A pretty error shows
- * the line around it, which takes minutes where one long line has thousands of them.
+ * An error of a document that was parsed with `prettyErrors: false`, with its place. A pretty error
+ * shows the line around it, which takes minutes where one long line has thousands of them.
  */
 export const placedMessage = ({ message, pos }: YAMLParseError, lines: LineCounter): string => {
   const { line, col } = lines.linePos(pos[0]);
   return `${message} at line ${line}, column ${col}`;
 };
 
-/** Adds the library's own error DUPLICATE_KEY for each repeated key; linear in the document's nodes. */
+/**
+ * Adds the library's own error DUPLICATE_KEY for each repeated key; linear in the document's nodes.
+ */
 export const refuseRepeatedKeys = (document: Document): void => {
   const open: unknown[] = [document.contents];
   while (open.length > 0) {

@@ -1,4 +1,5 @@
-// What stands at an edge: numbers of many digits, rows beyond the usual limit, texts too long for what reads them.
+// What stands at an edge: numbers of many digits, rows beyond the usual limit, texts too long for
+// what reads them.
 import { describe, expect, it } from 'vitest';
 import { columnOf, execute, rowsOf } from '../../test/builders/insights.ts';
 import { parseQuery } from './language/parse.ts';

@@ -38,7 +38,10 @@ export interface ResultRow {
 export interface QueryResult {
   readonly columns: readonly string[];
   readonly rows: readonly ResultRow[];
-  /** Events that the filters let through, before `stats`, `limit`, `dedup` and what makes rows of a row. */
+  /**
+   * Events that the filters let through, before `stats`, `limit`, `dedup` and what makes rows of a
+   * row.
+   */
   readonly matched: number;
   readonly counts: Readonly<LineCounts>;
   /** Events left out of a time range because nothing tells their time. */
@@ -105,12 +108,18 @@ export class Execution {
     return pass;
   }
 
-  /** The logs to read one after the other, `advance` between them; undefined is what the query reads. */
+  /**
+   * The logs to read one after the other, `advance` between them; undefined is what the query
+   * reads.
+   */
   get sources(): readonly (string | undefined)[] {
     return this.#passes.map(({ source }) => source);
   }
 
-  /** What is opened from here on is for the next of `sources`; false when there is none. Throws QueryLimitError. */
+  /**
+   * What is opened from here on is for the next of `sources`; false when there is none. Throws
+   * QueryLimitError.
+   */
   advance(): boolean {
     if (this.#at === this.#passes.length - 1) return false;
     this.#pass.first.finish();
@@ -134,7 +143,9 @@ export class Execution {
     return { lines, bytes, matched: this.#matched };
   }
 
-  /** A log as bytes, the first of which stands at `offset`. `push` and `end` throw QueryLimitError. */
+  /**
+   * A log as bytes, the first of which stands at `offset`. `push` and `end` throw QueryLimitError.
+   */
   open(source: LogSource, offset = 0): LineFeed {
     return new LineFeed({
       source,

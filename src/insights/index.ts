@@ -1,4 +1,5 @@
-// Public entry of the Logs Insights query language: parse, evaluate over logs, explain what is wrong.
+// Public entry of the Logs Insights query language: parse, evaluate over logs, explain what is
+// wrong.
 
 export { compileCondition } from './condition.ts';
 export {

@@ -1,5 +1,5 @@
-// Bytes of a log to events: lines are split, counted and searched as bytes, and only those that a query
-// could want are decoded. Keeps the part of a line that a chunk ends in, nothing else.
+// Bytes of a log to events: lines are split, counted and searched as bytes, and only those that a
+// query could want are decoded. Keeps the part of a line that a chunk ends in, nothing else.
 import { LogEvent, type LogSource } from './evaluate/event.ts';
 import type { Needles } from './prefilter.ts';
 
@@ -11,7 +11,9 @@ export interface LineCounts {
   notJson: number;
   /** Lines that begin and end as one and are none, of those that were parsed. */
   broken: number;
-  /** Lines that begin and end as one and that nobody had to parse: any of them may be broken too. */
+  /**
+   * Lines that begin and end as one and that nobody had to parse: any of them may be broken too.
+   */
   unparsed: number;
   /** Lines of which bytes were no UTF-8, of those that were decoded. */
   badText: number;
@@ -32,7 +34,9 @@ export const noLines = (): LineCounts => ({
   unfinished: 0,
 });
 
-/** An audit event holds a request's and a response's object, 3 MiB each at most; this is far above. */
+/**
+ * An audit event holds a request's and a response's object, 3 MiB each at most; this is far above.
+ */
 const maxLineBytes = 64 * 1024 * 1024;
 
 const newline = 0x0a;

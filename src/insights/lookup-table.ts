@@ -1,4 +1,5 @@
-// Lookup tables, for the command `lookup`: CSV with a header line, as CloudWatch takes them. Keeps a table whole.
+// Lookup tables, for the command `lookup`: CSV with a header line, as CloudWatch takes them. Keeps
+// a table whole.
 
 export interface LookupTable {
   readonly columns: readonly string[];

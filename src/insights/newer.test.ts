@@ -1,5 +1,5 @@
-// The commands and functions that the language got in 2026: what AWS's pages show of them, and what they leave open as
-// it is decided here.
+// The commands and functions that the language got in 2026: what AWS's pages show of them, and what
+// they leave open as it is decided here.
 import { describe, expect, it } from 'vitest';
 import { columnOf, execute, rowsOf } from '../../test/builders/insights.ts';
 import { explainQueryError, QueryError, QueryLimitError } from './language/query-error.ts';

@@ -1,5 +1,5 @@
-// countFrequent, fillmissing and cidrlookup: what AWS's pages show of them, and what they leave open as it is decided
-// here. And what a query may keep, held against what it does keep.
+// countFrequent, fillmissing and cidrlookup: what AWS's pages show of them, and what they leave
+// open as it is decided here. And what a query may keep, held against what it does keep.
 import { describe, expect, it } from 'vitest';
 import { execute, rowsOf } from '../../test/builders/insights.ts';
 import { explainQueryError, QueryError } from './language/query-error.ts';

@@ -1,4 +1,5 @@
-// `appendcols`: the columns that the query in brackets shows, put beside the rows before it by their place in the order.
+// `appendcols`: the columns that the query in brackets shows, put beside the rows before it by
+// their place in the order.
 import { type Of, type Site, slotRead } from './plan-rows.ts';
 import { prepare } from './plan-subquery.ts';
 import type { Pass, Planning, PlanOptions } from './plan-types.ts';

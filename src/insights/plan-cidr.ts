@@ -1,5 +1,6 @@
-// `cidrlookup`: an address's row of a lookup table whose rows are networks. The most specific network that holds the
-// address answers; of equal ones the first in the table. Never asks anybody else about an address.
+// `cidrlookup`: an address's row of a lookup table whose rows are networks. The most specific
+// network that holds the address answers; of equal ones the first in the table. Never asks anybody
+// else about an address.
 
 import { networkBits, parseAddress, parseNetwork } from './evaluate/addresses.ts';
 import { compile } from './evaluate/compile.ts';
@@ -56,7 +57,9 @@ const onlyRanges = ({ columns, rows }: LookupTable, command: Of<'cidrlookup'>): 
   );
 };
 
-/** By version and length of prefix, the longest first: a look for each length that the table has. */
+/**
+ * By version and length of prefix, the longest first: a look for each length that the table has.
+ */
 const finderOf = (
   { rows }: LookupTable,
   place: number,

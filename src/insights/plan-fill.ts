@@ -1,5 +1,5 @@
-// `fillmissing`: which column of the `stats` before it has its bins, and what rows that are put in between show.
-// Refuses what leaves open which rows are missing.
+// `fillmissing`: which column of the `stats` before it has its bins, and what rows that are put in
+// between show. Refuses what leaves open which rows are missing.
 import { periodOf } from './evaluate/compile.ts';
 import type { Period } from './evaluate/time.ts';
 import type { Value } from './evaluate/values.ts';

@@ -1,5 +1,6 @@
-// `join`: the rows in brackets are read before the query and kept by the field that is compared, of each only what the
-// commands behind ask for by name. Rows before it go on once for each of those that are equal.
+// `join`: the rows in brackets are read before the query and kept by the field that is compared, of
+// each only what the commands behind ask for by name. Rows before it go on once for each of those
+// that are equal.
 import type { Names, Read, Row, Side } from './evaluate/row.ts';
 import { RowIndex } from './evaluate/row-index.ts';
 import type { Value } from './evaluate/values.ts';
@@ -30,7 +31,8 @@ export const prepareJoin = (
   options: PlanOptions,
   planQuery: Planning,
 ): Joined => {
-  // The order of rows that have an equal partner is theirs to tell: without a `sort` that of the log.
+  // The order of rows that have an equal partner is theirs to tell: without a `sort` that of the
+  // log.
   const isSorted = query.commands.some(({ kind }) => kind === 'sort');
   const defaultLimit = isSorted ? Number.MAX_SAFE_INTEGER : undefined;
   const { plan, passTo } = prepare(query, { ...options, defaultLimit }, planQuery);
@@ -75,7 +77,10 @@ const rightNames = ({ names }: Plan, wanted: Wanted): Side => ({
   read: (name, path) => wanted.read(`field ${name}`, names.read(name, path)),
 });
 
-/** What the commands behind ask of the rows in brackets. All is asked for before the first row is read. */
+/**
+ * What the commands behind ask of the rows in brackets. All is asked for before the first row is
+ * read.
+ */
 class Wanted {
   readonly #names: Names;
   readonly #reads = new Map<string, { readonly read: Read; readonly slot: number }>();

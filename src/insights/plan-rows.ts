@@ -1,5 +1,5 @@
-// How the commands of stages/row-stages.ts become stages: which places they read and make, and which columns a result
-// has after them.
+// How the commands of stages/row-stages.ts become stages: which places they read and make, and
+// which columns a result has after them.
 import { type CompileContext, compile, compileRegex } from './evaluate/compile.ts';
 import { pathReader } from './evaluate/event.ts';
 import { readCsv, readLogfmt } from './evaluate/formats.ts';
@@ -35,8 +35,8 @@ export interface Site {
   /** Brings about the order that stands now: what follows gets all rows in it. */
   readonly inOrder: () => void;
   /**
-   * In order, as `inOrder`, and where the query has no limit no more rows than such a query has; the notice is told
-   * once there are more.
+   * In order, as `inOrder`, and where the query has no limit no more rows than such a query has;
+   * the notice is told once there are more.
    */
   readonly cut: (notice: (rows: number) => string) => void;
   readonly countMatches: () => void;

@@ -1,5 +1,5 @@
-// Subqueries: each is evaluated before the query, by itself. Of one of `in (...)` the set of its values is kept: it must
-// show the field that it is compared with, as CloudWatch has it.
+// Subqueries: each is evaluated before the query, by itself. Of one of `in (...)` the set of its
+// values is kept: it must show the field that it is compared with, as CloudWatch has it.
 import { ValueSet } from './evaluate/value-set.ts';
 import type { InQuery, Query, Subquery } from './language/ast.ts';
 import { QueryError } from './language/query-error.ts';

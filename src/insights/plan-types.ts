@@ -1,4 +1,5 @@
-// What the planners of queries, subqueries and commands tell each other. Data alone: plan.ts makes it.
+// What the planners of queries, subqueries and commands tell each other. Data alone: plan.ts makes
+// it.
 import type { Names, Read } from './evaluate/row.ts';
 import type { Query } from './language/ast.ts';
 import type { LookupTables } from './lookup-table.ts';
@@ -14,7 +15,9 @@ export interface Column {
 export interface PlanOptions {
   readonly nowMs: number;
   readonly budget: MemoryBudget;
-  /** Rows at most where the query itself has no `limit`; undefined where their order is of no use. */
+  /**
+   * Rows at most where the query itself has no `limit`; undefined where their order is of no use.
+   */
   readonly defaultLimit: number | undefined;
   /** Told of each event that the filters let through. */
   readonly onMatch: () => void;

@@ -54,7 +54,10 @@ const isLimited = (commands: readonly Command[]): boolean =>
 
 class Planner {
   readonly #options: PlanOptions;
-  /** A limit stands somewhere; behind a `join`, behind it: before, it does not bound the rows that are made. */
+  /**
+   * A limit stands somewhere; behind a `join`, behind it: before, it does not bound the rows that
+   * are made.
+   */
   #hasLimit: boolean;
   readonly #links: Link[] = [];
   #counts = false;

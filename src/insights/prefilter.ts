@@ -1,6 +1,6 @@
-// Texts that a line must contain for its event to pass the query's filters: what raw bytes are searched
-// for, so that most lines are never decoded or parsed. A text is taken only where nothing that JSON
-// allows can hide it; what could (escapes) is looked for beside it, see lines.ts.
+// Texts that a line must contain for its event to pass the query's filters: what raw bytes are
+// searched for, so that most lines are never decoded or parsed. A text is taken only where nothing
+// that JSON allows can hide it; what could (escapes) is looked for beside it, see lines.ts.
 import { compileRegex } from './evaluate/compile.ts';
 import type { Command, Expression, FieldRef, Query } from './language/ast.ts';
 

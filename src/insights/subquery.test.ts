@@ -1,4 +1,5 @@
-// Subqueries of a filter, by the examples of AWS's page, and what it leaves open as it is decided here.
+// Subqueries of a filter, by the examples of AWS's page, and what it leaves open as it is decided
+// here.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { at, type Logs, refusal, runOver as run } from '../../test/builders/insights.ts';

@@ -203,7 +203,9 @@ const userOf = async (
   };
 };
 
-/** A token is good for this long after its signing, as EKS has it. By wall time, as its signer's. */
+/**
+ * A token is good for this long after its signing, as EKS has it. By wall time, as its signer's.
+ */
 const tokenLifeMs = 15 * 60_000;
 /** One person's shells hold a handful; beyond that the oldest is asked about again. */
 const maxAcceptedTokens = 64;

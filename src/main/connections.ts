@@ -1,6 +1,7 @@
 // How a command finds its world, its cluster and its cloud: --data-dir, else the environment, else
 // ./.drover. All settings of one command come from one of the three, never mixed. A directory is
-// believed only as far as loopback: whatever stands in it, it can run nothing and reach nobody else.
+// believed only as far as loopback: whatever stands in it, it can run nothing and reach nobody
+// else.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
@@ -118,7 +119,9 @@ export interface ConnectionSettings {
 /** Where the endpoint is named, the region is a word in signatures alone. */
 const regionOfEndpoints = 'us-east-1';
 
-/** The command line's order: flag, AWS_REGION, AWS_DEFAULT_REGION; then the profile's, by the SDK. */
+/**
+ * The command line's order: flag, AWS_REGION, AWS_DEFAULT_REGION; then the profile's, by the SDK.
+ */
 const regionOf = ({ region }: Connection, values: Values): string | undefined =>
   region ||
   values.AWS_REGION ||

@@ -11,6 +11,7 @@ import {
 import type { World } from '../../world/index.ts';
 import { microsPerMs, microsPerSecond } from '../../world/kernel/index.ts';
 import { epochMs, formatTime } from '../api/brand.ts';
+import { defined } from '../api/defined.ts';
 import { type JsonObject, objectOr } from '../api/json.ts';
 import { type ControlAnswer, type ControlRoutes, type Pacer, WorldEnded } from '../serve/index.ts';
 import { ensureNetwork } from './network-route.ts';
@@ -205,7 +206,7 @@ const nodeBootstrap = (world: World, name: string): ControlAnswer => {
   const { userData, facts, ...names } = found;
   return done({
     ...names,
-    ...(userData === undefined ? {} : { userData }),
+    ...defined({ userData }),
     facts: facts as unknown as JsonObject,
   });
 };

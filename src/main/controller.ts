@@ -1,6 +1,6 @@
-// `drover controller`: the control plane against a real API server and cloud: wall clock, chance from
-// the machine, one leader at a time. It keeps trying while the API server does not answer, and ends
-// with one sentence when it may not do what it must.
+// `drover controller`: the control plane against a real API server and cloud: wall clock, chance
+// from the machine, one leader at a time. It keeps trying while the API server does not answer, and
+// ends with one sentence when it may not do what it must.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 // One constant each, not the world behind them.

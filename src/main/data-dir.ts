@@ -112,7 +112,9 @@ const refuseUnsafe = ({ path }: DataDir): void => {
   );
 };
 
-/** True once a world in this directory has said that it is ready: its files stand beside each other. */
+/**
+ * True once a world in this directory has said that it is ready: its files stand beside each other.
+ */
 export const hasAnswered = (settings: Settings | undefined): boolean =>
   settings !== undefined && settings.frontPort !== 0;
 
@@ -179,7 +181,9 @@ export const movedTo = (
   return { ...settings, ...ports, formerKubePorts };
 };
 
-/** Why a directory cannot be used: the reason is the nearest one that exists, if that is the cause. */
+/**
+ * Why a directory cannot be used: the reason is the nearest one that exists, if that is the cause.
+ */
 const whyNot = (path: string, error: unknown): string => {
   let existing = path;
   while (!existsSync(existing)) existing = dirname(existing);

@@ -1,9 +1,10 @@
-// The command line's entry: env, argv, signals and exit codes end here; everything else gets what it
-// needs handed in.
+// The command line's entry: env, argv, signals and exit codes end here; everything else gets what
+// it needs handed in.
 
 import { userInfo } from 'node:os';
 import { CommanderError } from 'commander';
 import { epochMs, parseTime } from '../api/brand.ts';
+import { defined } from '../api/defined.ts';
 import {
   type CliContext,
   type ClusterFacts,
@@ -58,8 +59,7 @@ const kubeAccess = async (connection: Connection, finding: Finding) => {
   const { kubeconfig } = connectionSettings(connection, env, finding);
   return loadKubeconfig({
     env,
-    ...(kubeconfig === undefined ? {} : { path: kubeconfig }),
-    ...(connection.context === undefined ? {} : { context: connection.context }),
+    ...defined({ path: kubeconfig, context: connection.context }),
   });
 };
 
@@ -71,22 +71,21 @@ const kubeClient = async (
 ) => {
   const { createKubeClient } = await import('../adapters/kube/index.ts');
   const access = await kubeAccess(connection, finding);
-  return createKubeClient({ ...access, userAgent, ...(dates === undefined ? {} : { dates }) });
+  return createKubeClient({ ...access, userAgent, ...defined({ dates }) });
 };
 
 const awsOptions = (connection: Connection, userAgent: string, finding: Finding) => {
   const { aws } = connectionSettings(connection, env, finding);
   const { region, endpoint, accessKeyId, secretAccessKey, sessionToken } = aws;
   return {
-    ...(region === undefined ? {} : { region }),
-    ...(endpoint === undefined ? {} : { endpoint }),
+    ...defined({ region, endpoint }),
     ...(accessKeyId === undefined || secretAccessKey === undefined
       ? {}
       : {
           credentials: {
             accessKeyId,
             secretAccessKey,
-            ...(sessionToken === undefined ? {} : { sessionToken }),
+            ...defined({ sessionToken }),
           },
         }),
     userAgent,
@@ -206,7 +205,8 @@ const createContext = (): CliContext => {
         createLog('info'),
       ]);
       const agent = userAgentOf(settings.compat, version);
-      // Every answer of the API server corrects the time in which the controllers write and compare.
+      // Every answer of the API server corrects the time in which the controllers write and
+      // compare.
       const serverClock = new runtime.ServerClock(wallClock);
       const kube = await kubeClient(connection, agent, unattended, serverClock);
       try {

@@ -20,7 +20,9 @@ const program = join(import.meta.dirname, '..', '..', 'bin', 'drover.mjs');
 const directory = mkdtempSync(join(tmpdir(), 'drover-entry-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-/** How the process stands in /proc once `up` has found its directory unwritable, and what it said. */
+/**
+ * How the process stands in /proc once `up` has found its directory unwritable, and what it said.
+ */
 const started = async (flags: readonly string[], args: readonly string[], more: object = {}) => {
   const child = spawn(process.execPath, [...flags, program, ...args], {
     env: { ...process.env, NODE_OPTIONS: '', XDG_CACHE_HOME: directory, ...more },

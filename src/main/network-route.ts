@@ -1,8 +1,10 @@
-// World control: networks that a configuration names by id. An account of one's own would have them;
-// a world makes what is missing. Only reads the request: what a network is, is the world's business.
+// World control: networks that a configuration names by id. An account of one's own would have
+// them; a world makes what is missing. Only reads the request: what a network is, is the world's
+// business.
 
 import type { NamedNetwork, NamedSubnet } from '../../world/aws/index.ts';
 import type { World } from '../../world/index.ts';
+import { defined } from '../api/defined.ts';
 import { isObject, type JsonObject } from '../api/json.ts';
 import { AwsError } from '../aws-wire/index.ts';
 import type { ControlAnswer } from '../serve/index.ts';
@@ -30,8 +32,7 @@ const readSubnet = (value: unknown): NamedSubnet | string => {
   return {
     subnetId: id,
     isPublic: value.public === true,
-    ...(zone === undefined ? {} : { zone }),
-    ...(cidr === undefined ? {} : { cidr }),
+    ...defined({ zone, cidr }),
   };
 };
 
@@ -48,7 +49,7 @@ export const ensureNetwork = (world: World, input: JsonObject): ControlAnswer =>
     if (typeof subnet === 'string') return refused(subnet);
     subnets.push(subnet);
   }
-  const wanted: NamedNetwork = { vpcId, subnets, ...(cidr === undefined ? {} : { cidr }) };
+  const wanted: NamedNetwork = { vpcId, subnets, ...defined({ cidr }) };
   try {
     const made = world.aws.ensureNetwork(wanted);
     return {

@@ -1,12 +1,15 @@
-// Whether a directory may hold keys and tokens: its owner's alone, and reached by no link that another
-// user could turn. Looks; changes nothing.
+// Whether a directory may hold keys and tokens: its owner's alone, and reached by no link that
+// another user could turn. Looks; changes nothing.
 import { lstatSync, type Stats } from 'node:fs';
 import { dirname } from 'node:path';
 
 const othersMayWrite = 0o002;
 const rootUid = 0;
 
-/** What cannot be looked at (below a file, in a closed directory) is reported by whoever writes there. */
+/**
+ * What cannot be looked at (below a file, in a closed directory) is reported by whoever writes
+ * there.
+ */
 const lookAt = (path: string): Stats | undefined => {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
@@ -32,7 +35,9 @@ export interface Unsafe {
 
 const makeItYourOwn = 'make it your own (chown, chmod 700)';
 
-/** Why `path` (absolute) is not safe to keep secrets in; undefined: it is, or does not exist yet. */
+/**
+ * Why `path` (absolute) is not safe to keep secrets in; undefined: it is, or does not exist yet.
+ */
 export const unsafety = (path: string): Unsafe | undefined => {
   const uid = process.getuid?.();
   // Windows has no such owners.

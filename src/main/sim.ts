@@ -1,9 +1,12 @@
-// `npm run sim -- --seeds N [--from S] [--compat eks|native|both] [--minutes M] [--nodes N]`: random
-// lives of a cluster on every core, judged by the oracles. Prints what fired where; a failing seed
-// comes with the command that replays it. Exit code 1 on a violation or an empty cell of the matrix.
+// `npm run sim -- --seeds N [--from S] [--compat eks|native|both] [--minutes M] [--nodes N]`:
+// random lives of a cluster on every core, judged by the oracles. Prints what fired where; a
+// failing seed comes with the command that replays it. Exit code 1 on a violation or an empty cell
+// of the matrix.
+
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import { defined } from '../api/defined.ts';
 import type { Violation } from '../api/trace.ts';
 import { type Batch, emptyBatch, mergeBatch, reportBatch } from '../sim/lives/batch.ts';
 import { runLife } from '../sim/lives/life.ts';
@@ -37,8 +40,7 @@ const runJob = async (job: Job, post: (message: Message) => void): Promise<void>
   if (job.to - job.from > job.step) Error.stackTraceLimit = 0;
   for (let seed = job.from; seed < job.to; seed += job.step) {
     const size = {
-      ...(job.chaosSeconds === undefined ? {} : { chaosSeconds: job.chaosSeconds }),
-      ...(job.maxNodes === undefined ? {} : { maxNodes: job.maxNodes }),
+      ...defined({ chaosSeconds: job.chaosSeconds, maxNodes: job.maxNodes }),
     };
     // Odd seeds mark as EKS does, even ones in Drover's own way.
     const ofSeed = seed % 2 === 1 ? 'eks' : 'native';

@@ -1,6 +1,7 @@
-// Standard output and error of the command line: lines, one line of progress that is replaced, and a
-// screen of lines that is drawn over and over. Where it is no terminal only lines arrive. Whatever a
-// cluster, a cloud or a file says is printed as text: only what stands here moves the cursor.
+// Standard output and error of the command line: lines, one line of progress that is replaced, and
+// a screen of lines that is drawn over and over. Where it is no terminal only lines arrive.
+// Whatever a cluster, a cloud or a file says is printed as text: only what stands here moves the
+// cursor.
 import type { CliContext } from '../cli/context.ts';
 import { visible, visibleText } from '../cli/visible.ts';
 

@@ -50,7 +50,9 @@ const byStatus = (status: number): CloudErrorCode => {
   return status >= 500 || status < 400 ? 'ServerError' : 'InvalidRequest';
 };
 
-/** About a hook that waits: where its group is gone it waits no more than where it was completed. */
+/**
+ * About a hook that waits: where its group is gone it waits no more than where it was completed.
+ */
 const aboutActions: ReadonlySet<string> = new Set([
   'CompleteLifecycleAction',
   'RecordLifecycleActionHeartbeat',

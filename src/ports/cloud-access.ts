@@ -1,4 +1,5 @@
-// Who may reach instances, and as whom these may join: key pairs, security groups, EKS access entries.
+// Who may reach instances, and as whom these may join: key pairs, security groups, EKS access
+// entries.
 import type { SecurityGroupRules } from '../api/network.ts';
 
 export interface SecurityGroup {

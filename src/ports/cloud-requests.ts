@@ -1,5 +1,6 @@
-// The requests of the CloudApi port that are more than a name, in AWS' own member names: one wording
-// for the SDK and for the world in process. Pure; knows no client.
+// The requests of the CloudApi port that are more than a name, in AWS' own member names: one
+// wording for the SDK and for the world in process. Pure; knows no client.
+import { defined } from '../api/defined.ts';
 import { isObject, type JsonObject } from '../api/json.ts';
 import {
   type CloudApi,
@@ -18,10 +19,10 @@ const hookSpecification = (hook: NewHook) => ({
   LifecycleTransition: hook.transition,
   HeartbeatTimeout: hook.heartbeatTimeoutSeconds,
   DefaultResult: hook.defaultResult,
-  ...(hook.notificationTarget === undefined
-    ? {}
-    : { NotificationTargetARN: hook.notificationTarget }),
-  ...(hook.metadata === undefined ? {} : { NotificationMetadata: hook.metadata }),
+  ...defined({
+    NotificationTargetARN: hook.notificationTarget,
+    NotificationMetadata: hook.metadata,
+  }),
 });
 
 /** PutLifecycleHook. */
@@ -81,7 +82,10 @@ export const createGroupRequest = (group: NewGroup) => ({
   LifecycleHookSpecificationList: group.hooks.map(hookSpecification),
 });
 
-/** Whether an InstancesDistribution starts Spot Instances alone; absent, Auto Scaling starts On-Demand ones. */
+/**
+ * Whether an InstancesDistribution starts Spot Instances alone; absent, Auto Scaling starts
+ * On-Demand ones.
+ */
 export const isSpotAlone = (distribution: {
   readonly OnDemandBaseCapacity?: unknown;
   readonly OnDemandPercentageAboveBaseCapacity?: unknown;
@@ -115,9 +119,11 @@ export const updateGroupRequest = (change: Parameters<CloudApi['updateGroup']>[0
           };
   return {
     AutoScalingGroupName: change.name,
-    ...(change.minSize === undefined ? {} : { MinSize: change.minSize }),
-    ...(change.maxSize === undefined ? {} : { MaxSize: change.maxSize }),
-    ...(change.desiredCapacity === undefined ? {} : { DesiredCapacity: change.desiredCapacity }),
+    ...defined({
+      MinSize: change.minSize,
+      MaxSize: change.maxSize,
+      DesiredCapacity: change.desiredCapacity,
+    }),
     ...source,
   };
 };
@@ -160,12 +166,15 @@ export const createProfileRequest = ({
 });
 
 /**
- * How many activities are looked at, one page of Auto Scaling's: the last failures of a group stand among its newest, and an
- * update lets at most so many nodes go at once, each of which must be found.
+ * How many activities are looked at, one page of Auto Scaling's: the last failures of a group stand
+ * among its newest, and an update lets at most so many nodes go at once, each of which must be
+ * found.
  */
 export const newestActivities = 100;
 
-/** Whether an error says that the thing named does not exist: for callers to whom that is a value. */
+/**
+ * Whether an error says that the thing named does not exist: for callers to whom that is a value.
+ */
 export const isAbsence = (code: string, message: string): boolean =>
   /NotFound|NoSuchEntity/.test(code) ||
   /AutoScalingGroup name not found|No Lifecycle Hook found/.test(message);
@@ -178,7 +187,8 @@ export const activityZone = (details: string | undefined): { readonly zone?: str
 
 /**
  * DescribeInstanceStatus of the instances that EC2 has scheduled something for: its filter spares
- * listing all others. The codes are those of EC2's user guide, "Scheduled events for your instances".
+ * listing all others. The codes are those of EC2's user guide, "Scheduled events for your
+ * instances".
  */
 export const scheduledEventsRequest = () => ({
   Filters: [

@@ -71,15 +71,17 @@ export interface ScalingGroup {
     readonly version: string;
   };
   /**
-   * Set where the group has a mixed instances policy: its overrides in EC2 Auto Scaling's own words, weights and
-   * all, as they go back to it with another version of the template.
+   * Set where the group has a mixed instances policy: its overrides in EC2 Auto Scaling's own
+   * words, weights and all, as they go back to it with another version of the template.
    */
   readonly overrides?: readonly JsonObject[];
   /** Its mixed instances policy starts Spot Instances alone; absent: it does not. */
   readonly isSpot?: boolean;
   /** Where it starts instances; none where it names zones alone. */
   readonly subnets?: readonly string[];
-  /** Whether spot instances that EC2 recommends to rebalance are replaced; absent where not said. */
+  /**
+   * Whether spot instances that EC2 recommends to rebalance are replaced; absent where not said.
+   */
   readonly capacityRebalance?: boolean;
   /** Absent: none, or one that is being deleted. */
   readonly warmPool?: { readonly instances: number; readonly state: string };
@@ -96,7 +98,9 @@ export interface LifecycleHook {
   readonly heartbeatTimeoutSeconds: number;
   readonly globalTimeoutSeconds: number;
   readonly defaultResult: 'CONTINUE' | 'ABANDON';
-  /** NotificationMetadata: text that Auto Scaling keeps with the hook and sends with its messages. */
+  /**
+   * NotificationMetadata: text that Auto Scaling keeps with the hook and sends with its messages.
+   */
   readonly metadata?: string;
 }
 
@@ -237,7 +241,9 @@ export interface Stack {
   readonly createdAt: string;
   readonly tags: Readonly<Record<string, string>>;
   readonly autoScalingGroupName?: string;
-  /** ARN: as eksctl's stacks give it out (InstanceRoleARN), or EKS' own template (NodeInstanceRole). */
+  /**
+   * ARN: as eksctl's stacks give it out (InstanceRoleARN), or EKS' own template (NodeInstanceRole).
+   */
   readonly nodeRole?: string;
 }
 
@@ -245,8 +251,8 @@ export interface Stack {
 export const nodeRoleOutputs: readonly string[] = ['InstanceRoleARN', 'NodeInstanceRole'];
 
 /**
- * The lifecycle action of one instance. An instance waits once in a hook at most, so its id names the
- * action; a token would be that of a message, and a forged one is refused.
+ * The lifecycle action of one instance. An instance waits once in a hook at most, so its id names
+ * the action; a token would be that of a message, and a forged one is refused.
  */
 export interface HookCall {
   readonly autoScalingGroupName: string;
@@ -283,8 +289,8 @@ export interface CloudApi extends CloudAccess {
   /** Creates the hook, or changes the one of that name. */
   installHook(autoScalingGroupName: string, hook: NewHook, options?: CallOptions): Promise<void>;
   /**
-   * Ends what waits in the hook, as Auto Scaling does it: instances that start are terminated, instances that
-   * terminate go on. `false` when there was none.
+   * Ends what waits in the hook, as Auto Scaling does it: instances that start are terminated,
+   * instances that terminate go on. `false` when there was none.
    */
   removeHook(
     autoScalingGroupName: string,
@@ -328,7 +334,9 @@ export interface CloudApi extends CloudAccess {
     template: Pick<LaunchTemplate, 'name' | 'tags' | 'data'>,
     options?: CallOptions,
   ): Promise<void>;
-  /** A further version: `data`, laid over that of `source` where there is one. Returns its number. */
+  /**
+   * A further version: `data`, laid over that of `source` where there is one. Returns its number.
+   */
   addLaunchTemplateVersion(
     template: { readonly id: string; readonly source?: string; readonly data: JsonObject },
     options?: CallOptions,
@@ -337,8 +345,8 @@ export interface CloudApi extends CloudAccess {
   deleteLaunchTemplate(name: string, options?: CallOptions): Promise<boolean>;
   findInstanceProfile(name: string, options?: CallOptions): Promise<InstanceProfile | undefined>;
   /**
-   * There afterwards, with this role: made and filled as far as it is missing. Throws InvalidRequest
-   * when it has another role, or when there is no such role.
+   * There afterwards, with this role: made and filled as far as it is missing. Throws
+   * InvalidRequest when it has another role, or when there is no such role.
    */
   ensureInstanceProfile(
     profile: {
@@ -364,7 +372,9 @@ export interface CloudApi extends CloudAccess {
     },
     options?: CallOptions,
   ): Promise<void>;
-  /** Tags of the group alone, not carried over to instances; a key that is there gets the new value. */
+  /**
+   * Tags of the group alone, not carried over to instances; a key that is there gets the new value.
+   */
   tagGroup(
     name: string,
     tags: Readonly<Record<string, string>>,
@@ -382,8 +392,8 @@ export interface CloudApi extends CloudAccess {
     options?: CallOptions,
   ): Promise<void>;
   /**
-   * Throws InvalidRequest while instances are in it; its warm pool, which counts as such and has no pods, is told to go
-   * then. `false` when there was none.
+   * Throws InvalidRequest while instances are in it; its warm pool, which counts as such and has no
+   * pods, is told to go then. `false` when there was none.
    */
   deleteGroup(name: string, options?: CallOptions): Promise<boolean>;
   /** The newest activities, newest first. */

@@ -1,10 +1,11 @@
-// Plain HTTP to addresses that people name: health probes and webhooks of updates. No redirects, the body thrown
-// away; never to link-local addresses, where clouds keep their instances' credentials.
+// Plain HTTP to addresses that people name: health probes and webhooks of updates. No redirects,
+// the body thrown away; never to link-local addresses, where clouds keep their instances'
+// credentials.
 
 export const httpErrorTable = {
   /**
-   * No address that may be called: not http(s), or link-local by name or by what the name resolves to; for a
-   * POST also loopback, and what is not https, unless this process was told that it may.
+   * No address that may be called: not http(s), or link-local by name or by what the name resolves
+   * to; for a POST also loopback, and what is not https, unless this process was told that it may.
    */
   NotAllowed: { retry: 'never' },
   Timeout: { retry: 'backoff' },

@@ -1,5 +1,6 @@
-// One look at the network between instances and their cluster: DescribeSubnets, DescribeSecurityGroups and what
-// DescribeCluster said. What may not or cannot be read is left out and told; decides nothing.
+// One look at the network between instances and their cluster: DescribeSubnets,
+// DescribeSecurityGroups and what DescribeCluster said. What may not or cannot be read is left out
+// and told; decides nothing.
 import type { InstanceNetwork, JoinNetwork } from '../api/network.ts';
 import { type CloudApi, CloudError, type ClusterAccess } from './cloud.ts';
 

@@ -93,7 +93,10 @@ export interface KubeApi {
     name: ObjectName,
     options?: { readonly signal?: AbortSignal },
   ): Promise<Found<T>>;
-  /** `trim` is applied to each item as it arrives: thousands of objects are never whole in memory at once. */
+  /**
+   * `trim` is applied to each item as it arrives: thousands of objects are never whole in memory at
+   * once.
+   */
   list<T extends KubeObject>(
     type: ResourceType,
     options?: ListOptions & { readonly trim?: (item: T) => T },

@@ -1,5 +1,5 @@
-// Logs Insights queries that run where the logs are: CloudWatch. A query goes there as it was written;
-// nothing here reads its language. Implementation: adapters/aws.
+// Logs Insights queries that run where the logs are: CloudWatch. A query goes there as it was
+// written; nothing here reads its language. Implementation: adapters/aws.
 
 export interface LogQueryRequest {
   readonly query: string;
@@ -30,8 +30,8 @@ interface Options {
 }
 
 /**
- * Every failure is a CloudError or a LogQueryError. All may be asked again but startQuery: without an
- * answer its query may run, and is paid for.
+ * Every failure is a CloudError or a LogQueryError. All may be asked again but startQuery: without
+ * an answer its query may run, and is paid for.
  */
 export interface LogQueries {
   /** The query's id. */
@@ -45,8 +45,8 @@ export interface LogQueries {
 }
 
 /**
- * `no-group`: a log group does not exist there. `malformed`: the query, at `place` if it was told, in
- * UTF-16 units of its text. `too-many`: the account runs as many queries as it may; ask later.
+ * `no-group`: a log group does not exist there. `malformed`: the query, at `place` if it was told,
+ * in UTF-16 units of its text. `too-many`: the account runs as many queries as it may; ask later.
  */
 export type LogQueryRefusal = 'no-group' | 'malformed' | 'too-many';
 

@@ -21,8 +21,8 @@ type LogErrorCode = 'unreadable' | 'truncated' | 'packed';
 
 /**
  * `unreadable`: it cannot be opened or read, never to be tried again without a change of its name
- * or rights. `truncated`: compressed data that ends before its end. `packed`: compressed in a way that
- * is not unpacked here; nothing of it was read.
+ * or rights. `truncated`: compressed data that ends before its end. `packed`: compressed in a way
+ * that is not unpacked here; nothing of it was read.
  */
 export class LogError extends Error {
   override readonly name = 'LogError';

@@ -1,4 +1,5 @@
-// NodeGroups as everyone but the informer reads them: completed with what AWS says of adopted groups.
+// NodeGroups as everyone but the informer reads them: completed with what AWS says of adopted
+// groups.
 import { completeNodeGroup } from '../api/adopted.ts';
 import { resourceTypes } from '../api/kube.ts';
 import type { NodeGroup } from '../api/nodegroup.ts';

@@ -1,4 +1,5 @@
-// A look whose refusal is no reason to fail: what may not or cannot be read is unknown. Hides no other error.
+// A look whose refusal is no reason to fail: what may not or cannot be read is unknown. Hides no
+// other error.
 import { CloudError } from './cloud.ts';
 import { KubeError } from './kube.ts';
 

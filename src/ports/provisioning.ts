@@ -160,19 +160,27 @@ export interface ProvisioningApi {
   ): Promise<readonly SubnetFacts[]>;
   /** Names of the region's zones that are available. */
   availabilityZones(options?: CallOptions): Promise<readonly string[]>;
-  /** The quota that applies to the account in this region; undefined where the service has none of this code. */
+  /**
+   * The quota that applies to the account in this region; undefined where the service has none of
+   * this code.
+   */
   serviceQuota(
     quota: { readonly service: string; readonly code: string },
     options?: CallOptions,
   ): Promise<ServiceQuota | undefined>;
-  /** All of the account in this region that are pending or running, whosever they are; none on a host of its own. */
+  /**
+   * All of the account in this region that are pending or running, whosever they are; none on a
+   * host of its own.
+   */
   countedInstances(options?: CallOptions): Promise<readonly CountedInstance[]>;
   /** The value of a public SSM parameter that names an image. */
   imageParameter(name: string, options?: CallOptions): Promise<string | undefined>;
   /** The private key is thrown away: for embedded worlds, where nobody logs in. */
   createKeyPair(name: string, options?: CallOptions): Promise<void>;
   keyPairExists(name: string, options?: CallOptions): Promise<boolean>;
-  /** CloudFormation starts at once and goes on by itself; throws InvalidRequest when it is there. */
+  /**
+   * CloudFormation starts at once and goes on by itself; throws InvalidRequest when it is there.
+   */
   createStack(plan: StackPlan, options?: CallOptions): Promise<void>;
   describeStack(name: string, options?: CallOptions): Promise<StackState | undefined>;
   /** Why resources of the stack could not be made, the first cause first. */

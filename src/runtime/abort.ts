@@ -13,8 +13,9 @@ export interface LinkedAbort {
 const waiting = new WeakMap<AbortSignal, Set<() => void>>();
 
 /**
- * Calls `run` once when `signal` aborts, unless the answer is called before. One listener serves all: calls that end long
- * before their process does would else come and go by the thousand in an EventTarget, which is slow at that.
+ * Calls `run` once when `signal` aborts, unless the answer is called before. One listener serves
+ * all: calls that end long before their process does would else come and go by the thousand in an
+ * EventTarget, which is slow at that.
  */
 export const onAbort = (signal: AbortSignal, run: () => void): (() => void) => {
   let all = waiting.get(signal);

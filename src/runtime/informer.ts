@@ -1,6 +1,7 @@
 // One collection of the Kubernetes API, kept current by list and watch: resumes where it was, lists
 // again after 410 and tells the difference, aborts a silent watch, never goes back in time without
 // saying so. Listeners only enqueue; nothing here acts on what it sees.
+import { defined } from '../api/defined.ts';
 import type { KubeObject, ResourceType } from '../api/kube.ts';
 import {
   type Clock,
@@ -172,9 +173,7 @@ export class Informer<T extends KubeObject> {
   #selection(): { namespace?: string; labelSelector?: string; fieldSelector?: string } {
     const { namespace, labelSelector, fieldSelector } = this.#options;
     return {
-      ...(namespace === undefined ? {} : { namespace }),
-      ...(labelSelector === undefined ? {} : { labelSelector }),
-      ...(fieldSelector === undefined ? {} : { fieldSelector }),
+      ...defined({ namespace, labelSelector, fieldSelector }),
     };
   }
 

@@ -38,7 +38,10 @@ interface Row<T> {
 
 export class ObjectCache<T extends KubeObject> {
   readonly #rows = new Map<string, Row<T>>();
-  /** All objects in order, as long as none came, went or changed: lists are asked for far more often. */
+  /**
+   * All objects in order, as long as none came, went or changed: lists are asked for far more
+   * often.
+   */
   #list: readonly T[] | undefined;
   readonly #tombstones = new Map<string, number>();
   readonly #functions: ReadonlyMap<string, IndexFunction<T>>;

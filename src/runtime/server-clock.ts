@@ -23,8 +23,9 @@ export class ServerClock implements Clock, DateReader {
   }
 
   /**
-   * The server made the Date after the request left and before its answer came, so the correction lies
-   * between two bounds. It changes only where it is outside of them: a right clock is never moved.
+   * The server made the Date after the request left and before its answer came, so the correction
+   * lies between two bounds. It changes only where it is outside of them: a right clock is never
+   * moved.
    */
   sent(): (date: string | undefined) => void {
     const sentAt = this.#own.now();

@@ -13,6 +13,7 @@ import type {
 } from '../../world/contracts.ts';
 import { nodeManagerUser } from '../../world/identities.ts';
 import { type DecodedBody, decodeBody } from '../../world/kube/server/index.ts';
+import { defined } from '../api/defined.ts';
 import type { HttpRequest } from '../api/http.ts';
 import type { Json } from '../api/json.ts';
 import { checkHostAndOrigin } from './guard.ts';
@@ -119,7 +120,7 @@ const impersonated = (message: IncomingMessage, user: UserInfo): UserInfo | stri
   const known = username === 'system:anonymous' ? [] : ['system:authenticated'];
   return {
     username,
-    ...(uid === undefined ? {} : { uid }),
+    ...defined({ uid }),
     groups: [...new Set([...groups, ...implied, ...known])],
   };
 };
@@ -134,8 +135,7 @@ const toApiRequest = (
   query: new URLSearchParams(request.query),
   contentType: request.headers['content-type'] ?? 'application/json',
   accept: request.headers.accept ?? 'application/json',
-  ...(body === undefined ? {} : { body }),
-  ...(sent === undefined ? {} : { sent }),
+  ...defined({ body, sent }),
   user,
   userAgent: request.headers['user-agent'] ?? '',
   sourceIp: request.remoteAddress,

@@ -1,5 +1,5 @@
-// How long and how much a listener waits for one connection: slow or silent clients are cut off, whatever
-// they hold open. Answers that stream (watches) have no limit of time.
+// How long and how much a listener waits for one connection: slow or silent clients are cut off,
+// whatever they hold open. Answers that stream (watches) have no limit of time.
 
 export interface ListenerLimits {
   /** From the connection, or the end of the request before, to the last header. */
@@ -16,7 +16,9 @@ export interface ListenerLimits {
   readonly maxHeaderSize: number;
 }
 
-/** In milliseconds. client-go keeps an idle connection for 90 s: the server must not end it first. */
+/**
+ * In milliseconds. client-go keeps an idle connection for 90 s: the server must not end it first.
+ */
 export const listenerLimits: ListenerLimits = {
   headersTimeout: 10_000,
   requestTimeout: 60_000,

@@ -1,5 +1,5 @@
-// Article 003's user data, rendered from group files: to the byte what stands in rendered/, without an
-// error, and on the node what the article's own text makes once its mistakes are mended.
+// Article 003's user data, rendered from group files: to the byte what stands in rendered/, without
+// an error, and on the node what the article's own text makes once its mistakes are mended.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -101,7 +101,8 @@ describe('what the article prints, with its mistakes mended', () => {
     expect(ours.cluster.certificateAuthority).toBe(theirs.cluster.certificateAuthority);
     expect(ours.cluster.name).toBe(theirs.cluster.name);
     expect(ours.cluster.dns).toEqual(theirs.cluster.dns);
-    // The launch template's id and version and the image are EKS' to add, when it makes the template.
+    // The launch template's id and version and the image are EKS' to add, when it makes the
+    // template.
     expect(theirs.labels).toMatchObject(ours.labels);
   });
 

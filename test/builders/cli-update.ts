@@ -1,5 +1,7 @@
 // For tests only: updates, their groups and the disruptions of their nodes, with overrides.
+
 import { formatTime } from '../../src/api/brand.ts';
+import { defined } from '../../src/api/defined.ts';
 import type {
   DisruptionCause,
   NodeDisruption,
@@ -62,7 +64,7 @@ export const anUpdate = (
       change: { version: '1.32', releaseVersion: '1.32.9-20260919' },
       ...more.spec,
     },
-    ...(status === undefined ? {} : { status }),
+    ...defined({ status }),
   };
 };
 

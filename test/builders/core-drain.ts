@@ -1,6 +1,8 @@
 // For tests only: builders of pods, budgets and drains with overrides. Nothing in src imports this
 // outside of tests.
+
 import { type EpochMs, epochMs, formatKubeTime, formatTime } from '../../src/api/brand.ts';
+import { defined } from '../../src/api/defined.ts';
 import type { Pod, PodDisruptionBudget } from '../../src/api/kube.ts';
 import {
   type Allocation,
@@ -60,18 +62,12 @@ export const aPod = (name: string, more: PodOverrides = {}): Pod => {
       creationTimestamp: more.createdAt ?? kubeTimePlus(-600),
       labels: more.labels ?? { app: 'web' },
       ...(owner === '' ? {} : { ownerReferences: ownersOf(owner) ?? [] }),
-      ...(annotations === undefined ? {} : { annotations }),
-      ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
-      ...(deletionGracePeriodSeconds === undefined ? {} : { deletionGracePeriodSeconds }),
-      ...(finalizers === undefined ? {} : { finalizers }),
+      ...defined({ annotations, deletionTimestamp, deletionGracePeriodSeconds, finalizers }),
     },
     spec: {
       nodeName: more.node ?? 'n1',
       terminationGracePeriodSeconds: more.graceSeconds ?? 30,
-      ...(more.priorityClassName === undefined
-        ? {}
-        : { priorityClassName: more.priorityClassName }),
-      ...(more.tolerations === undefined ? {} : { tolerations: more.tolerations }),
+      ...defined({ priorityClassName: more.priorityClassName, tolerations: more.tolerations }),
       ...(more.emptyDir === true ? { volumes: [{ name: 'tmp', emptyDir: {} }] } : {}),
     },
     status: {
@@ -116,9 +112,7 @@ export const aBudget = (name: string, more: BudgetOverrides = {}): PodDisruption
     },
     spec: {
       ...(selector === 'none' ? {} : { selector }),
-      ...(minAvailable === undefined ? {} : { minAvailable }),
-      ...(maxUnavailable === undefined ? {} : { maxUnavailable }),
-      ...(policy === undefined ? {} : { unhealthyPodEvictionPolicy: policy }),
+      ...defined({ minAvailable, maxUnavailable, unhealthyPodEvictionPolicy: policy }),
     },
     status: {
       observedGeneration: more.observed ?? more.generation ?? 1,

@@ -1,6 +1,8 @@
 // For tests only: builders of disruptions, nodes and observations, and a small model in which a
 // plan's steps take effect. Nothing in src imports this outside of tests.
+
 import { durationMs, type EpochMs, formatTime } from '../../src/api/brand.ts';
+import { defined } from '../../src/api/defined.ts';
 import type {
   DisruptionCause,
   HookRef,
@@ -76,7 +78,7 @@ export const aDisruption = (
     creationTimestamp: timePlus(0),
   },
   spec: { instanceId: anId, nodeGroup: 'ng', nodeName: 'n1', causes },
-  ...(status === undefined ? {} : { status }),
+  ...defined({ status }),
 });
 
 export const exclude = 'node.kubernetes.io/exclude-from-external-load-balancers';
@@ -105,8 +107,7 @@ export const aNode = (more: NodeOverrides = {}): Node => ({
   },
   spec: {
     providerID: `aws:///eu-west-1a/${anId}`,
-    ...(more.unschedulable === undefined ? {} : { unschedulable: more.unschedulable }),
-    ...(more.taints === undefined ? {} : { taints: more.taints }),
+    ...defined({ unschedulable: more.unschedulable, taints: more.taints }),
   },
   status: { conditions: [{ type: 'Ready', status: (more.ready ?? true) ? 'True' : 'Unknown' }] },
 });
@@ -134,7 +135,7 @@ export const aGroup = (drain: NodeGroupSpec['drain']): NodeGroup => ({
     nodeRole: 'role',
     subnets: ['subnet-1'],
     scaling: { minSize: 0, maxSize: 10 },
-    ...(drain === undefined ? {} : { drain }),
+    ...defined({ drain }),
   },
 });
 

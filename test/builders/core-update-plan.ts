@@ -20,7 +20,10 @@ export interface AppOf {
   readonly stateful?: boolean;
 }
 
-/** `count` nodes over `zones` zones, each with `perNode` pods of every app; times exact unless given. */
+/**
+ * `count` nodes over `zones` zones, each with `perNode` pods of every app; times exact unless
+ * given.
+ */
 export const anInput = (
   count: number,
   apps: readonly AppOf[],

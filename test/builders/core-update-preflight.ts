@@ -1,5 +1,8 @@
-// For tests only: builders of snapshots with overrides. Nothing in src imports this outside of tests.
+// For tests only: builders of snapshots with overrides. Nothing in src imports this outside of
+// tests.
+
 import { epochMs, formatKubeTime } from '../../src/api/brand.ts';
+import { defined } from '../../src/api/defined.ts';
 import type { KubeObject, PodDisruptionBudget } from '../../src/api/kube.ts';
 import type {
   CsiNode,
@@ -25,7 +28,7 @@ const meta = (name: string, namespace?: string) => ({
   uid: `uid-${name}`,
   resourceVersion: '1',
   creationTimestamp: timeAgo(3600),
-  ...(namespace === undefined ? {} : { namespace }),
+  ...defined({ namespace }),
 });
 
 export interface NodeOverrides {
@@ -57,10 +60,10 @@ export const aNode = (name: string, more: NodeOverrides = {}): PlannedNode => {
         'topology.kubernetes.io/zone': zone,
         ...more.labels,
       },
-      ...(more.annotations === undefined ? {} : { annotations: more.annotations }),
+      ...defined({ annotations: more.annotations }),
     },
     spec: {
-      ...(more.taints === undefined ? {} : { taints: more.taints }),
+      ...defined({ taints: more.taints }),
       ...(more.unschedulable === true ? { unschedulable: true } : {}),
     },
     status: {
@@ -107,7 +110,7 @@ export const aPod = (name: string, more: PodOverrides = {}): FullPod => {
     metadata: {
       ...meta(name, more.namespace ?? 'demo'),
       labels: more.labels ?? { app: 'web' },
-      ...(more.annotations === undefined ? {} : { annotations: more.annotations }),
+      ...defined({ annotations: more.annotations }),
       ...(owner === ''
         ? {}
         : {
@@ -138,7 +141,9 @@ export interface BudgetOverrides {
   readonly namespace?: string;
 }
 
-/** demo/NAME over app=web with maxUnavailable 1; status as its controller would write for `n` pods. */
+/**
+ * demo/NAME over app=web with maxUnavailable 1; status as its controller would write for `n` pods.
+ */
 export const aBudget = (
   name: string,
   n: number,
@@ -205,7 +210,7 @@ export const anObject = <T extends KubeObject>(
   const object: KubeObject = {
     apiVersion: 'v1',
     kind,
-    metadata: { ...meta(name, 'demo'), ...(labels === undefined ? {} : { labels }) },
+    metadata: { ...meta(name, 'demo'), ...defined({ labels }) },
     ...more,
   };
   return object as T;

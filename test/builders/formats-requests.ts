@@ -1,5 +1,5 @@
-// Certificate requests for tests, the same bytes each time: their key and signature are no real ones, which
-// nobody but a real API server looks at. Used by tests only.
+// Certificate requests for tests, the same bytes each time: their key and signature are no real
+// ones, which nobody but a real API server looks at. Used by tests only.
 
 const element = (tag: number, ...parts: readonly Uint8Array[]): Uint8Array => {
   const length = parts.reduce((sum, part) => sum + part.length, 0);

@@ -1,6 +1,7 @@
 // For tests only: a small Kubernetes API behind the KubeApi port, with the troubles that the
 // runtime must survive at hand (stale lists, closed, silent and expired watches, failing calls).
 // Checks what controllers lean on (resourceVersions, status isolation, generation), nothing more.
+import { defined } from '../../src/api/defined.ts';
 import { isObject, type Json, type JsonObject, objectOr } from '../../src/api/json.ts';
 import type { KubeObject, ResourceType } from '../../src/api/kube.ts';
 import {
@@ -73,7 +74,10 @@ export class FakeKube implements KubeApi {
 
   // ---- what the test does to the server ----
 
-  /** The next `times` calls of `verb` (on `name`) fail; with `landed` the write happens all the same. */
+  /**
+   * The next `times` calls of `verb` (on `name`) fail; with `landed` the write happens all the
+   * same.
+   */
   fail(
     verb: Verb,
     code: KubeErrorCode,
@@ -120,8 +124,7 @@ export class FakeKube implements KubeApi {
       kind: type.kind,
       metadata: {
         name,
-        ...(namespace === undefined ? {} : { namespace }),
-        ...(labels === undefined ? {} : { labels }),
+        ...defined({ namespace, labels }),
         uid: known?.metadata.uid ?? `uid-${++this.#uid}`,
         generation: (known?.metadata.generation ?? 0) + 1,
         creationTimestamp: this.#time(),
@@ -252,7 +255,7 @@ export class FakeKube implements KubeApi {
       const bump = JSON.stringify(base.spec) === JSON.stringify(known.spec) ? 0 : 1;
       const generation = (known.metadata.generation ?? 0) + bump;
       const metadata = { ...base.metadata, generation };
-      const next = { ...base, metadata, ...(status === undefined ? {} : { status }) } as Raw;
+      const next = { ...base, metadata, ...defined({ status }) } as Raw;
       const same = JSON.stringify(next) === JSON.stringify(known);
       return { kind: 'found', object: as<T>(same ? known : this.#commit(type, 'MODIFIED', next)) };
     });

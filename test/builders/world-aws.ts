@@ -1,5 +1,6 @@
 // For the tests of this folder: a small world with a network and one group, a host that remembers
 // what it was told, and verbs that move time. Not part of the public entry.
+import { defined } from '../../src/api/defined.ts';
 import type { AwsInput } from '../../src/aws-wire/index.ts';
 import { type Foundation, layFoundation } from '../../world/aws/demo/foundation.ts';
 import { encodeBase64 } from '../../world/aws/ec2/user-data.ts';
@@ -81,8 +82,7 @@ export const aTestWorld = (
     host: () => host,
     account: '111111111111',
     region: 'eu-west-1',
-    ...(options.clusterAccess === undefined ? {} : { clusterAccess: options.clusterAccess }),
-    ...(options.auditLog === undefined ? {} : { auditLog: options.auditLog }),
+    ...defined({ clusterAccess: options.clusterAccess, auditLog: options.auditLog }),
     timings: { ...instant, ...options.timings },
   });
   const aws = worldOf(parts);

@@ -1,5 +1,7 @@
-// Builders of small traces for the oracles' tests: a story in verbs, times in seconds from its start.
-// Each verb writes the entries that a world would, objects before the request that changed them.
+// Builders of small traces for the oracles' tests: a story in verbs, times in seconds from its
+// start. Each verb writes the entries that a world would, objects before the request that changed
+// them.
+import { defined } from '../../src/api/defined.ts';
 import type { Json, JsonObject } from '../../src/api/json.ts';
 import type { Trace, TraceEntry, TraceFacts } from '../../src/api/trace.ts';
 import { type Oracle, runOracles } from '../../world/check/oracle.ts';
@@ -292,10 +294,9 @@ const causeOf = (cause: CauseOptions): JsonObject => ({
   onDeadline: cause.onDeadline ?? 'force',
   followUp: cause.followUp ?? 'Release',
   ...(cause.deadline === undefined ? {} : { deadline: timeAt(cause.deadline) }),
-  ...(cause.hold === undefined ? {} : { hold: cause.hold }),
-  ...(cause.holdTermination === undefined ? {} : { holdTermination: cause.holdTermination }),
+  ...defined({ hold: cause.hold, holdTermination: cause.holdTermination }),
   ...(cause.forceFrom === undefined ? {} : { forceFrom: timeAt(cause.forceFrom) }),
-  ...(cause.cooldownSeconds === undefined ? {} : { cooldownSeconds: cause.cooldownSeconds }),
+  ...defined({ cooldownSeconds: cause.cooldownSeconds }),
   ...(cause.window === undefined
     ? {}
     : { window: { startsAt: timeAt(cause.window[0]), endsAt: timeAt(cause.window[1]) } }),
@@ -309,7 +310,7 @@ const causeOf = (cause: CauseOptions): JsonObject => ({
           startedAt: timeAt(0),
           heartbeatTimeoutSeconds: 1800,
           globalTimeoutSeconds: 172_800,
-          ...(cause.token === undefined ? {} : { token: cause.token }),
+          ...defined({ token: cause.token }),
         },
       }),
 });

@@ -1,5 +1,6 @@
 // Builders for the tests of this folder: a server with a few namespaces, requests as a client sends
 // them, and a watch whose frames are collected. Used by tests only.
+import { defined } from '../../src/api/defined.ts';
 import type { Json, JsonObject } from '../../src/api/json.ts';
 import type { ApiRequest, ApiResponse, WatchFrame } from '../../world/contracts.ts';
 import { Kernel, microsPerSecond } from '../../world/kernel/index.ts';
@@ -49,8 +50,7 @@ export class TestWorld {
       version: () => ({ gitVersion: 'v1.32.5-eks-1', major: '1', minor: '32' }),
       printers,
       defaultPrinter,
-      ...(options.watchHistory === undefined ? {} : { watchHistory: options.watchHistory }),
-      ...(options.managers === undefined ? {} : { managers: options.managers }),
+      ...defined({ watchHistory: options.watchHistory, managers: options.managers }),
     });
     if (options.kernel === undefined) {
       for (const name of ['default', 'demo']) this.post('/api/v1/namespaces', named(name));

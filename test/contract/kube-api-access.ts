@@ -1,7 +1,9 @@
 // Contract cases: tokens of accounts, certificate requests, and pods that no API server lets in.
+
 import assert from 'node:assert/strict';
 import { fence, leaderIdentity } from '../../src/api/controller-fence.ts';
 import { controllerRules } from '../../src/api/controller-rights.ts';
+import { defined } from '../../src/api/defined.ts';
 import type { JsonObject } from '../../src/api/json.ts';
 import { requestCertificate } from '../support/certificates.ts';
 import type { RawAnswer } from '../support/kube-raw.ts';
@@ -287,7 +289,7 @@ const cases: Readonly<Record<string, (env: ContractEnv) => Promise<void>>> = {
       const evict = (token?: string): Promise<RawAnswer> =>
         env.raw('POST', `/api/v1/namespaces/${namespace}/pods/victim/eviction?dryRun=All`, {
           body: { metadata: { name: 'victim' } },
-          ...(token === undefined ? {} : { token }),
+          ...defined({ token }),
         });
       const mark = (token: string): Promise<RawAnswer> =>
         env.raw('PATCH', `/api/v1/nodes/${node}`, {

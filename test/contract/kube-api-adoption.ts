@@ -1,5 +1,5 @@
-// Contract cases: whom the labels of a pod or a ReplicaSet belong to. Controllers adopt orphans that
-// their selector picks and release what it picks no longer.
+// Contract cases: whom the labels of a pod or a ReplicaSet belong to. Controllers adopt orphans
+// that their selector picks and release what it picks no longer.
 import assert from 'node:assert/strict';
 import type { JsonObject } from '../../src/api/json.ts';
 import {

@@ -1,5 +1,5 @@
-// Contract cases: what the API server makes of a body before it stores it, and of what it stored under
-// an older schema: fields that stand there twice, keys, sizes, defaults, conditions.
+// Contract cases: what the API server makes of a body before it stores it, and of what it stored
+// under an older schema: fields that stand there twice, keys, sizes, defaults, conditions.
 import assert from 'node:assert/strict';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import { requestCertificate } from '../support/certificates.ts';

@@ -1,8 +1,10 @@
 // What the cases of the Kubernetes contract share: fresh namespaces, a node and pods that the case
 // itself plays kubelet for, waiting until something shows.
+
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { defined } from '../../src/api/defined.ts';
 import type { JsonObject } from '../../src/api/json.ts';
 import {
   type KubeObject,
@@ -119,7 +121,7 @@ const podObject = (
   metadata: {
     name,
     labels: { app: more.app ?? 'a' },
-    ...(more.finalizers === undefined ? {} : { finalizers: more.finalizers }),
+    ...defined({ finalizers: more.finalizers }),
   },
   spec: {
     nodeName,
@@ -167,7 +169,7 @@ export const contractEnv = (server: {
       const spec = {
         minAvailable,
         selector: { matchLabels: { app: 'a' } },
-        ...(policy === undefined ? {} : { unhealthyPodEvictionPolicy: policy }),
+        ...defined({ unhealthyPodEvictionPolicy: policy }),
       };
       await api.create(poddisruptionbudgets, { metadata: { name }, spec }, { namespace });
       return eventually(`status of budget ${name}`, async () => {

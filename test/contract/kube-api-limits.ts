@@ -1,5 +1,5 @@
-// Contract cases: LimitRanges, which give containers what they do not ask for and refuse what is too
-// little or too much; and what is added to a running pod.
+// Contract cases: LimitRanges, which give containers what they do not ask for and refuse what is
+// too little or too much; and what is added to a running pod.
 import assert from 'node:assert/strict';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import type { RawAnswer } from '../support/kube-raw.ts';

@@ -1,6 +1,8 @@
-// Contract cases: what the credentials of one kubelet can change. A node that was taken over must not
-// steer pods to itself nor read what belongs to others.
+// Contract cases: what the credentials of one kubelet can change. A node that was taken over must
+// not steer pods to itself nor read what belongs to others.
+
 import assert from 'node:assert/strict';
+import { defined } from '../../src/api/defined.ts';
 import type { JsonObject } from '../../src/api/json.ts';
 import { type ContractCase, type ContractEnv, eventually } from './kube-api-env.ts';
 
@@ -13,7 +15,7 @@ const kubeletOf =
     const answer = await env.raw(method, path, {
       as: `system:node:${node}`,
       groups: ['system:nodes'],
-      ...(body === undefined ? {} : { body }),
+      ...defined({ body }),
       ...(method === 'PATCH' ? { contentType } : {}),
     });
     return answer.code < 300 ? answer.code : String(answer.body.message);

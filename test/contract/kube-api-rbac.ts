@@ -1,6 +1,8 @@
 // Contract cases: who may do what: refusals and reviews, with roles of the case's own, aggregated
 // ones, and the default roles of users, kubelets and the control plane.
+
 import assert from 'node:assert/strict';
+import { defined } from '../../src/api/defined.ts';
 import type { JsonObject } from '../../src/api/json.ts';
 import type { RawAnswer } from '../support/kube-raw.ts';
 import { type ContractCase, type ContractEnv, eventually } from './kube-api-env.ts';
@@ -28,7 +30,7 @@ const cases: Readonly<Record<string, (env: ContractEnv) => Promise<void>>> = {
     const namespace = await env.namespace();
     const as = env.unique('user');
     const said = async (method: string, path: string, body?: JsonObject): Promise<unknown> => {
-      const answer = await env.raw(method, path, { as, ...(body === undefined ? {} : { body }) });
+      const answer = await env.raw(method, path, { as, ...defined({ body }) });
       assert.equal(answer.code, 403);
       assert.equal(answer.body.reason, 'Forbidden');
       return answer.body.message;
@@ -184,7 +186,7 @@ const cases: Readonly<Record<string, (env: ContractEnv) => Promise<void>>> = {
     const send = async (who: string, method: string, path: string, body?: JsonObject) => {
       const { code, body: answer } = await env.raw(method, path, {
         ...as(who),
-        ...(body === undefined ? {} : { body }),
+        ...defined({ body }),
         ...(method === 'PATCH' ? { contentType } : {}),
       });
       return code < 300 ? code : String(answer.message);

@@ -1,5 +1,5 @@
-// Contract cases: what the scheduler behind the API does with pods that compete, and what it says. Each
-// case brings its own nodes, told from all others by a label, and no kubelets.
+// Contract cases: what the scheduler behind the API does with pods that compete, and what it says.
+// Each case brings its own nodes, told from all others by a label, and no kubelets.
 import assert from 'node:assert/strict';
 import type { JsonObject } from '../../src/api/json.ts';
 import { type Pod, type ResourceType, resourceTypes } from '../../src/api/kube.ts';

@@ -1,5 +1,5 @@
-// Contract cases: what the controllers behind the API do with StatefulSets, Jobs and claims. The case
-// plays the kubelets: no node takes its pods.
+// Contract cases: what the controllers behind the API do with StatefulSets, Jobs and claims. The
+// case plays the kubelets: no node takes its pods.
 import assert from 'node:assert/strict';
 import type { JsonObject } from '../../src/api/json.ts';
 import { type KubeObject, type Pod, type ResourceType, resourceTypes } from '../../src/api/kube.ts';

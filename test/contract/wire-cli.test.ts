@@ -1,6 +1,6 @@
 // The real aws CLI against the dispatcher behind a plain HTTP server, with handlers that give fixed
-// answers: it shows that a real client signs, writes and reads what wire checks, reads and writes. It
-// says nothing about the behaviour of the world.
+// answers: it shows that a real client signs, writes and reads what wire checks, reads and writes.
+// It says nothing about the behaviour of the world.
 import { execFile } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

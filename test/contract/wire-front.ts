@@ -1,5 +1,5 @@
-// The dispatcher of wire behind a plain HTTP server, with handlers that give fixed answers: what real
-// clients are tried against. Records what it was asked; knows nothing of a world.
+// The dispatcher of wire behind a plain HTTP server, with handlers that give fixed answers: what
+// real clients are tried against. Records what it was asked; knows nothing of a world.
 import { createServer } from 'node:http';
 import { type AwsCallRecord, createAwsDispatcher } from '../../src/aws-wire/index.ts';
 import { CANNED } from './wire-canned.ts';

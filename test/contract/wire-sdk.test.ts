@@ -1,5 +1,6 @@
-// The AWS SDK v3, which the adapters use, against the same fixed answers: what wire writes it reads, and
-// refusals become the classes of its models. It says nothing about the behaviour of the world.
+// The AWS SDK v3, which the adapters use, against the same fixed answers: what wire writes it
+// reads, and refusals become the classes of its models. It says nothing about the behaviour of the
+// world.
 import {
   AutoScalingClient,
   CreateAutoScalingGroupCommand,

@@ -1,5 +1,6 @@
-// The controller's rights against what it asks for: lives in virtual time that reach its rarer calls, each request
-// of it recorded. A right that no life needs fails, and so does a request without a right.
+// The controller's rights against what it asks for: lives in virtual time that reach its rarer
+// calls, each request of it recorded. A right that no life needs fails, and so does a request
+// without a right.
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   controllerNamespaceRules,
@@ -99,7 +100,10 @@ const seeWatches = (life: GroupLife): void => {
 
 const { customresourcedefinitions, configmaps, leases, poddisruptionbudgets } = resourceTypes;
 
-/** One definition is missing at the next start, one is of an older release, and so are Lease and aws-auth. */
+/**
+ * One definition is missing at the next start, one is of an older release, and so are Lease and
+ * aws-auth.
+ */
 const spoil = (life: GroupLife): void => {
   const { user, world } = life;
   const named = (plural: string) => ({ name: `${plural}.drover.dev` });
@@ -113,7 +117,9 @@ const spoil = (life: GroupLife): void => {
   user.delete(leases, leaderLease);
 };
 
-/** From missing definitions to a group that is made, drained within a budget, forced and deleted. */
+/**
+ * From missing definitions to a group that is made, drained within a budget, forced and deleted.
+ */
 const wholeLife = async (): Promise<void> => {
   const life = await begin({ twoLeaders: true, compat: 'native', hasEvents: true });
   spoil(life);

@@ -1,4 +1,5 @@
-// What kubectl explain says of our objects: something, of every field. Whether it is true people judge.
+// What kubectl explain says of our objects: something, of every field. Whether it is true people
+// judge.
 import { describe, expect, it } from 'vitest';
 import { withWords } from '../../src/api/crd-words.ts';
 import { customResourceDefinitions } from '../../src/api/crds.ts';

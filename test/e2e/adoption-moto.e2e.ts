@@ -1,5 +1,6 @@
-// `drover controller` with the Auto Scaling groups of moto_server (github.com/getmoto/moto), a cloud that is not the
-// world's: a group is adopted with four lines, its hooks are installed, its NodeGroup is deleted and the group stays.
+// `drover controller` with the Auto Scaling groups of moto_server (github.com/getmoto/moto), a
+// cloud that is not the world's: a group is adopted with four lines, its hooks are installed, its
+// NodeGroup is deleted and the group stays.
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';

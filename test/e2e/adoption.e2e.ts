@@ -1,5 +1,6 @@
-// An Auto Scaling group that an operator made with aws alone, adopted with four lines, drained when an instance is
-// terminated, and released when its NodeGroup is deleted: with the clients that people use.
+// An Auto Scaling group that an operator made with aws alone, adopted with four lines, drained when
+// an instance is terminated, and released when its NodeGroup is deleted: with the clients that
+// people use.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { eventually, missing, type ServedWorld } from '../support/demo-world.ts';
@@ -68,7 +69,9 @@ const stateOf = async (clients: Clients): Promise<unknown> => {
   return { group, ids, hooks: JSON.parse(hooks) };
 };
 
-/** A launch template and a group of two, as the self-managed one of the demo: by aws calls alone. */
+/**
+ * A launch template and a group of two, as the self-managed one of the demo: by aws calls alone.
+ */
 const makeGroup = async (clients: Clients): Promise<void> => {
   const { aws } = clients;
   const like = await groupLike(clients, "contains(AutoScalingGroupName, 'demo-self-ng')");

@@ -1,6 +1,6 @@
 // Article 001, command for command, with the real kubectl and aws: what happens to a node whose
-// instance is terminated through its Auto Scaling group. With the controllers in the world's process,
-// in one of their own, and on a real API server.
+// instance is terminated through its Auto Scaling group. With the controllers in the world's
+// process, in one of their own, and on a real API server.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { type Arrangement, suiteOn } from '../support/arrangements.ts';

@@ -1,5 +1,5 @@
-// EKS access entries with the real aws and kubectl: the mode's one way, entries and policies, who gets in by
-// them and who does not, in EKS' words.
+// EKS access entries with the real aws and kubectl: the mode's one way, entries and policies, who
+// gets in by them and who does not, in EKS' words.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';

@@ -1,5 +1,6 @@
-// The three Logs Insights queries of articles 001 and 002, as they stand there, with the real aws CLI and with
-// `drover logs query`; the log streams, events and CloudTrail records of the same world.
+// The three Logs Insights queries of articles 001 and 002, as they stand there, with the real aws
+// CLI and with `drover logs query`; the log streams, events and CloudTrail records of the same
+// world.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { eventually, missing, type ServedWorld } from '../support/demo-world.ts';

@@ -1,5 +1,5 @@
-// Maintenance that EC2 schedules, with the real aws CLI and kubectl: what the account is told, and that
-// the controller replaces the instance before its window opens, or gives the node back.
+// Maintenance that EC2 schedules, with the real aws CLI and kubectl: what the account is told, and
+// that the controller replaces the instance before its window opens, or gives the node back.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { eventually, missing, type ServedWorld } from '../support/demo-world.ts';

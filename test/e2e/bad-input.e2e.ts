@@ -1,7 +1,9 @@
 // Wrong input at every door of `drover up`: each one clear error that names the thing, the rule and
 // the remedy, and nothing half-made left behind.
+
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
+import { defined } from '../../src/api/defined.ts';
 import type { ServedWorld } from '../support/demo-world.ts';
 import { type Answer, askFront, askKube, tokenOf } from '../support/raw-http.ts';
 import { suiteWorld } from '../support/stories.ts';
@@ -123,7 +125,7 @@ describe('bad input over HTTP', { timeout: 120_000 }, () => {
       ['GET', '/apis/nope/v1/things', undefined, 404, /could not find the requested resource/],
     ];
     for (const [method, path, body, code, words] of cases) {
-      const ask = { method, path, headers, ...(body === undefined ? {} : { body }) };
+      const ask = { method, path, headers, ...defined({ body }) };
       isStatus(await askKube(world, ask), code, words);
     }
     const odd = await askKube(world, { path: `${configMaps}/odd` });

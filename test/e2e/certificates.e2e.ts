@@ -1,5 +1,6 @@
-// Certificate requests of kubelets on a real API server, approved by the controller with no rights but those of
-// deploy/: the instance's own at once, all else left pending with an event that says why, and never denied.
+// Certificate requests of kubelets on a real API server, approved by the controller with no rights
+// but those of deploy/: the instance's own at once, all else left pending with an event that says
+// why, and never denied.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createKubeClient, loadKubeconfig } from '../../src/adapters/kube/index.ts';

@@ -1,5 +1,5 @@
-// Article 002's node groups, self-managed and managed, made, scaled and removed by `drover` with eksctl's flags: progress,
-// labels, identity, listing; and what is refused before anything is made.
+// Article 002's node groups, self-managed and managed, made, scaled and removed by `drover` with
+// eksctl's flags: progress, labels, identity, listing; and what is refused before anything is made.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { eventually, missing, type ServedWorld } from '../support/demo-world.ts';

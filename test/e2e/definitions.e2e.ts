@@ -211,7 +211,8 @@ describe('Our objects on a real API server', { timeout: 120_000 }, async () => {
     await until(2);
     b.stop.abort();
     await b.running;
-    // A Lease that is made anew counts on from where no earlier one has been: only the step is fixed.
+    // A Lease that is made anew counts on from where no earlier one has been: only the step is
+    // fixed.
     const first = leaders[0]?.epoch ?? 0;
     assert.deepEqual(leaders, [
       { identity: 'a', epoch: first },

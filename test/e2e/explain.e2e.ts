@@ -1,6 +1,7 @@
-// Why nodes do not join, as somebody who made the mistake finds out: article 003's user data with its taint
-// without an effect through aws, a role taken out of aws-auth with kubectl; `drover explain nodegroup`
-// names each first, and the group heals once it is mended. Waits are skipped with world time.
+// Why nodes do not join, as somebody who made the mistake finds out: article 003's user data with
+// its taint without an effect through aws, a role taken out of aws-auth with kubectl; `drover
+// explain nodegroup` names each first, and the group heals once it is mended. Waits are skipped
+// with world time.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { eventually, missing } from '../support/demo-world.ts';

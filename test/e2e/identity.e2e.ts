@@ -1,5 +1,6 @@
-// Article 002's two updates of aws-auth as its query finds them in the audit log, with both writers; and
-// `drover identity`: who is let in, what is wrong there, and the way back from a map that somebody wiped.
+// Article 002's two updates of aws-auth as its query finds them in the audit log, with both
+// writers; and `drover identity`: who is let in, what is wrong there, and the way back from a map
+// that somebody wiped.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { type AuditEvent, missing, type ServedWorld } from '../support/demo-world.ts';

@@ -19,7 +19,9 @@ import { skipWhen, suiteWorld } from '../support/stories.ts';
 
 const whyNot = await missing('kubectl', ['version', '--client']);
 
-/** What the server keeps of a kind's changes; more than that in one pause, and a version is gone. */
+/**
+ * What the server keeps of a kind's changes; more than that in one pause, and a version is gone.
+ */
 const historySize = 8192;
 
 type List = KubernetesListObject<KubernetesObject>;

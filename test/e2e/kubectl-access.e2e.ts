@@ -1,9 +1,11 @@
-// How people and machines are let in with the real kubectl: certificate requests, what approves them,
-// and what a signed certificate is good for.
+// How people and machines are let in with the real kubectl: certificate requests, what approves
+// them, and what a signed certificate is good for.
+
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
+import { defined } from '../../src/api/defined.ts';
 import { requestCertificate } from '../support/certificates.ts';
 import { eventually, missing, run, type ServedWorld } from '../support/demo-world.ts';
 import { columnsOf, type Steps, stepsOf } from '../support/steps.ts';
@@ -27,7 +29,7 @@ const csrOf = (
       request: Buffer.from(request).toString('base64'),
       signerName: of.signer,
       usages: of.usages,
-      ...(of.seconds === undefined ? {} : { expirationSeconds: of.seconds }),
+      ...defined({ expirationSeconds: of.seconds }),
     },
   });
 

@@ -1,5 +1,5 @@
-// Services of type LoadBalancer with the real kubectl and aws CLI: what is made in the cloud, whom it
-// sends traffic to while nodes come and leave, and that nothing of it stays.
+// Services of type LoadBalancer with the real kubectl and aws CLI: what is made in the cloud, whom
+// it sends traffic to while nodes come and leave, and that nothing of it stays.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { missing, ServedWorld } from '../support/demo-world.ts';

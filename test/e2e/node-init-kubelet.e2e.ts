@@ -1,5 +1,6 @@
-// What drover node init writes, read by a real kubelet: it takes configuration, drop-in and flags and stops
-// only at the container runtime, which is not there; and it refuses what the rules say that it refuses.
+// What drover node init writes, read by a real kubelet: it takes configuration, drop-in and flags
+// and stops only at the container runtime, which is not there; and it refuses what the rules say
+// that it refuses.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,6 @@
-// Plan and preflight of a version update in a served world: every trouble is named with node and pod before
-// anything was touched, nothing is written, and an update follows a saved plan only while it holds.
+// Plan and preflight of a version update in a served world: every trouble is named with node and
+// pod before anything was touched, nothing is written, and an update follows a saved plan only
+// while it holds.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,6 @@
-// Blue/green with a hook on a real API server with its controllers and scheduler: the Job is made with the rights of
-// deploy/hooks.yaml, new pods keep off the old node, which is kept empty, and the way back opens it again.
+// Blue/green with a hook on a real API server with its controllers and scheduler: the Job is made
+// with the rights of deploy/hooks.yaml, new pods keep off the old node, which is kept empty, and
+// the way back opens it again.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { inArrangement } from '../support/arrangements.ts';

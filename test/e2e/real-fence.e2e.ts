@@ -1,6 +1,6 @@
-// Two processes of `drover controller`, each with the account and the token of a pod of its own, on a real API
-// server with deploy/rbac.yaml and deploy/fence.yaml: the leader stands still, the other takes over and ends
-// the drain, and what the first one may still send is refused.
+// Two processes of `drover controller`, each with the account and the token of a pod of its own, on
+// a real API server with deploy/rbac.yaml and deploy/fence.yaml: the leader stands still, the other
+// takes over and ends the drain, and what the first one may still send is refused.
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -128,8 +128,9 @@ const writesOf = (world: ServedWorld, pod: string): readonly string[] =>
     );
 
 /**
- * Kubernetes issue 130887: an API server that had policies with a Lease as parameter, and then none, sees no Lease as
- * it is until it starts again. So a given cluster takes this story once; the contract has what the policy does.
+ * Kubernetes issue 130887: an API server that had policies with a Lease as parameter, and then
+ * none, sees no Lease as it is until it starts again. So a given cluster takes this story once; the
+ * contract has what the policy does.
  */
 const seesNoLease = async (world: ServedWorld, path: string): Promise<string | undefined> => {
   const raw = rawKube(path);

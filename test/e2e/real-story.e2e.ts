@@ -1,5 +1,5 @@
-// `drover logs story` on the log of a real kube-apiserver while `kubectl drain` empties a node, without Drover in
-// the cluster: a budget refuses first, then lets go.
+// `drover logs story` on the log of a real kube-apiserver while `kubectl drain` empties a node,
+// without Drover in the cluster: a budget refuses first, then lets go.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';

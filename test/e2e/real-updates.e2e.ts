@@ -1,5 +1,6 @@
-// Article 003's update on a real API server with its controllers and scheduler, the world for its cloud and
-// stand-ins for its kubelets: in the same order as in the embedded world, and failing in the same words.
+// Article 003's update on a real API server with its controllers and scheduler, the world for its
+// cloud and stand-ins for its kubelets: in the same order as in the embedded world, and failing in
+// the same words.
 import { describe, it } from 'node:test';
 import { missing } from '../support/demo-world.ts';
 import { isGiven, whyNoStage } from '../support/given-reasons.ts';

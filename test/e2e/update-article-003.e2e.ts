@@ -1,5 +1,6 @@
-// Article 003's update with the real aws and kubectl: five nodes, one of them unavailable at a time. What the
-// audit log and the scaling activities show, phase by phase; then what force changes.
+// Article 003's update with the real aws and kubectl: five nodes, one of them unavailable at a
+// time. What the audit log and the scaling activities show, phase by phase; then what force
+// changes.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { missing, type ServedWorld } from '../support/demo-world.ts';
@@ -51,7 +52,10 @@ interface Journal {
   };
 }
 
-/** What `drover logs story` reads of each node that an update took out is what its NodeDisruption tells. */
+/**
+ * What `drover logs story` reads of each node that an update took out is what its NodeDisruption
+ * tells.
+ */
 const holdStoriesAgainstJournal = async (
   world: ServedWorld,
   names: readonly string[],
@@ -121,7 +125,8 @@ describe('an update of a managed node group, as article 003 tells it', {
         [],
       );
 
-      // Auto Scaling: twice as many as zones first; then each old one ended and replaced; then the surplus.
+      // Auto Scaling: twice as many as zones first; then each old one ended and replaced; then the
+      // surplus.
       const activities = (await story.activities()).slice(launched);
       const kinds = activities.map(({ Description }) => Description.split(' ')[0] ?? '');
       const runs = runsOf(kinds);
@@ -133,7 +138,8 @@ describe('an update of a managed node group, as article 003 tells it', {
       assert.deepEqual(runs.at(-1), ['Terminating', 6]);
       assert.ok(activities.every(({ StatusCode }) => StatusCode === 'Successful'));
 
-      // Kubernetes: label, then cordon of each old node, before the first pod goes; one node after the other.
+      // Kubernetes: label, then cordon of each old node, before the first pod goes; one node after
+      // the other.
       const bound = bindingsOf(world.audit());
       const events = world.audit().slice(begunAt);
       const deeds = deedsOf(events, (pod) => bound.get(pod) ?? '').filter(({ node }) =>
@@ -199,7 +205,8 @@ describe('an update of a managed node group, as article 003 tells it', {
           objectRef?.resource === 'pods' &&
           user.username === 'eks:node-manager',
       );
-      // The surplus, which goes last, is not held by budgets either: Auto Scaling ends it after its drain.
+      // The surplus, which goes last, is not held by budgets either: Auto Scaling ends it after its
+      // drain.
       assert.ok(deleted.length >= 2);
       for (const { requestReceivedTimestamp } of deleted.slice(0, 2)) {
         const waited = minutes(Date.parse(requestReceivedTimestamp) - (marked?.at ?? 0));

@@ -1,5 +1,6 @@
-// The causes for which an update fails, one after the other in one world with the real aws and kubectl: each
-// ends with EKS' code and names the culprit, leaves the group as it was, and goes on once the cause is gone.
+// The causes for which an update fails, one after the other in one world with the real aws and
+// kubectl: each ends with EKS' code and names the culprit, leaves the group as it was, and goes on
+// once the cause is gone.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { missing } from '../support/demo-world.ts';
@@ -18,7 +19,10 @@ describe('causes for which an update fails', {
   const suite = suiteWorld({ judged: { settled: true } });
   let story: UpdateStory;
   let releases: [string, string];
-  /** The release that the group does not stand at; each cause goes the other way than the one before. */
+  /**
+   * The release that the group does not stand at; each cause goes the other way than the one
+   * before.
+   */
   const next = (): string => {
     releases = [releases[1], releases[0]];
     return releases[0];

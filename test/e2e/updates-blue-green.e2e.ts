@@ -1,5 +1,6 @@
-// Blue/green with kubectl and drover: what makes no sense is refused, the plan tells what it costs, old nodes are kept
-// empty beside as many new ones, the way back ends with the same nodes, and the second time they go.
+// Blue/green with kubectl and drover: what makes no sense is refused, the plan tells what it costs,
+// old nodes are kept empty beside as many new ones, the way back ends with the same nodes, and the
+// second time they go.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { eventually, missing, type ServedWorld } from '../support/demo-world.ts';

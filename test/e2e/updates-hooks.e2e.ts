@@ -1,5 +1,5 @@
-// Hooks of an update with the clients that people use: a Job before the drain, and before the termination a webhook of a
-// real HTTPS server, with a token, that says twice that it is not done.
+// Hooks of an update with the clients that people use: a Job before the drain, and before the
+// termination a webhook of a real HTTPS server, with a token, that says twice that it is not done.
 import assert from 'node:assert/strict';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';

@@ -1,5 +1,5 @@
-// An update that waits for a window, for approval and for a health probe, with the clients that people use: what
-// each of them is told, and that nothing is made before it may.
+// An update that waits for a window, for approval and for a health probe, with the clients that
+// people use: what each of them is told, and that nothing is made before it may.
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,5 +1,6 @@
-// Version updates with the clients that people use: asked for and refused through aws, followed, paused and
-// stopped with drover, told by both. What happens to the nodes is told by update-article-003.
+// Version updates with the clients that people use: asked for and refused through aws, followed,
+// paused and stopped with drover, told by both. What happens to the nodes is told by
+// update-article-003.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { eventually, missing, type Ran, type ServedWorld } from '../support/demo-world.ts';

@@ -1,6 +1,6 @@
-// Article 003's Windows nodes with the clients that people use: a managed group through aws, an IIS pod that gets no
-// address and says so in the article's words, drover explain that names the ConfigMap, kubectl that applies it, and
-// the pod that runs. Waits are skipped with world time.
+// Article 003's Windows nodes with the clients that people use: a managed group through aws, an IIS
+// pod that gets no address and says so in the article's words, drover explain that names the
+// ConfigMap, kubectl that applies it, and the pod that runs. Waits are skipped with world time.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

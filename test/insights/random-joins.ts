@@ -1,5 +1,5 @@
-// Random joins of a log with itself and columns put beside each other, in the three languages of random-queries.ts. A row
-// that lacks the field of a join is equal to none in all of them.
+// Random joins of a log with itself and columns put beside each other, in the three languages of
+// random-queries.ts. A row that lacks the field of a join is equal to none in all of them.
 import fc from 'fast-check';
 import { type Asked, condition } from './random-queries.ts';
 

@@ -1,8 +1,11 @@
-// Random logs, and random questions about them in three languages: this engine's, jq's and DuckDB's SQL. Only what all
-// three define the same way: numbers, text without natural order, fields that are there, regular expressions of RE2.
+// Random logs, and random questions about them in three languages: this engine's, jq's and DuckDB's
+// SQL. Only what all three define the same way: numbers, text without natural order, fields that
+// are there, regular expressions of RE2.
 import fc from 'fast-check';
 
-/** The same question thrice; `jq` over `$all`, the list of events, and `sql` over the table `log`. */
+/**
+ * The same question thrice; `jq` over `$all`, the list of events, and `sql` over the table `log`.
+ */
 export interface Asked {
   readonly ours: string;
   readonly jq: string;

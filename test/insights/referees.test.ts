@@ -1,6 +1,7 @@
-// Random queries over random logs, answered by this engine, by jq and by DuckDB: on what all three define the same way
-// (numbers, text without natural order, fields that are there) the answers are equal. Each run has a fresh seed, told
-// in the test's name; DROVER_SEED repeats one, DROVER_RUNS asks for more logs of ten questions.
+// Random queries over random logs, answered by this engine, by jq and by DuckDB: on what all three
+// define the same way (numbers, text without natural order, fields that are there) the answers are
+// equal. Each run has a fresh seed, told in the test's name; DROVER_SEED repeats one, DROVER_RUNS
+// asks for more logs of ten questions.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

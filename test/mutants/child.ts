@@ -1,5 +1,5 @@
-// Starts lives.ts inside a copy of the tree, as a process of its own: modules are read anew for each
-// mutant, and one that hangs can be ended.
+// Starts lives.ts inside a copy of the tree, as a process of its own: modules are read anew for
+// each mutant, and one that hangs can be ended.
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';

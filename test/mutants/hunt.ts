@@ -1,5 +1,6 @@
-// Looks for one mutant: its story, the life that is known to show it, then more and more lives until
-// an oracle that should see it does, or the bound is reached. Says who noticed, and what else was said.
+// Looks for one mutant: its story, the life that is known to show it, then more and more lives
+// until an oracle that should see it does, or the bound is reached. Says who noticed, and what else
+// was said.
 import { liveBatch } from './child.ts';
 import type { LifeReport } from './lives.ts';
 import { compatOf, type Mutant } from './mutant.ts';
@@ -28,7 +29,8 @@ const firstRound = 6;
 
 /**
  * The lives of a hunt in the rounds in which they are tried. `hint`: the seed that showed it last
- * time; seeds show something else after each change of the simulation, so it is a start and no more.
+ * time; seeds show something else after each change of the simulation, so it is a start and no
+ * more.
  */
 export const roundsOf = (
   mutant: Mutant,

@@ -1,7 +1,8 @@
-// `npm run mutants [-- --mutant NAME] [--oracle NAME] [--seeds N] [--threads N] [--verbose] [--learn]`:
-// proves that the oracles can see. The code as it is must pass first; then each mutant is planted in
-// a copy of the tree and has to be noticed by an oracle that is named for it. Exit code 1 when one is
-// not, or when the text that it changes is no longer there exactly once. `--learn` writes hints.json.
+// `npm run mutants [-- --mutant NAME] [--oracle NAME] [--seeds N] [--threads N] [--verbose]
+// [--learn]`: proves that the oracles can see. The code as it is must pass first; then each mutant
+// is planted in a copy of the tree and has to be noticed by an oracle that is named for it. Exit
+// code 1 when one is not, or when the text that it changes is no longer there exactly once.
+// `--learn` writes hints.json.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -32,7 +33,9 @@ const print = (line: string): void => {
 
 const readHints = (): Hints => JSON.parse(readFileSync(hintsFile, 'utf8')) as Hints;
 
-/** Keeps what is known of mutants that were not hunted this time; forgets those that are no more. */
+/**
+ * Keeps what is known of mutants that were not hunted this time; forgets those that are no more.
+ */
 const learn = (before: Hints, findings: readonly Finding[]): void => {
   const seen = new Map(findings.map(({ mutant, life }) => [mutant.name, life]));
   const entries = mutants.flatMap(({ name }) => {

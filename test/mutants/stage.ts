@@ -1,6 +1,8 @@
 // A small cluster with the real controllers in virtual time, for what chance hardly ever brings
 // together: a story says what people, cloud and network do, the oracles judge the trace of it.
+
 import { certificateGrants } from '../../src/api/controller-rights.ts';
+import { defined } from '../../src/api/defined.ts';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import { autoScalingGroupNameOf, type NodeGroup } from '../../src/api/nodegroup.ts';
 import type { Violation } from '../../src/api/trace.ts';
@@ -341,13 +343,15 @@ export class Stage {
         metadata: { name },
         spec: {
           ...spec,
-          ...(nodeRole === undefined ? {} : { nodeRole }),
+          ...defined({ nodeRole }),
           scaling: { minSize: 0, maxSize: 2, desired: 1 },
         },
       }),
     );
   }
-  /** As `kubectl patch` of a group's spec; of the one that all begins with where no name is given. */
+  /**
+   * As `kubectl patch` of a group's spec; of the one that all begins with where no name is given.
+   */
   changeGroup(spec: JsonObject, name: string = groupName): void {
     const patch = { type: 'merge', body: { spec } } as const;
     this.#must(this.#user().patch(gr.groups, { name }, patch));
@@ -412,7 +416,10 @@ export class Stage {
     };
     this.#record(node, cause);
   }
-  /** The cause of an update on this node, as it stands from now on. There is no such update: its group would withdraw it. */
+  /**
+   * The cause of an update on this node, as it stands from now on. There is no such update: its
+   * group would withdraw it.
+   */
   update(node: string, more: JsonObject): void {
     const cause = {
       kind: 'Update',

@@ -1,5 +1,6 @@
 // The stories that lead to mutants which lives hardly ever come by. Each ends settled, and the code
 // as it is gets through all of them without a violation.
+import { defined } from '../../src/api/defined.ts';
 import type { Violation } from '../../src/api/trace.ts';
 import { type GroupOptions, Stage, type StageOptions } from './stage.ts';
 import { updateStories } from './update-stories.ts';
@@ -143,8 +144,8 @@ const stories = {
     await stage.advance(10 * minutes);
   },
   /**
-   * Marks of the first drain are still ours in the second, and go when nobody wants it any more. As the marks
-   * stand, the second is over before anybody could see it drain.
+   * Marks of the first drain are still ours in the second, and go when nobody wants it any more. As
+   * the marks stand, the second is over before anybody could see it drain.
    */
   'drained-twice-and-given-back': async (stage: Stage) => {
     const { first } = pick(stage.nodes());
@@ -347,7 +348,10 @@ const stories = {
     stage.update(first, { hold: false, onDeadline: 'force', forceFrom, deadline });
     await stage.advance(10 * minutes);
   },
-  /** Its cause is taken back while the call is under way that ends the instance, and the answer is lost. */
+  /**
+   * Its cause is taken back while the call is under way that ends the instance, and the answer is
+   * lost.
+   */
   'a-termination-is-taken-back': async (stage: Stage) => {
     const { first } = pick(stage.nodes());
     stage.faults = {
@@ -385,7 +389,7 @@ export const tellStory = async (
   const stage = await Stage.begin({
     ...options,
     twoLeaders: withTwoLeaders.has(name),
-    ...(group === undefined ? {} : { group }),
+    ...defined({ group }),
   });
   await stories[name](stage);
   return stage.end(true);

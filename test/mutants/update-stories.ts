@@ -1,4 +1,5 @@
-// The stories of version updates that lead to mutants. Each ends settled, as those of stories.ts do.
+// The stories of version updates that lead to mutants. Each ends settled, as those of stories.ts
+// do.
 import type { Stage } from './stage.ts';
 
 const minutes = 60;
@@ -82,7 +83,10 @@ export const updateStories = {
     for (const node of nodes) stage.dropBudget(`app-${node.split('.')[0]}`);
     await stage.advance(20 * minutes);
   },
-  /** The first new node serves and no other joins; of the three old ones one is let go, another falls silent. */
+  /**
+   * The first new node serves and no other joins; of the three old ones one is let go, another
+   * falls silent.
+   */
   'an-old-node-falls-silent': async (stage: Stage) => {
     const before = stage.nodes();
     stage.updateGroup(surge);

@@ -1,6 +1,6 @@
-// What a NodeConfig asks of the instance beyond the kubelet, through drover node init: name servers are
-// written where systemd-resolved is, volumes are set up by EKS' service where that is; the rest is refused
-// by name and with its reason, and nothing is written then.
+// What a NodeConfig asks of the instance beyond the kubelet, through drover node init: name servers
+// are written where systemd-resolved is, volumes are set up by EKS' service where that is; the rest
+// is refused by name and with its reason, and nothing is written then.
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

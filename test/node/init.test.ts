@@ -1,5 +1,5 @@
-// drover node init on a tree like Debian's: what it writes, that another run writes nothing, that a kill
-// between any two writes and another run give the same end, and what it says to systemd.
+// drover node init on a tree like Debian's: what it writes, that another run writes nothing, that a
+// kill between any two writes and another run give the same end, and what it says to systemd.
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createHost } from '../../src/adapters/host/index.ts';

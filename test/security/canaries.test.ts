@@ -1,5 +1,5 @@
-// Attack row 20: secrets in outputs. Distinct texts stand where secrets stand, an update goes through
-// its error paths, and nothing that Drover writes or prints may contain one of them.
+// Attack row 20: secrets in outputs. Distinct texts stand where secrets stand, an update goes
+// through its error paths, and nothing that Drover writes or prints may contain one of them.
 import { afterAll, describe, expect, it } from 'vitest';
 import { createLog } from '../../src/adapters/log/index.ts';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
@@ -75,7 +75,9 @@ const plant = (life: GroupLife): void => {
   });
 };
 
-/** Everything that somebody reads of Drover: objects it writes, its log, its requests, tags at AWS. */
+/**
+ * Everything that somebody reads of Drover: objects it writes, its log, its requests, tags at AWS.
+ */
 const outputsOf = (life: GroupLife, requests: readonly JsonObject[]) => {
   const log: string[] = [];
   const output = { write: (text: string) => void log.push(text) };

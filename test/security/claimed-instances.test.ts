@@ -1,6 +1,7 @@
-// A node that claims another's instance (kops CVE-2023-1943 is the same lie told to a bootstrap server): whoever
-// holds a kubelet's key may register a Node with any providerID. The node that served the instance first, and
-// still does, is the one that is drained; pods of the liar stay where they are.
+// A node that claims another's instance (kops CVE-2023-1943 is the same lie told to a bootstrap
+// server): whoever holds a kubelet's key may register a Node with any providerID. The node that
+// served the instance first, and still does, is the one that is drained; pods of the liar stay
+// where they are.
 import { describe, expect, it } from 'vitest';
 import { objectOr } from '../../src/api/json.ts';
 import { resourceTypes } from '../../src/api/kube.ts';

@@ -1,5 +1,5 @@
-// The directory of a world, which holds its token, its authority's key and its state: refused where others
-// could read or turn it, and never begun anew because a file of it is missing or damaged.
+// The directory of a world, which holds its token, its authority's key and its state: refused where
+// others could read or turn it, and never begun anew because a file of it is missing or damaged.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -30,7 +30,9 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 const bin = join(import.meta.dirname, '..', '..', 'bin', 'drover.mjs');
 
-/** `drover up` until it says that it is ready; rejects with what it printed where it ends before. */
+/**
+ * `drover up` until it says that it is ready; rejects with what it printed where it ends before.
+ */
 const startAndStop = async (dataDir: string): Promise<string> => {
   const args = [bin, 'up', '--no-controller', '--port', '0', '--data-dir', dataDir];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });

@@ -1,5 +1,5 @@
-// Values that are nested without end, at each door through which they come: refused with the limit named,
-// and never a stack that ends or a disk that is blamed.
+// Values that are nested without end, at each door through which they come: refused with the limit
+// named, and never a stack that ends or a disk that is blamed.
 import { describe, expect, it } from 'vitest';
 import { openSqliteStore } from '../../src/adapters/store/index.ts';
 import type { Json, JsonObject } from '../../src/api/json.ts';

@@ -1,5 +1,6 @@
-// Names, messages and images that carry terminal commands, carriage returns and marks of another reading
-// direction (CVE-2021-25743 was one event's message): every way to a terminal shows them as text.
+// Names, messages and images that carry terminal commands, carriage returns and marks of another
+// reading direction (CVE-2021-25743 was one event's message): every way to a terminal shows them as
+// text.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-// Small texts that want to be large: alias bombs, nesting, errors by the thousand, gzip. Each reader of a
-// file or request answers with a fault, and goes on.
+// Small texts that want to be large: alias bombs, nesting, errors by the thousand, gzip. Each
+// reader of a file or request answers with a fault, and goes on.
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { lint } from '../../src/core/bootstrap/index.ts';

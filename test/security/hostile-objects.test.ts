@@ -1,6 +1,6 @@
 // Malformed annotations and node conditions: a bad object delays its own key at most. Other
-// groups are scaled, drained and updated as ever, and no controller stops (Argo Workflows CVE-2026-40886
-// was one annotation that ended the controller for good).
+// groups are scaled, drained and updated as ever, and no controller stops (Argo Workflows
+// CVE-2026-40886 was one annotation that ended the controller for good).
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/api/json.ts';
 import { resourceTypes } from '../../src/api/kube.ts';
@@ -16,7 +16,9 @@ import {
   untilOver,
 } from '../support/update-world.ts';
 
-/** Values that have broken parsers of others: wrong types, depth, size, prototype keys, controls. */
+/**
+ * Values that have broken parsers of others: wrong types, depth, size, prototype keys, controls.
+ */
 const hostile: readonly (readonly [string, string])[] = [
   ['an empty text', ''],
   ['no JSON', '{"owned":'],

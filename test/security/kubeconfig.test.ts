@@ -1,10 +1,12 @@
-// Attack row 21: kubeconfigs and plan files of others. Reading one starts no program, reads no file that
-// the chosen user does not name, and shows nothing of a secret in an error.
+// Attack row 21: kubeconfigs and plan files of others. Reading one starts no program, reads no file
+// that the chosen user does not name, and shows nothing of a secret in an error.
+
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadKubeconfig } from '../../src/adapters/kube/index.ts';
+import { defined } from '../../src/api/defined.ts';
 import type { JsonObject } from '../../src/api/json.ts';
 import { parsePlan } from '../../src/cli/plan/file.ts';
 
@@ -30,7 +32,7 @@ const write = (users: Readonly<Record<string, JsonObject>>, cluster: JsonObject 
   return path;
 };
 const errorOf = async (path: string, context?: string): Promise<string> => {
-  const options = { path, env: {}, ...(context === undefined ? {} : { context }) };
+  const options = { path, env: {}, ...defined({ context }) };
   const error: unknown = await loadKubeconfig(options).catch((reason: unknown) => reason);
   if (!(error instanceof Error)) throw new Error('it was not refused');
   return `${error.message} ${String(error.cause ?? '')}`;

@@ -1,5 +1,5 @@
-// Both listeners of a world against pages of other sites, names that were bound anew, and clients that
-// hold connections without using them: refused from the headers alone, or cut off in time.
+// Both listeners of a world against pages of other sites, names that were bound anew, and clients
+// that hold connections without using them: refused from the headers alone, or cut off in time.
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';

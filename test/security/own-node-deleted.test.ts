@@ -1,5 +1,6 @@
-// Attack row 5 (CVE-2025-5187): whoever holds a node's credentials deletes its Node object and lets the
-// kubelet register anew, without taints and marks. The instance stays what it was: being drained.
+// Attack row 5 (CVE-2025-5187): whoever holds a node's credentials deletes its Node object and lets
+// the kubelet register anew, without taints and marks. The instance stays what it was: being
+// drained.
 import { describe, expect, it } from 'vitest';
 import type { DisruptionCause } from '../../src/api/disruption.ts';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';

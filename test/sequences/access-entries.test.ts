@@ -1,5 +1,5 @@
-// Node groups in clusters that know access entries: EKS' own for managed groups, who joins by them and who
-// does not, in virtual time.
+// Node groups in clusters that know access entries: EKS' own for managed groups, who joins by them
+// and who does not, in virtual time.
 import { describe, expect, it } from 'vitest';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import { GroupLife } from '../support/nodegroup-world.ts';

@@ -1,5 +1,5 @@
-// Backups of aws-auth that somebody deletes between the look at them and the write: what stands in aws-auth
-// is kept all the same before it is written over.
+// Backups of aws-auth that somebody deletes between the look at them and the write: what stands in
+// aws-auth is kept all the same before it is written over.
 import { describe, expect, it } from 'vitest';
 import { epochMs } from '../../src/api/brand.ts';
 import { resourceTypes } from '../../src/api/kube.ts';

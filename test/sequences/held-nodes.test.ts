@@ -1,5 +1,5 @@
-// Causes of an update in the world, with the real controllers: a node is held, let go, drained, kept
-// for its load balancers, terminated; and everything that may come in between.
+// Causes of an update in the world, with the real controllers: a node is held, let go, drained,
+// kept for its load balancers, terminated; and everything that may come in between.
 import { describe, expect, it } from 'vitest';
 import type { DisruptionCause } from '../../src/api/disruption.ts';
 import { TerminationLife } from '../support/termination-world.ts';

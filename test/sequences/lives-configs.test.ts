@@ -1,4 +1,5 @@
-// What random lives ask of updates is what the API server takes: a configuration that is refused proves nothing.
+// What random lives ask of updates is what the API server takes: a configuration that is refused
+// proves nothing.
 import { expect, it } from 'vitest';
 import { type ActionContext, nodeGroups } from '../../src/sim/lives/action.ts';
 import { resources } from '../../src/sim/lives/open-work.ts';

@@ -1,6 +1,6 @@
-// Two pods of one budget on a node that is terminated, and one misfortune at each write in turn: the
-// process is killed after it, or stands still before it while the other replica takes over. Every
-// way must lead to the same end.
+// Two pods of one budget on a node that is terminated, and one misfortune at each write in turn:
+// the process is killed after it, or stands still before it while the other replica takes over.
+// Every way must lead to the same end.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/api/json.ts';
 import { Driver } from '../../src/sim/driver.ts';
@@ -90,7 +90,10 @@ const fill = (world: World): void => {
   expect(made.map(({ kind }) => kind)).toEqual(['ok', 'ok', 'ok']);
 };
 
-/** What must be the same whatever happened on the way: nothing with a time, a name or a number drawn. */
+/**
+ * What must be the same whatever happened on the way: nothing with a time, a name or a number
+ * drawn.
+ */
 const endOf = (world: World, instanceId: string): JsonObject => {
   const disruption = world.kube.read(gr.disruptions, { name: instanceId }) as JsonObject;
   const status = disruption.status as JsonObject;

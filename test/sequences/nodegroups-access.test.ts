@@ -1,4 +1,5 @@
-// What CreateNodegroup refuses at once, and the security group for remote access with its life, in virtual time.
+// What CreateNodegroup refuses at once, and the security group for remote access with its life, in
+// virtual time.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/api/json.ts';
 import { objectOr } from '../../src/api/json.ts';

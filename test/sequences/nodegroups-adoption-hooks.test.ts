@@ -1,5 +1,5 @@
-// The lifecycle hooks of adopted Auto Scaling groups, in virtual time: what is terminated is drained, hooks are put back,
-// and where Drover cannot see terminations a condition says so.
+// The lifecycle hooks of adopted Auto Scaling groups, in virtual time: what is terminated is
+// drained, hooks are put back, and where Drover cannot see terminations a condition says so.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/api/json.ts';
 import { objectOr } from '../../src/api/json.ts';

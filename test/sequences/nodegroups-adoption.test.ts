@@ -1,5 +1,5 @@
-// Auto Scaling groups that exist already and are adopted: marked before anything else, by one NodeGroup
-// alone, in virtual time.
+// Auto Scaling groups that exist already and are adopted: marked before anything else, by one
+// NodeGroup alone, in virtual time.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/api/json.ts';
 import { objectOr } from '../../src/api/json.ts';

@@ -1,5 +1,6 @@
-// A Node object that is deleted and registers again under its instance (CVE-2025-5187): what it says of itself then is
-// not believed. It gets the group's labels and taints once; what an agent takes off later is not put back.
+// A Node object that is deleted and registers again under its instance (CVE-2025-5187): what it
+// says of itself then is not believed. It gets the group's labels and taints once; what an agent
+// takes off later is not put back.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/api/json.ts';
 import { objectOr } from '../../src/api/json.ts';

@@ -1,5 +1,6 @@
-// One whole life of a node group, with the process killed after each of its writes in turn, and with
-// faults on all calls: it always comes to the same end, with one Auto Scaling group and nothing left.
+// One whole life of a node group, with the process killed after each of its writes in turn, and
+// with faults on all calls: it always comes to the same end, with one Auto Scaling group and
+// nothing left.
 import { describe, expect, it } from 'vitest';
 import type { NetworkFaults } from '../../src/sim/ports/network.ts';
 import { type Call, GroupLife } from '../support/nodegroup-world.ts';

@@ -65,7 +65,8 @@ describe('the nodes of a group', () => {
       'kubernetes.io/os': os,
       'beta.kubernetes.io/os': os,
     });
-    // Windows has one interface: its 10 addresses less its own, and nothing for pods on the host's network.
+    // Windows has one interface: its 10 addresses less its own, and nothing for pods on the host's
+    // network.
     expect(objectOr(objectOr(node?.status).allocatable).pods).toBe(os === 'windows' ? '9' : '29');
     expect(life.group()?.status?.releaseVersion?.startsWith(release)).toBe(true);
     // A further look changes nothing: the template says what the spec says.

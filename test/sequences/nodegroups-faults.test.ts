@@ -1,5 +1,6 @@
-// Mistakes that people make in user data and identity (each named by the complaint it comes from), planted
-// through what a user has in hand. Each ends in NodeCreationFailure, and its first cause is the right one.
+// Mistakes that people make in user data and identity (each named by the complaint it comes from),
+// planted through what a user has in hand. Each ends in NodeCreationFailure, and its first cause is
+// the right one.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/api/json.ts';
 import { isObject, objectOr } from '../../src/api/json.ts';

@@ -1,6 +1,6 @@
-// Two processes that take turns to lead a node group: the first stands still with a call that sets sizes, or suspends a
-// process, on its lips, the second does what people want meanwhile, and then the call leaves. It is nobody's wish: what
-// people asked for stands.
+// Two processes that take turns to lead a node group: the first stands still with a call that sets
+// sizes, or suspends a process, on its lips, the second does what people want meanwhile, and then
+// the call leaves. It is nobody's wish: what people asked for stands.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/api/json.ts';
 import { resourceTypes } from '../../src/api/kube.ts';

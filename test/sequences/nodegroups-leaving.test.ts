@@ -1,4 +1,5 @@
-// A node group that is being deleted: its sizes are nobody's any more, and who asks for others is told so.
+// A node group that is being deleted: its sizes are nobody's any more, and who asks for others is
+// told so.
 import { describe, expect, it } from 'vitest';
 import { resourceTypes } from '../../src/api/kube.ts';
 import { GroupLife } from '../support/nodegroup-world.ts';

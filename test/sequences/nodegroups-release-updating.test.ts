@@ -1,5 +1,6 @@
 // The release of a node group while an update runs, in virtual time: no marks, no
-// scale-in protection and no suspended processes stay behind; a surplus of instances stays and is reported.
+// scale-in protection and no suspended processes stay behind; a surplus of instances stays and is
+// reported.
 import { describe, expect, it } from 'vitest';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import { resourceTypes } from '../../src/api/kube.ts';

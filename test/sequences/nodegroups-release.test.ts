@@ -1,5 +1,5 @@
-// The end of a NodeGroup whose policy is Retain, in virtual time: its Auto Scaling group and its instances stay, everything
-// that Drover put on them is removed.
+// The end of a NodeGroup whose policy is Retain, in virtual time: its Auto Scaling group and its
+// instances stay, everything that Drover put on them is removed.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/api/json.ts';
 import { objectOr } from '../../src/api/json.ts';

@@ -1,5 +1,5 @@
-// Node groups whose requests cannot be carried out, in the embedded world and in virtual time: what is
-// said about them, and that it is said once and truly.
+// Node groups whose requests cannot be carried out, in the embedded world and in virtual time: what
+// is said about them, and that it is said once and truly.
 import { describe, expect, it } from 'vitest';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import { updateStatusOf } from '../../src/api/nodegroup-update.ts';

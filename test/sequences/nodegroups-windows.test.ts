@@ -1,5 +1,6 @@
-// A Windows group in a cluster whose VPC CNI was not told of Windows (article 003): its nodes join, its pods get no
-// address, and that is the first cause that `drover explain nodegroup` names; with the ConfigMap pods made anew run.
+// A Windows group in a cluster whose VPC CNI was not told of Windows (article 003): its nodes join,
+// its pods get no address, and that is the first cause that `drover explain nodegroup` names; with
+// the ConfigMap pods made anew run.
 import { expect, it } from 'vitest';
 import type { JsonObject } from '../../src/api/json.ts';
 import { resourceTypes } from '../../src/api/kube.ts';

@@ -1,5 +1,6 @@
-// What a plan says will stop an update, or delay it, does so once it is waived: the same code, at that budget or pod, on
-// that node, at that minute; mended, nothing is said and the update succeeds. Here the checks of budgets and drains.
+// What a plan says will stop an update, or delay it, does so once it is waived: the same code, at
+// that budget or pod, on that node, at that minute; mended, nothing is said and the update
+// succeeds. Here the checks of budgets and drains.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/api/json.ts';
 import {

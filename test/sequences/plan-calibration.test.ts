@@ -1,5 +1,6 @@
-// The plan's model beside the engine on a few small clusters: when one of them changes its order or its waits, the
-// other has to follow. Over 200 clusters: `npm run bench -- plan`, docs/benchmarks.md.
+// The plan's model beside the engine on a few small clusters: when one of them changes its order or
+// its waits, the other has to follow. Over 200 clusters: `npm run bench -- plan`,
+// docs/benchmarks.md.
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   type CalibrationRow,

@@ -1,5 +1,5 @@
-// Plans of a group whose launch template brings its own image and user data: which nodes a plan says are old are those
-// that the update then replaces.
+// Plans of a group whose launch template brings its own image and user data: which nodes a plan
+// says are old are those that the update then replaces.
 import { expect, it } from 'vitest';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import { GroupLife } from '../support/nodegroup-world.ts';
@@ -17,7 +17,10 @@ const instancesOf = (life: GroupLife): readonly string[] => {
 
 const firstOf = (value: JsonObject[string]): JsonObject => objectOr([value ?? []].flat()[0]);
 
-/** Image and user data that join the cluster, of a group that Drover made, without the labels of that group. */
+/**
+ * Image and user data that join the cluster, of a group that Drover made, without the labels of
+ * that group.
+ */
 const workingTemplate = async (
   life: GroupLife,
 ): Promise<{ readonly ImageId: string; readonly UserData: string }> => {

@@ -1,5 +1,6 @@
-// What a plan says will happen to pods and where they find no place does happen once it is waived: to that pod, on that
-// node, at that minute; mended, it is not said. Here the checks of pods, volumes and places.
+// What a plan says will happen to pods and where they find no place does happen once it is waived:
+// to that pod, on that node, at that minute; mended, it is not said. Here the checks of pods,
+// volumes and places.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/api/json.ts';
 import type { WorldClient } from '../../world/contracts.ts';
@@ -21,7 +22,10 @@ import {
   zoneLabel,
 } from '../support/plan-stories.ts';
 
-/** The pod that was named left the node that was named, at the minute that was named, and the update went on. */
+/**
+ * The pod that was named left the node that was named, at the minute that was named, and the update
+ * went on.
+ */
 const leaves = ({ found, outcome }: Story): void => {
   const { pod, node, minute } = found.consequence;
   const one = outcome.evicted.find((each) => each.pod === pod);

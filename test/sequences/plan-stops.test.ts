@@ -1,5 +1,5 @@
-// How long pods take to stop, in the plan of an update: a guess for owners that nothing is known of, and what was seen of
-// them once one update has drained them.
+// How long pods take to stop, in the plan of an update: a guess for owners that nothing is known
+// of, and what was seen of them once one update has drained them.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/api/json.ts';
 import type { UpdatePlan } from '../../src/core/update/plan/index.ts';

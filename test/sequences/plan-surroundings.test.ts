@@ -1,5 +1,6 @@
-// What a plan says of the account, the namespace, the control plane and others at work happens once it is waived: the
-// same code, pods and minute; mended, it is not said. Here the checks of what surrounds the nodes.
+// What a plan says of the account, the namespace, the control plane and others at work happens once
+// it is waived: the same code, pods and minute; mended, it is not said. Here the checks of what
+// surrounds the nodes.
 import { describe, expect, it } from 'vitest';
 import { planOf, settle } from '../../bench/support/calibration.ts';
 import type { JsonObject } from '../../src/api/json.ts';
@@ -26,7 +27,10 @@ import {
   subnetsOf,
 } from '../support/plan-stories.ts';
 
-/** No new node came, no old one was touched, and the update ended after the time that nodes have to join. */
+/**
+ * No new node came, no old one was touched, and the update ended after the time that nodes have to
+ * join.
+ */
 const nothingNew = ({ outcome }: Story): void => {
   expect(outcome.status).toBe('Failed');
   expect(outcome.evicted).toEqual([]);

@@ -1,5 +1,5 @@
-// What the API server's audit log tells of an update is what the journals of its nodes tell: the same nodes, marked,
-// emptied of as many pods and deleted, at the same moments.
+// What the API server's audit log tells of an update is what the journals of its nodes tell: the
+// same nodes, marked, emptied of as many pods and deleted, at the same moments.
 import { describe, expect, it } from 'vitest';
 import type { NodeDisruption } from '../../src/api/disruption.ts';
 import { resourceTypes } from '../../src/api/kube.ts';
@@ -10,7 +10,10 @@ const [older, newest] = ['1.32.9-20251212', '1.32.9-20251226'];
 const nodes = 3;
 const pods = 12;
 
-/** How each episode ended: a journal goes with its node, and begins anew when a hook follows its own end. */
+/**
+ * How each episode ended: a journal goes with its node, and begins anew when a hook follows its own
+ * end.
+ */
 const journalsOf = (life: GroupLife, known: Map<string, NodeDisruption>): void => {
   for (const row of life.world.kube.readAll(resourceTypes.nodedisruptions)) {
     const journal = row as unknown as NodeDisruption;

@@ -1,5 +1,5 @@
-// aws eks update-nodegroup-version in virtual time: what it records, what it refuses and in which words,
-// and what describe-nodegroup, describe-update and list-updates tell of it.
+// aws eks update-nodegroup-version in virtual time: what it records, what it refuses and in which
+// words, and what describe-nodegroup, describe-update and list-updates tell of it.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/api/json.ts';
 import { objectOr } from '../../src/api/json.ts';

@@ -1,5 +1,5 @@
-// Updates of several groups in virtual time: no pod moves twice, a failure stops what follows and can be gone on
-// from, and no mark is left whatever the end.
+// Updates of several groups in virtual time: no pod moves twice, a failure stops what follows and
+// can be gone on from, and no mark is left whatever the end.
 import { describe, expect, it } from 'vitest';
 import type { Call, GroupLife } from '../support/nodegroup-world.ts';
 import {

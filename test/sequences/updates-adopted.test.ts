@@ -1,5 +1,5 @@
-// Version updates of an adopted group, in virtual time: its nodes are started from a template that its
-// operator made, and only another version of that template can be asked for.
+// Version updates of an adopted group, in virtual time: its nodes are started from a template that
+// its operator made, and only another version of that template can be asked for.
 import { describe, expect, it } from 'vitest';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import { updateStatusOf } from '../../src/api/nodegroup-update.ts';

@@ -1,5 +1,6 @@
-// One request for a version update is one update: a changed spec and a command at once, a spec whose update failed
-// while the controller restarts, the spec changes elsewhere, or a tool applies the same again and again.
+// One request for a version update is one update: a changed spec and a command at once, a spec
+// whose update failed while the controller restarts, the spec changes elsewhere, or a tool applies
+// the same again and again.
 import { describe, expect, it } from 'vitest';
 import { updateNameOf } from '../../src/core/update/index.ts';
 import { GroupLife } from '../support/nodegroup-world.ts';
@@ -17,7 +18,10 @@ import {
 
 const kind = { group: 'drover.dev', resource: 'nodegroupupdates' };
 
-/** As `drover update nodegroup` does, in the moment before or after the controller has seen the spec. */
+/**
+ * As `drover update nodegroup` does, in the moment before or after the controller has seen the
+ * spec.
+ */
 const command = (life: GroupLife, releaseVersion: string) => {
   const group = life.group();
   if (group === undefined) throw new Error('no group');

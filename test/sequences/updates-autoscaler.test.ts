@@ -1,5 +1,6 @@
-// The cluster autoscaler beside an update: what it takes out of the update's own surplus is not taken off what people
-// want, it is kept from the nodes while the update runs, and a value that people gave its annotation comes back.
+// The cluster autoscaler beside an update: what it takes out of the update's own surplus is not
+// taken off what people want, it is kept from the nodes while the update runs, and a value that
+// people gave its annotation comes back.
 import { describe, expect, it } from 'vitest';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import type { UpdateStrategy } from '../../src/api/nodegroup-update.ts';
@@ -40,7 +41,10 @@ interface Autoscaler {
   readonly everySeconds: number;
 }
 
-/** Until the update is over, an autoscaler looks every so often and takes one node. Returns how many it took. */
+/**
+ * Until the update is over, an autoscaler looks every so often and takes one node. Returns how many
+ * it took.
+ */
 const updateBeside = async (
   life: GroupLife,
   { mayTake, most, everySeconds }: Autoscaler,

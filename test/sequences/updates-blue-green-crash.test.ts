@@ -1,5 +1,6 @@
-// Blue/green with the process killed after each of its writes in turn: one that ends well, and one that is stopped while
-// its old nodes are kept. Whenever the process dies, the end is the one that there is without a kill.
+// Blue/green with the process killed after each of its writes in turn: one that ends well, and one
+// that is stopped while its old nodes are kept. Whenever the process dies, the end is the one that
+// there is without a kill.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/api/json.ts';
 import { type Call, GroupLife } from '../support/nodegroup-world.ts';

@@ -1,5 +1,6 @@
-// Hooks of blue/green after the drain and before the end, in virtual time: the soak waits for the one, the end of the
-// old nodes for the other, and one that fails leads back to them; a soak that somebody ends.
+// Hooks of blue/green after the drain and before the end, in virtual time: the soak waits for the
+// one, the end of the old nodes for the other, and one that fails leads back to them; a soak that
+// somebody ends.
 import { describe, expect, it } from 'vitest';
 import type { KubeObject, Node } from '../../src/api/kube.ts';
 import { isReady } from '../../src/controllers/informers.ts';

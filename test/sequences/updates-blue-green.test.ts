@@ -1,5 +1,6 @@
-// Blue/green in virtual time: all new nodes before an old one is touched, old ones emptied and kept for a soak in which
-// the way back needs no launch, then gone; the same end wherever the process is killed.
+// Blue/green in virtual time: all new nodes before an old one is touched, old ones emptied and kept
+// for a soak in which the way back needs no launch, then gone; the same end wherever the process is
+// killed.
 import { describe, expect, it } from 'vitest';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import { GroupLife, type GroupLifeOptions } from '../support/nodegroup-world.ts';

@@ -1,5 +1,6 @@
-// Each cause for which an update of EKS' strategy fails (article 003): the code, the culprit by name, the
-// state that is left, and that an update which is asked for once the cause is gone goes on from there.
+// Each cause for which an update of EKS' strategy fails (article 003): the code, the culprit by
+// name, the state that is left, and that an update which is asked for once the cause is gone goes
+// on from there.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/api/json.ts';
 import { GroupLife } from '../support/nodegroup-world.ts';
@@ -253,7 +254,8 @@ describe('NodeCreationFailure', () => {
     await untilOver(life);
     const [error] = latest(life)?.status?.errors ?? [];
     expect(error?.code).toBe('NodeCreationFailure');
-    // As it was told while the update waited: each instance, the last line of its console and what that means.
+    // As it was told while the update waited: each instance, the last line of its console and what
+    // that means.
     for (const { instanceId = '' } of missing) {
       expect(error?.resourceIds).toContain(instanceId);
       expect(error?.message).toMatch(
@@ -273,7 +275,8 @@ describe('NodeCreationFailure', () => {
     expect(life.seconds - since).toBeLessThan(60);
     const told = { zone: 'eu-west-1b', message: expect.stringContaining('sufficient') };
     expect(latest(life)?.status?.missing).toEqual([expect.objectContaining(told)]);
-    // It stays told while the zone has none, also where Auto Scaling started the instance elsewhere.
+    // It stays told while the zone has none, also where Auto Scaling started the instance
+    // elsewhere.
     await life.driver.advance(600);
     expect(latest(life)?.status).toMatchObject({ phase: 'ScalingUp', missing: [told] });
     await untilOver(life);

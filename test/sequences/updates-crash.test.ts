@@ -1,6 +1,7 @@
-// One version update with the process killed after each of its writes in turn: one that succeeds under a
-// budget, in each strategy of EKS, one that a budget ends, one whose new nodes never join. Whenever the
-// process dies, the end is the one that there is without a kill, and the oracles find nothing.
+// One version update with the process killed after each of its writes in turn: one that succeeds
+// under a budget, in each strategy of EKS, one that a budget ends, one whose new nodes never join.
+// Whenever the process dies, the end is the one that there is without a kill, and the oracles find
+// nothing.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/api/json.ts';
 import type { FaultKind } from '../../world/faults/index.ts';

@@ -1,4 +1,5 @@
-// An update whose object somebody deletes while it runs: all that it did beside replacing nodes is taken back.
+// An update whose object somebody deletes while it runs: all that it did beside replacing nodes is
+// taken back.
 import { describe, expect, it } from 'vitest';
 import { objectOr } from '../../src/api/json.ts';
 import { resourceTypes } from '../../src/api/kube.ts';

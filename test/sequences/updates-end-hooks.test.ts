@@ -1,5 +1,6 @@
-// Hooks of an update after the drain and before the end, in virtual time: which runs when, what waits for it, what
-// becomes of the empty node when one fails, is stopped, or its instance goes by itself.
+// Hooks of an update after the drain and before the end, in virtual time: which runs when, what
+// waits for it, what becomes of the empty node when one fails, is stopped, or its instance goes by
+// itself.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/api/json.ts';
 import { type KubeObject, resourceTypes } from '../../src/api/kube.ts';

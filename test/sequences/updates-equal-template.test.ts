@@ -1,5 +1,6 @@
-// A further version of a launch template with an image of its own that has the content of the one before: nothing is
-// replaced, and with `replaceEqual` every node is, as on EKS, which compares the numbers.
+// A further version of a launch template with an image of its own that has the content of the one
+// before: nothing is replaced, and with `replaceEqual` every node is, as on EKS, which compares the
+// numbers.
 import { expect, it } from 'vitest';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import { GroupLife } from '../support/nodegroup-world.ts';

@@ -1,5 +1,6 @@
-// Hooks of an update in virtual time: the node keeps its pods until its Job is done, a new node does not count
-// before its own is; failure, timeout, abort and deletion; the same end wherever the process is killed.
+// Hooks of an update in virtual time: the node keeps its pods until its Job is done, a new node
+// does not count before its own is; failure, timeout, abort and deletion; the same end wherever the
+// process is killed.
 import { describe, expect, it } from 'vitest';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import { resourceTypes } from '../../src/api/kube.ts';

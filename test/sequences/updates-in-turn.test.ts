@@ -1,5 +1,5 @@
-// In which order updates of a group have their turn where objects are not created in that order: a rollback that follows by
-// itself, and an update that is made once more after its object vanished.
+// In which order updates of a group have their turn where objects are not created in that order: a
+// rollback that follows by itself, and an update that is made once more after its object vanished.
 import { describe, expect, it } from 'vitest';
 import { resourceTypes } from '../../src/api/kube.ts';
 import { changeBack } from '../../src/cli/commands/update-control.ts';

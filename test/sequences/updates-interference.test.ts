@@ -1,5 +1,5 @@
-// What people and other programs do to a group while an update of it runs: each time the update ends in
-// a state that can be told, and the oracles find nothing.
+// What people and other programs do to a group while an update of it runs: each time the update
+// ends in a state that can be told, and the oracles find nothing.
 import { describe, expect, it } from 'vitest';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import { resourceTypes } from '../../src/api/kube.ts';

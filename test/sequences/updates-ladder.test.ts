@@ -1,5 +1,6 @@
-// Updates by Drover's own strategy of groups with several instance types, in virtual time: a zone without room for the
-// first gets the next that the pods fit on, and the types are what they were when it is over, however it ends.
+// Updates by Drover's own strategy of groups with several instance types, in virtual time: a zone
+// without room for the first gets the next that the pods fit on, and the types are what they were
+// when it is over, however it ends.
 import { describe, expect, it } from 'vitest';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import { GroupLife } from '../support/nodegroup-world.ts';

@@ -1,4 +1,5 @@
-// The maximum of a group that an update has made larger: it is the user's again as soon as the nodes fit into it.
+// The maximum of a group that an update has made larger: it is the user's again as soon as the
+// nodes fit into it.
 import { describe, expect, it } from 'vitest';
 import { GroupLife } from '../support/nodegroup-world.ts';
 import {

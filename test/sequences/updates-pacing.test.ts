@@ -1,5 +1,5 @@
-// When a step of an update may begin, in virtual time: windows, freezes and approval hold the start and each node
-// after it, never a drain that is under way.
+// When a step of an update may begin, in virtual time: windows, freezes and approval hold the start
+// and each node after it, never a drain that is under way.
 import { describe, expect, it } from 'vitest';
 import { epochMs, formatTime, parseTime } from '../../src/api/brand.ts';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';

@@ -1,5 +1,6 @@
-// What an update by Drover's own strategy does with a drain that is not over in time, in virtual time: each
-// policy, the state that it leaves, and that the update goes on once nothing holds the pods any more.
+// What an update by Drover's own strategy does with a drain that is not over in time, in virtual
+// time: each policy, the state that it leaves, and that the update goes on once nothing holds the
+// pods any more.
 import { describe, expect, it } from 'vitest';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import type { UpdatePolicies } from '../../src/api/update-policy.ts';
@@ -121,7 +122,9 @@ describe('Skip', () => {
 const conditionOf = (life: GroupLife, type: string) =>
   life.group()?.status?.conditions?.find((one) => one.type === type);
 
-/** The group tells of its failed update by condition, health and event, and is ACTIVE all the same. */
+/**
+ * The group tells of its failed update by condition, health and event, and is ACTIVE all the same.
+ */
 const expectTold = (life: GroupLife, name: string): void => {
   const words = new RegExp(`^Update ${name} failed: .*budget default/stuck`);
   const { status } = life.group() ?? {};

@@ -1,4 +1,5 @@
-// Updates that are asked for while another of their group runs: each says which one it waits for, and can be stopped there.
+// Updates that are asked for while another of their group runs: each says which one it waits for,
+// and can be stopped there.
 import { describe, expect, it } from 'vitest';
 import { resourceTypes } from '../../src/api/kube.ts';
 import { GroupLife } from '../support/nodegroup-world.ts';

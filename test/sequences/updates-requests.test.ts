@@ -1,5 +1,5 @@
-// What an update costs others while it waits: pods are not listed again before something can have changed, and
-// the cloud is not asked about instances that neither come nor go.
+// What an update costs others while it waits: pods are not listed again before something can have
+// changed, and the cloud is not asked about instances that neither come nor go.
 import { describe, expect, it } from 'vitest';
 import { GroupLife } from '../support/nodegroup-world.ts';
 import { askFor, latest, makeGroup, newest, runApp, untilOver } from '../support/update-world.ts';
@@ -16,7 +16,8 @@ describe('an update that waits', () => {
     };
     await makeGroup(life, { desired: 4, maxSize: 9 });
     life.patch({ spec: { updateConfig: { updateStrategy: 'SURGE', maxUnavailable: 2 } } });
-    // Two nodes together would take longer than a drain may: the second is not let through the gate.
+    // Two nodes together would take longer than a drain may: the second is not let through the
+    // gate.
     await runApp(life, 40, 1);
     life.patch({ spec: { drain: { timeoutSeconds: 200 } } });
     askFor(life, newest);
@@ -27,7 +28,8 @@ describe('an update that waits', () => {
     const activities = life.called('DescribeScalingActivities');
     await life.until('the second drain', () => draining() !== 1, 3600);
     expect(life.seconds - since).toBeGreaterThan(20);
-    // By the drain itself and by the gate; one for each of four nodes every 2 s would be more than 2.
+    // By the drain itself and by the gate; one for each of four nodes every 2 s would be more than
+    // 2.
     expect((listed - before) / (life.seconds - since)).toBeLessThan(1);
     // Little was started or ended meanwhile: what there is to tell of room has been told.
     const asked = life.called('DescribeScalingActivities') - activities;

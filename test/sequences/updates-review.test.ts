@@ -1,5 +1,5 @@
-// Sizes that nobody states, answers that AWS refuses for good, templates that are somebody's own: each
-// update ends all the same, with the size that people had, and says what stood in its way.
+// Sizes that nobody states, answers that AWS refuses for good, templates that are somebody's own:
+// each update ends all the same, with the size that people had, and says what stood in its way.
 import { describe, expect, it } from 'vitest';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import { updateStatusOf } from '../../src/api/nodegroup-update.ts';

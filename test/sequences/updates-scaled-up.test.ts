@@ -1,5 +1,5 @@
-// People and autoscalers who ask for more nodes while an update retires some: what they ask for stands at the end,
-// no more and no less, in the spec and in the group.
+// People and autoscalers who ask for more nodes while an update retires some: what they ask for
+// stands at the end, no more and no less, in the spec and in the group.
 import { describe, expect, it } from 'vitest';
 import { GroupLife } from '../support/nodegroup-world.ts';
 import {

@@ -1,6 +1,8 @@
 // What other rollers' tests show of rolling updates, as decisions of ours: each row of
 // scripts/conformance-updates.ts by its id. Courses stand in updates-scenarios-courses.test.ts.
+
 import { describe, expect, it } from 'vitest';
+import { defined } from '../../src/api/defined.ts';
 import type { UpdatePacing } from '../../src/api/update-pacing.ts';
 import {
   type BudgetLoad,
@@ -175,7 +177,7 @@ describe('H21', () => {
   const window = (cron: string, hours: number, timeZone?: string) => ({
     cron,
     durationSeconds: hours * 3600,
-    ...(timeZone === undefined ? {} : { timeZone }),
+    ...defined({ timeZone }),
   });
   const open = window('0 11 * * *', 2);
   const over = window('0 9 * * *', 2);

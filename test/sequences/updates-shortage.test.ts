@@ -1,5 +1,6 @@
-// Updates by Drover's own strategy where a zone, or every zone, has no room for new nodes, in virtual time: the
-// others go on, nodes of short zones go last, stay, or go before their replacement, as the group says.
+// Updates by Drover's own strategy where a zone, or every zone, has no room for new nodes, in
+// virtual time: the others go on, nodes of short zones go last, stay, or go before their
+// replacement, as the group says.
 import { describe, expect, it } from 'vitest';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import type { UpdateCapacity } from '../../src/api/update-policy.ts';

@@ -1,5 +1,6 @@
-// Somebody sets the Auto Scaling group's size, one more or one fewer, right after each effect of an update in turn: what
-// they asked for is what there is when the update is over, whichever way it ends.
+// Somebody sets the Auto Scaling group's size, one more or one fewer, right after each effect of an
+// update in turn: what they asked for is what there is when the update is over, whichever way it
+// ends.
 import { describe, expect, it } from 'vitest';
 import { objectOr } from '../../src/api/json.ts';
 import type { UpdateStrategy } from '../../src/api/nodegroup-update.ts';

@@ -1,5 +1,6 @@
-// An update whose object vanishes while it runs, its finalizer taken off by hand, in each phase of each strategy: it is made
-// once more, stopped, and sizes, types, processes and marks of nodes are what they would be after any stopped update.
+// An update whose object vanishes while it runs, its finalizer taken off by hand, in each phase of
+// each strategy: it is made once more, stopped, and sizes, types, processes and marks of nodes are
+// what they would be after any stopped update.
 import { describe, expect, it } from 'vitest';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import { resourceTypes } from '../../src/api/kube.ts';

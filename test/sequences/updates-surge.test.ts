@@ -1,5 +1,5 @@
-// Drover's own strategy in virtual time: exactly as many launches as nodes, no pod moved twice, no new node
-// ended, and no batch that runs into the drain's time.
+// Drover's own strategy in virtual time: exactly as many launches as nodes, no pod moved twice, no
+// new node ended, and no batch that runs into the drain's time.
 import { describe, expect, it } from 'vitest';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import type { NodeGroupUpdate } from '../../src/api/nodegroup-update.ts';

@@ -1,5 +1,6 @@
-// The surplus of DEFAULT in virtual time: without force its nodes are drained under budgets before they are let go, and
-// a budget that closes while that lasts ends the update as it would have while nodes were replaced.
+// The surplus of DEFAULT in virtual time: without force its nodes are drained under budgets before
+// they are let go, and a budget that closes while that lasts ends the update as it would have while
+// nodes were replaced.
 import { describe, expect, it } from 'vitest';
 import { objectOr } from '../../src/api/json.ts';
 import { resourceTypes } from '../../src/api/kube.ts';

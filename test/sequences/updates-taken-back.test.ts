@@ -1,5 +1,5 @@
-// Somebody else ends an instance that an update was about to end with its place: the group keeps its size and Auto Scaling
-// makes another. Nobody has asked for one more.
+// Somebody else ends an instance that an update was about to end with its place: the group keeps
+// its size and Auto Scaling makes another. Nobody has asked for one more.
 import { expect, it } from 'vitest';
 import { GroupLife } from '../support/nodegroup-world.ts';
 import { areOver, askFor, latest, makeGroup, newest, runApp } from '../support/update-world.ts';

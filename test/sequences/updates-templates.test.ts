@@ -1,5 +1,6 @@
-// What new nodes are made of, in the derived launch template: never a mixture of two revisions, the labels of now
-// also where an update is set back, and the way back leads to what all nodes were last made from.
+// What new nodes are made of, in the derived launch template: never a mixture of two revisions, the
+// labels of now also where an update is set back, and the way back leads to what all nodes were
+// last made from.
 import { describe, expect, it } from 'vitest';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import { type Call, GroupLife } from '../support/nodegroup-world.ts';
@@ -49,7 +50,9 @@ const part = (text: string): string =>
     `MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary="B"\n\n--B\nContent-Type: text/x-shellscript\n\n#!/bin/bash\necho ${text}\n--B--\n`,
   );
 
-/** A template of the user's own in three versions, each with a script of its own; returns its id. */
+/**
+ * A template of the user's own in three versions, each with a script of its own; returns its id.
+ */
 const makeTemplate = (life: GroupLife): string => {
   const made = life.world.aws.call('ec2', 'CreateLaunchTemplate', {
     LaunchTemplateName: 'own',

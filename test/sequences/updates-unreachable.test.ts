@@ -75,7 +75,8 @@ describe('an update of a group with a node whose kubelet is dead', () => {
     await life.until('its node is NotReady', () => isUnreachable(life, dead), 120);
     const since = life.seconds;
     askFor(life, newest);
-    // Kubernetes deletes the pod by the taint of its node after 300 s: until then its budget holds it.
+    // Kubernetes deletes the pod by the taint of its node after 300 s: until then its budget holds
+    // it.
     await untilOver(life);
     expect(latest(life)?.status).toMatchObject({ status: 'Successful' });
     expect(life.seconds - since).toBeGreaterThan(300);

@@ -1,5 +1,5 @@
-// Waves with soak and approval, and health probes, in virtual time: how many nodes are new at each rest, and that
-// nothing is begun while a probe does not pass.
+// Waves with soak and approval, and health probes, in virtual time: how many nodes are new at each
+// rest, and that nothing is begun while a probe does not pass.
 import { describe, expect, it } from 'vitest';
 import { epochMs, parseTime } from '../../src/api/brand.ts';
 import type { JsonObject } from '../../src/api/json.ts';

@@ -1,5 +1,6 @@
-// Hooks of an update that are webhooks, in virtual time against a simulated endpoint: done, asked again, slow, hanging,
-// not there, refusing; tokens from Secrets; the same end wherever the process is killed.
+// Hooks of an update that are webhooks, in virtual time against a simulated endpoint: done, asked
+// again, slow, hanging, not there, refusing; tokens from Secrets; the same end wherever the process
+// is killed.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/api/json.ts';
 import {

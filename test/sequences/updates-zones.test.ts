@@ -1,5 +1,5 @@
-// Zones of a group that is updated by Drover's own strategy: they end even, so that EC2 Auto Scaling has nothing to
-// even out, which would start one more node and end a new one.
+// Zones of a group that is updated by Drover's own strategy: they end even, so that EC2 Auto
+// Scaling has nothing to even out, which would start one more node and end a new one.
 import { describe, expect, it } from 'vitest';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import { GroupLife } from '../support/nodegroup-world.ts';

@@ -1,6 +1,8 @@
-// Version updates of node groups in virtual time, EKS' strategies: the phases in their order, with EKS'
-// numbers and codes, and what is left when one fails.
+// Version updates of node groups in virtual time, EKS' strategies: the phases in their order, with
+// EKS' numbers and codes, and what is left when one fails.
+
 import { describe, expect, it } from 'vitest';
+import { defined } from '../../src/api/defined.ts';
 import type { JsonObject } from '../../src/api/json.ts';
 import { objectOr } from '../../src/api/json.ts';
 import { type NodeGroupUpdate, updateStatusOf } from '../../src/api/nodegroup-update.ts';
@@ -19,7 +21,7 @@ const begin = async ({ desired = 3, updateConfig }: Wish = {}): Promise<GroupLif
   await life.create({
     releaseVersion: older,
     scalingConfig: { minSize: 0, maxSize: 6, desiredSize: desired },
-    ...(updateConfig === undefined ? {} : { updateConfig }),
+    ...defined({ updateConfig }),
   });
   await life.until('the group is ACTIVE', () => life.isActive(desired));
   return life;

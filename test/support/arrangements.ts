@@ -1,6 +1,6 @@
-// The arrangements in which a story is told: controllers in the world's own process, as a process of
-// their own beside it, and as one against a real API server whose cloud the world is. Gives a story
-// its stage and takes it away; never a story itself.
+// The arrangements in which a story is told: controllers in the world's own process, as a process
+// of their own beside it, and as one against a real API server whose cloud the world is. Gives a
+// story its stage and takes it away; never a story itself.
 
 import { join } from 'node:path';
 import { after, before } from 'node:test';

@@ -1,5 +1,5 @@
-// Which aws CLI the tests drive: `aws` on PATH, or the one that AWS_CLI names, so that v1 and v2 can be tried
-// side by side. Starts nothing but `aws --version`.
+// Which aws CLI the tests drive: `aws` on PATH, or the one that AWS_CLI names, so that v1 and v2
+// can be tried side by side. Starts nothing but `aws --version`.
 import { execFileSync } from 'node:child_process';
 import { basename, delimiter, dirname, resolve } from 'node:path';
 
@@ -25,6 +25,8 @@ export const awsVersion: string | undefined = ((): string | undefined => {
   }
 })();
 
-/** How the CLI ends when it, or the service, refuses: v2 tells the service's refusals (254) apart. */
+/**
+ * How the CLI ends when it, or the service, refuses: v2 tells the service's refusals (254) apart.
+ */
 export const refusedCodes: readonly number[] =
   awsVersion?.startsWith('aws-cli/1.') === true ? [255] : [252, 254, 255];

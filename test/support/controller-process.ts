@@ -1,7 +1,9 @@
 // `drover controller` as a process of its own beside a served world: started, killed and started
 // again as a story tells. Ends only what it started.
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { defined } from '../../src/api/defined.ts';
 import { eventually, type ServedWorld } from './demo-world.ts';
 
 const drover = join(import.meta.dirname, '..', '..', 'bin', 'drover.mjs');
@@ -56,7 +58,7 @@ export class ControllerProcess {
     const child = spawn(process.execPath, [drover, ...this.#args], {
       env: {
         ...this.#world.env,
-        ...(this.#podName === undefined ? {} : { POD_NAME: this.#podName }),
+        ...defined({ POD_NAME: this.#podName }),
       },
       stdio: ['ignore', 'ignore', 'pipe'],
     });

@@ -1,9 +1,11 @@
 // Starts a real `drover up` as its own process on free ports and drives it with the real clients.
 // Ends only what it started. Never touches the user's own kubeconfig or AWS configuration.
+
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { defined } from '../../src/api/defined.ts';
 import type { TraceEntry } from '../../src/api/trace.ts';
 import { awsVersion, clientPath } from './aws-client.ts';
 
@@ -125,7 +127,7 @@ export class ServedWorld {
     // A home of its own, so that kubectl's discovery cache of an earlier world is not used.
     this.#env = {
       PATH: clientPath,
-      ...(process.env.PYENV_ROOT === undefined ? {} : { PYENV_ROOT: process.env.PYENV_ROOT }),
+      ...defined({ PYENV_ROOT: process.env.PYENV_ROOT }),
       HOME: this.#home,
       AWS_PAGER: '',
       AWS_EC2_METADATA_DISABLED: 'true',

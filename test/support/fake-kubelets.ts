@@ -1,7 +1,9 @@
 // Stand-ins for kubelets on a control plane without machines: registers nodes, runs the pods bound
 // to them, lets terminating pods go. Knows no images, probes or volumes: every pod starts and stops
 // as told, those of Jobs are done when they would be Ready. Follows one watch over all pods.
+
 import { setTimeout as sleep } from 'node:timers/promises';
+import { defined } from '../../src/api/defined.ts';
 import type { JsonObject } from '../../src/api/json.ts';
 import { type Node, type Pod, resourceTypes, type Taint } from '../../src/api/kube.ts';
 import { type KubeApi, KubeError } from '../../src/ports/index.ts';
@@ -52,7 +54,7 @@ const nodeObject = (node: FakeNode): JsonObject => ({
     },
   },
   spec: {
-    ...(node.providerId === undefined ? {} : { providerID: node.providerId }),
+    ...defined({ providerID: node.providerId }),
   },
 });
 

@@ -1,6 +1,7 @@
-// A cluster of somebody else's as the stage of a story: the one that DROVER_E2E_KUBECONFIG names, where
-// DROVER_E2E_AUDIT_LOG names its audit log. One story at a time has it; what was there stays as it was, what the
-// story made is taken away. Whether it can be a stage at all is looked at in given-reasons.ts.
+// A cluster of somebody else's as the stage of a story: the one that DROVER_E2E_KUBECONFIG names,
+// where DROVER_E2E_AUDIT_LOG names its audit log. One story at a time has it; what was there stays
+// as it was, what the story made is taken away. Whether it can be a stage at all is looked at in
+// given-reasons.ts.
 import { appendFileSync, closeSync, openSync, readSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -50,7 +51,9 @@ const asItself = (line: string): string => {
   );
 };
 
-/** What is written to the log from now on, in a file of one's own; `refresh` brings it up to date. */
+/**
+ * What is written to the log from now on, in a file of one's own; `refresh` brings it up to date.
+ */
 export const followAudit = (from: string, to: string): (() => void) => {
   let at = statSync(from).size;
   writeFileSync(to, '');
@@ -72,7 +75,10 @@ const must = async (world: ServedWorld, ...args: readonly string[]): Promise<str
   return ran.stdout;
 };
 
-/** A kubeconfig with the rights of `username`, whom the given one's user has to be allowed to impersonate. */
+/**
+ * A kubeconfig with the rights of `username`, whom the given one's user has to be allowed to
+ * impersonate.
+ */
 export const impersonating = async (world: ServedWorld, username: string): Promise<string> => {
   const view = await must(world, 'config', 'view', '--minify', '--flatten', '--raw', '-o', 'json');
   const config = JSON.parse(view) as { readonly users: readonly JsonObject[] };
@@ -112,11 +118,17 @@ export interface Found {
   readonly hadDefinitions: boolean;
   /** Uids of the events. */
   readonly events: ReadonlySet<string>;
-  /** kube-system/aws-auth, into which the controller writes roles of groups; undefined: there was none. */
+  /**
+   * kube-system/aws-auth, into which the controller writes roles of groups; undefined: there was
+   * none.
+   */
   readonly awsAuth: AwsAuthMap | undefined;
 }
 
-/** Waits for its turn and takes the namespace, which makes the cluster this story's until `takeAway`. */
+/**
+ * Waits for its turn and takes the namespace, which makes the cluster this story's until
+ * `takeAway`.
+ */
 export const takeStage = async (world: ServedWorld): Promise<Found> => {
   const namespace = JSON.stringify({
     apiVersion: 'v1',
@@ -193,8 +205,8 @@ export const ownPart = async (
 };
 
 /**
- * As `ownPart` for what a story cannot do without: throws where the cluster has one of that name that is not
- * among those `made` by now.
+ * As `ownPart` for what a story cannot do without: throws where the cluster has one of that name
+ * that is not among those `made` by now.
  */
 export const ownOnly = async (
   world: ServedWorld,
@@ -245,7 +257,9 @@ export interface Leftovers {
   readonly found: Found;
 }
 
-/** Call while the stand-ins still let pods go, and when no more of them come. Ends the story's turn. */
+/**
+ * Call while the stand-ins still let pods go, and when no more of them come. Ends the story's turn.
+ */
 export const takeAway = async (world: ServedWorld, left: Leftovers): Promise<void> => {
   const { made, nodes, found } = left;
   const gone = ['--ignore-not-found', '--wait=false'];

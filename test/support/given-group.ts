@@ -1,5 +1,5 @@
-// An Auto Scaling group of two that an operator made with a launch template of their own, in a small cluster in virtual
-// time: adopted by a NodeGroup, looked at from outside.
+// An Auto Scaling group of two that an operator made with a launch template of their own, in a
+// small cluster in virtual time: adopted by a NodeGroup, looked at from outside.
 import type { JsonObject } from '../../src/api/json.ts';
 import { objectOr } from '../../src/api/json.ts';
 import { resourceTypes } from '../../src/api/kube.ts';

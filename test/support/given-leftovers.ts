@@ -1,5 +1,5 @@
-// What a story leaves in a cluster of somebody else's among things that are theirs: its entries of kube-system/aws-auth,
-// its events. Tells ours from others' alone; never reads or writes.
+// What a story leaves in a cluster of somebody else's among things that are theirs: its entries of
+// kube-system/aws-auth, its events. Tells ours from others' alone; never reads or writes.
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import {
   type AwsAuthMap,
@@ -8,7 +8,9 @@ import {
   planRetirement,
 } from '../../src/core/identity/index.ts';
 
-/** What undoes it; a patch holds only for the map as it was read, since others write there as well. */
+/**
+ * What undoes it; a patch holds only for the map as it was read, since others write there as well.
+ */
 export type AwsAuthUndo =
   | { readonly verb: 'none' }
   | { readonly verb: 'delete' }
@@ -43,7 +45,10 @@ interface Told {
 const namespaceOf = ({ namespace }: JsonObject): string =>
   typeof namespace === 'string' ? namespace : 'default';
 
-/** An event of Drover's kinds, of the story's nodes, or of what it made and what came of that, where it made it. */
+/**
+ * An event of Drover's kinds, of the story's nodes, or of what it made and what came of that, where
+ * it made it.
+ */
 export const isEventOf = ({ involvedObject }: JsonObject, { made, nodes }: Told): boolean => {
   const about = objectOr(involvedObject);
   const { apiVersion, kind, name, namespace } = about;

@@ -1,5 +1,6 @@
-// Why stories cannot be told on the cluster that DROVER_E2E_KUBECONFIG names: what it lacks, or what of
-// somebody's they would meet there. Looks before any story begins; what it makes for the look it takes away.
+// Why stories cannot be told on the cluster that DROVER_E2E_KUBECONFIG names: what it lacks, or
+// what of somebody's they would meet there. Looks before any story begins; what it makes for the
+// look it takes away.
 import { randomUUID } from 'node:crypto';
 import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { objectOr } from '../../src/api/json.ts';
@@ -98,7 +99,10 @@ const noAudit = async (kubectl: Kubectl, path: string): Promise<string | undefin
   }
 };
 
-/** A pod that no node takes: who says so is the scheduler, and the account it needs is made by a controller. */
+/**
+ * A pod that no node takes: who says so is the scheduler, and the account it needs is made by a
+ * controller.
+ */
 const noControllers = async (kubectl: Kubectl): Promise<string | undefined> => {
   const name = `drover-look-${randomUUID().slice(0, 8)}`;
   const pod = {

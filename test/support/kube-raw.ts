@@ -1,9 +1,11 @@
 // Any request to any Kubernetes API server, with the client certificate of a kubeconfig: what no
 // typed client sends. Answers are parsed JSON; nothing else is interpreted.
+
 import { readFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { isIP } from 'node:net';
 import { parse } from 'yaml';
+import { defined } from '../../src/api/defined.ts';
 import type { JsonObject } from '../../src/api/json.ts';
 
 export interface RawAnswer {
@@ -41,7 +43,7 @@ const headersOf = (ask: RawAsk, length: number | undefined): Record<string, stri
         'content-type': ask.contentType ?? 'application/json',
         'content-length': String(length),
       }),
-  ...(ask.as === undefined ? {} : { 'impersonate-user': ask.as }),
+  ...defined({ 'impersonate-user': ask.as }),
   ...(ask.groups === undefined ? {} : { 'impersonate-group': [...ask.groups] }),
   ...(ask.token === undefined ? {} : { authorization: `Bearer ${ask.token}` }),
 });
@@ -68,7 +70,8 @@ export const rawKube = (kubeconfigPath: string): RawKube => {
         agent: false,
         ca: decoded(cluster['certificate-authority-data']),
         ...(ask.token === undefined ? own : {}),
-        // An address is no name of a server in TLS; its certificate is then held against the address.
+        // An address is no name of a server in TLS; its certificate is then held against the
+        // address.
         servername: isIP(server.hostname) === 0 ? server.hostname : '',
         headers: headersOf(ask, length),
       });

@@ -1,6 +1,8 @@
-// A small demo cluster in virtual time with the whole control plane as one process that can be killed
-// at any write, and the EKS face beside it, for sequence tests of node groups.
+// A small demo cluster in virtual time with the whole control plane as one process that can be
+// killed at any write, and the EKS face beside it, for sequence tests of node groups.
+
 import { expect } from 'vitest';
+import { defined } from '../../src/api/defined.ts';
 import type { JsonObject } from '../../src/api/json.ts';
 import { objectOr } from '../../src/api/json.ts';
 import { type KubeObject, resourceTypes } from '../../src/api/kube.ts';
@@ -64,7 +66,9 @@ export class GroupLife {
   readonly calls: { readonly operation: string; readonly input: JsonObject }[] = [];
   readonly facts: DemoFacts;
   faults: Partial<NetworkFaults> = {};
-  /** Asked before each call of the cloud leaves: for so many seconds its process stands still first. */
+  /**
+   * Asked before each call of the cloud leaves: for so many seconds its process stands still first.
+   */
   standsStill: ((operation: string) => number) | undefined;
   readonly #options: GroupLifeOptions;
   readonly #recorder: TraceRecorder;
@@ -84,7 +88,7 @@ export class GroupLife {
       events: options.hasEvents === true,
       leases: 'implied',
       onWrite: (record) => recorder.request(record),
-      ...(options.audit === undefined ? {} : { audit: options.audit }),
+      ...defined({ audit: options.audit }),
     });
     recorder.attach(this.world);
     this.facts = seedCluster(this.world, {
@@ -140,7 +144,7 @@ export class GroupLife {
       compat: this.#options.compat ?? 'eks',
       queueUrl: this.world.aws.queueUrl(this.facts.noticeQueueName),
       faults,
-      ...(this.#options.http === undefined ? {} : { http: this.#options.http }),
+      ...defined({ http: this.#options.http }),
       log: this.log,
       onCloudCall: (call) => {
         this.#recorder.call({ userAgent: nodeManagerAgent, ...call });

@@ -1,7 +1,7 @@
 // What the controllers asked of an API server about one node, freed of what may differ between two
 // runs of one story: times, names, uids, versions, how many pods the scheduler put on the node, how
-// long the drain took, and whether the hook's message or a look at the group was first to tell of it.
-// Keeps what each arrangement gave, to be compared.
+// long the drain took, and whether the hook's message or a look at the group was first to tell of
+// it. Keeps what each arrangement gave, to be compared.
 import assert from 'node:assert/strict';
 import { nodeManagerAgent } from '../../world/index.ts';
 import type { AuditEvent } from './demo-world.ts';
@@ -21,8 +21,9 @@ const telling = new Set([
 ]);
 
 /**
- * A process that is the only one there can be has no terms; a short drain sends no heartbeat and has
- * nothing to clear of what it waited for; a look at the group does not know the message's token.
+ * A process that is the only one there can be has no terms; a short drain sends no heartbeat and
+ * has nothing to clear of what it waited for; a look at the group does not know the message's
+ * token.
  */
 const mayBeAbsent = new Set([
   ...['leaderEpoch', 'lastHeartbeatAt', 'waitingOn', 'waitingOnTotal', 'token'],

@@ -1,7 +1,9 @@
-// Clusters with one cause of trouble each: what a plan of their update says, and what the update then does. For
-// tests of the preflight's checks: one row each, the same for all.
+// Clusters with one cause of trouble each: what a plan of their update says, and what the update
+// then does. For tests of the preflight's checks: one row each, the same for all.
+
 import { expect } from 'vitest';
 import { type PlanWish, planOf, settle } from '../../bench/support/calibration.ts';
+import { defined } from '../../src/api/defined.ts';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import type { UpdateStrategy } from '../../src/api/nodegroup-update.ts';
 import type { PlanFinding, UpdatePlan } from '../../src/core/update/plan/index.ts';
@@ -133,10 +135,7 @@ const run = async (scene: Scene, before: (sources: RolloutSources) => Promise<vo
     strategy,
     seed: 1,
     settle,
-    ...(objects === undefined ? {} : { objects }),
-    ...(prepare === undefined ? {} : { prepare }),
-    ...(updateConfig === undefined ? {} : { updateConfig }),
-    ...(asked === undefined ? {} : { asked }),
+    ...defined({ objects, prepare, updateConfig, asked }),
     look: (world, seconds) => {
       watcher.look(world);
       scene.look?.(world, seconds);
@@ -188,7 +187,9 @@ export const expectNear = (minute: number | undefined, seconds: number | undefin
   expect(Math.abs(off)).toBeLessThan(toleranceMinutes);
 };
 
-/** One check: a cluster that it finds something in, what happens there, and what it is without that. */
+/**
+ * One check: a cluster that it finds something in, what happens there, and what it is without that.
+ */
 export interface Row {
   readonly check: string;
   readonly severity: 'blocker' | 'warning';

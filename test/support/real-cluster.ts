@@ -251,7 +251,9 @@ export const whyNoRealCluster = (options: RealClusterOptions = {}): string | und
   return missing === undefined ? undefined : `no ${missing} in ${assets}; set KUBEBUILDER_ASSETS`;
 };
 
-/** On a cluster that is given these are not told: they read its audit log and own all that is in it. */
+/**
+ * On a cluster that is given these are not told: they read its audit log and own all that is in it.
+ */
 export const tellNotOnGiven = (stories: string): void => {
   if ((process.env.DROVER_E2E_KUBECONFIG ?? '') === '') return;
   const why = 'told on a control plane of ours: they read its audit log';

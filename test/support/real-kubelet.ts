@@ -1,6 +1,7 @@
-// A real kubelet started as systemd would start it from a tree that drover node init wrote, as far as it
-// goes without a container runtime: it reads its flags, configuration and drop-ins, loads the authority and
-// ends at the runtime's socket. Runs within the tree (chroot), serves nothing, writes nothing outside it.
+// A real kubelet started as systemd would start it from a tree that drover node init wrote, as far
+// as it goes without a container runtime: it reads its flags, configuration and drop-ins, loads the
+// authority and ends at the runtime's socket. Runs within the tree (chroot), serves nothing, writes
+// nothing outside it.
 import { execFile } from 'node:child_process';
 import { copyFileSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -40,7 +41,10 @@ export const putKubelet = (root: string): void => {
   copyFileSync(kubelet, join(root, 'usr/bin/kubelet'));
 };
 
-/** What the unit starts, its variables filled in from its environment and split at blanks, as systemd does. */
+/**
+ * What the unit starts, its variables filled in from its environment and split at blanks, as
+ * systemd does.
+ */
 export const commandOf = (root: string): readonly string[] => {
   const directory = join(root, 'etc/systemd/system');
   const read = (path: string): string => readFileSync(path, 'utf8');

@@ -1,6 +1,8 @@
-// A real API server, of our own or a given one, with the demo cluster on it, for whose nodes a served world is the cloud: nodes
-// with the names, labels and provider ids of the world's instances, run by stand-ins for kubelets: one for
-// each machine that joins the world's own cluster, taken away with its instance. Writes nothing into the world.
+// A real API server, of our own or a given one, with the demo cluster on it, for whose nodes a
+// served world is the cloud: nodes with the names, labels and provider ids of the world's
+// instances, run by stand-ins for kubelets: one for each machine that joins the world's own
+// cluster, taken away with its instance. Writes nothing into the world.
+
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,6 +12,7 @@ import {
   type KubeClient,
   loadKubeconfig,
 } from '../../src/adapters/kube/index.ts';
+import { defined } from '../../src/api/defined.ts';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import { type Node, resourceTypes } from '../../src/api/kube.ts';
 import { ensureCrds } from '../../src/controllers/crds.ts';
@@ -34,7 +37,10 @@ import { controllerRights } from './rights.ts';
 export interface RealStage {
   /** Of the controller: `eks:node-manager` with no more rights than it needs. */
   readonly kubeconfigPath: string;
-  /** What a story adds: on a given cluster kept to the nodes of the story, and taken away at its end. */
+  /**
+   * What a story adds: on a given cluster kept to the nodes of the story, and taken away at its
+   * end.
+   */
   readonly make: (objects: readonly JsonObject[]) => Promise<void>;
   /** Ends all of it; the audit log stays with the world. */
   readonly end: () => Promise<void>;
@@ -60,7 +66,7 @@ const asApplied = ({ apiVersion, kind, metadata, spec }: JsonObject): JsonObject
     apiVersion: apiVersion ?? null,
     kind: kind ?? null,
     metadata: Object.fromEntries(kept.flatMap(([key, value]) => (value ? [[key, value]] : []))),
-    ...(spec === undefined ? {} : { spec }),
+    ...defined({ spec }),
   };
 };
 
@@ -98,8 +104,8 @@ const isReady = ({ status }: Node): boolean =>
   (status.conditions ?? []).some(({ type, status: is }) => type === 'Ready' && is === 'True');
 
 /**
- * A machine that the cloud launches boots in the world, by its own user data, and joins the world's own
- * cluster or does not; a stand-in registers in the real one when it does.
+ * A machine that the cloud launches boots in the world, by its own user data, and joins the world's
+ * own cluster or does not; a stand-in registers in the real one when it does.
  */
 const followMachines = async (
   own: KubeClient,
@@ -136,8 +142,8 @@ const mustBeFree = async (api: KubeClient, { name }: FakeNode): Promise<void> =>
 };
 
 /**
- * The cloud provider's node lifecycle controller: a node whose instance is gone goes too. Of the world's own
- * instances alone: what else is in the cluster is of another cloud.
+ * The cloud provider's node lifecycle controller: a node whose instance is gone goes too. Of the
+ * world's own instances alone: what else is in the cluster is of another cloud.
  */
 const removeLostNodes = async (
   ec2: EC2Client,
@@ -176,7 +182,10 @@ const podsOf = ({ kind, spec }: JsonObject, nodes: number): number => {
   return kind === 'DaemonSet' ? nodes : 0;
 };
 
-/** Every pod of every workload: one that is not there yet would be missed by a story that drains its node. */
+/**
+ * Every pod of every workload: one that is not there yet would be missed by a story that drains its
+ * node.
+ */
 const allIsUp = (world: ServedWorld, made: readonly JsonObject[], nodes: number): Promise<true> =>
   eventually('the cluster runs what the world runs', async () => {
     const pods = await items(world, 'pods', '--all-namespaces');
@@ -304,7 +313,10 @@ const endAll = async (ends: readonly (() => Promise<void>)[]): Promise<void> => 
   if (errors.length > 0) throw errors[0];
 };
 
-/** Makes `world` the cloud of a real API server: a fresh one, or the given one. Throws when there can be none. */
+/**
+ * Makes `world` the cloud of a real API server: a fresh one, or the given one. Throws when there
+ * can be none.
+ */
 export const beginRealStage = async (world: ServedWorld): Promise<RealStage> => {
   const cluster = await clusterFor(world);
   const ends: (() => Promise<void>)[] = [];

@@ -1,5 +1,5 @@
-// What sequence tests of update sequences share: three small groups a release behind, an application that may run
-// on all of them, and how often its pods were moved. Decides nothing.
+// What sequence tests of update sequences share: three small groups a release behind, an
+// application that may run on all of them, and how often its pods were moved. Decides nothing.
 import { objectOr } from '../../src/api/json.ts';
 import { resourceTypes } from '../../src/api/kube.ts';
 import type {
@@ -30,7 +30,10 @@ const runApp = (life: GroupLife, replicas: number): void => {
   });
 };
 
-/** Groups of SURGE, and pods that may be on any of their nodes: they ran on the first before the others came. */
+/**
+ * Groups of SURGE, and pods that may be on any of their nodes: they ran on the first before the
+ * others came.
+ */
 export const beginHerd = async (
   { groups, nodes, pods = 0 }: Herd,
   options: GroupLifeOptions = {},
@@ -93,7 +96,10 @@ export const marked = (life: GroupLife): readonly string[] =>
     .filter(({ spec }) => JSON.stringify(spec).includes('drover.dev/awaiting-update'))
     .map(({ metadata }) => metadata.name);
 
-/** Pods of the application that were ever there: each beyond the first ones took the place of one that moved. */
+/**
+ * Pods of the application that were ever there: each beyond the first ones took the place of one
+ * that moved.
+ */
 export class PodCount {
   readonly #life: GroupLife;
   readonly #seen = new Set<string>();

@@ -1,6 +1,9 @@
-// The stories of a version update, told once for every arrangement with kubectl and drover alone: the order
-// of marks and evictions, and the two ways to fail. Time passes as the arrangement lets it.
+// The stories of a version update, told once for every arrangement with kubectl and drover alone:
+// the order of marks and evictions, and the two ways to fail. Time passes as the arrangement lets
+// it.
+
 import assert from 'node:assert/strict';
+import { defined } from '../../src/api/defined.ts';
 import type { JsonObject } from '../../src/api/json.ts';
 import { type Arrangement, inArrangement, type Stage } from './arrangements.ts';
 import { eventually, type ServedWorld } from './demo-world.ts';
@@ -153,8 +156,9 @@ class StagedUpdate {
 }
 
 /**
- * Nodes are told by the order in which they are drained, which is chance; what is done again and again is said
- * once. Marks of several nodes between two evictions are set side by side: they stand node by node.
+ * Nodes are told by the order in which they are drained, which is chance; what is done again and
+ * again is said once. Marks of several nodes between two evictions are set side by side: they stand
+ * node by node.
  */
 const orderOf = (deeds: readonly Deed[]): readonly string[] => {
   const evicted = deeds.filter(({ what }) => what === 'evict').map(({ node }) => node);
@@ -180,7 +184,7 @@ const oldDeeds = (world: ServedWorld, old: readonly string[]): readonly Deed[] =
 const judged = (arrangement: Arrangement, exempt?: Readonly<Record<string, string>>) => ({
   settled: true,
   byWallClock: arrangement !== 'one process',
-  ...(exempt === undefined ? {} : { exempt }),
+  ...defined({ exempt }),
 });
 
 const nothing = 'the update ends before any pod is evicted';
@@ -202,7 +206,9 @@ const noDrain = {
   'journal-economics': untouched,
 };
 
-/** Every node is another one at the end; the order of marks and evictions is kept to be compared. */
+/**
+ * Every node is another one at the end; the order of marks and evictions is kept to be compared.
+ */
 export const goesThrough = async (arrangement: Arrangement, strategy: Strategy): Promise<void> => {
   await inArrangement({ arrangement, judged: judged(arrangement) }, async (stage) => {
     const story = new StagedUpdate(stage);
@@ -242,8 +248,9 @@ export const failsAtBudget = async (arrangement: Arrangement): Promise<void> => 
 };
 
 /**
- * New nodes never join: the code, article 003's sentence, no old node touched. By the wall clock nobody waits
- * for so long: its status says that it began to wait earlier, as after a controller that was away.
+ * New nodes never join: the code, article 003's sentence, no old node touched. By the wall clock
+ * nobody waits for so long: its status says that it began to wait earlier, as after a controller
+ * that was away.
  */
 export const failsAtJoining = async (arrangement: Arrangement): Promise<void> => {
   await inArrangement(
@@ -292,7 +299,9 @@ export const failsAtJoining = async (arrangement: Arrangement): Promise<void> =>
   );
 };
 
-/** All arrangements that told the update with this strategy marked and evicted in the same order. */
+/**
+ * All arrangements that told the update with this strategy marked and evicted in the same order.
+ */
 export const assertSameOrder = (strategy: Strategy): void => {
   const [first, ...others] = [...(kept.get(strategy) ?? [])];
   assert.ok(first !== undefined && others.length > 0, `${strategy} was told once only`);

@@ -1,5 +1,5 @@
-// Runs a real client step by step against a world: a step either succeeds and gives what it printed,
-// or fails with the exit code and the words that the caller expects. Keeps no state.
+// Runs a real client step by step against a world: a step either succeeds and gives what it
+// printed, or fails with the exit code and the words that the caller expects. Keeps no state.
 import assert from 'node:assert/strict';
 import type { Ran } from './demo-world.ts';
 

@@ -1,10 +1,12 @@
 // What happened in a served world, as a Trace for the oracles, read from its data directory once it
 // has stopped: requests and objects from the audit log; calls from the trail; hooks and instances
 // from the scaling activities. And the world's state at the end, to hold the trace against.
+
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openSqliteStore } from '../../src/adapters/store/index.ts';
+import { defined } from '../../src/api/defined.ts';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import type { Trace, TraceEntry, TraceFacts } from '../../src/api/trace.ts';
 import { finalFacts, traceFromAudit } from '../../world/check/index.ts';
@@ -137,7 +139,7 @@ const lifecycleOf = (tables: Rows, calls: readonly Call[]): readonly Lifecycle[]
       instanceId,
       autoScalingGroupName: group,
       state,
-      ...(hookEnded === undefined ? {} : { hookEnded }),
+      ...defined({ hookEnded }),
     });
     const word = isLaunch ? 'Pending' : 'Terminating';
     const own = hooks.filter((hook) => hook.group === group && hook.transition === wanted);
@@ -239,7 +241,7 @@ export const readStory = (dataDir: string, story: StoryFacts): StoryTrace => {
       ),
     ],
     compat: story.compat,
-    ...(story.clockSkew === undefined ? {} : { clockSkew: story.clockSkew }),
+    ...defined({ clockSkew: story.clockSkew }),
     settled: story.settled,
     endedAt: Number(now),
   };

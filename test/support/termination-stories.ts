@@ -21,8 +21,9 @@ const seed = process.env.DROVER_STORY_SEED ?? String(Math.floor(Math.random() * 
 const deployment = 'deployment/nginx-demo-deployment';
 const uncovered = { 'evictions-within-budgets': 'no budget covers the pods on ng1-public-ssh' };
 /**
- * A new leader waits for the lease of the one that was killed, a poll for the next poll; and a budget
- * two minutes for a pod whose eviction was granted to a process that was killed before it was deleted.
+ * A new leader waits for the lease of the one that was killed, a poll for the next poll; and a
+ * budget two minutes for a pod whose eviction was granted to a process that was killed before it
+ * was deleted.
  */
 const patienceSeconds = 200;
 

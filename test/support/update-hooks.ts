@@ -1,5 +1,5 @@
-// Updates with hooks in virtual time: CronJobs whose Jobs run as long and end as a test says, the group that runs
-// them, the Jobs that were made.
+// Updates with hooks in virtual time: CronJobs whose Jobs run as long and end as a test says, the
+// group that runs them, the Jobs that were made.
 import { expect } from 'vitest';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import { type KubeObject, resourceTypes } from '../../src/api/kube.ts';

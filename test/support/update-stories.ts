@@ -1,5 +1,6 @@
-// What the stories of version updates share: article 003's node group ng-v1, asked for and followed with the
-// real aws, its pods applied with the real kubectl; world time is advanced, never waited for. No story itself.
+// What the stories of version updates share: article 003's node group ng-v1, asked for and followed
+// with the real aws, its pods applied with the real kubectl; world time is advanced, never waited
+// for. No story itself.
 import assert from 'node:assert/strict';
 import type { JsonObject } from '../../src/api/json.ts';
 import type { AuditEvent, ServedWorld } from './demo-world.ts';

@@ -1,6 +1,7 @@
 // What sequence tests of version updates share: a small group a release behind, how it is asked to
 // become a newer one, and all that is there when an update is over, in a form that two runs can be
 // compared by. Decides nothing.
+import { defined } from '../../src/api/defined.ts';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import type { NodeGroup } from '../../src/api/nodegroup.ts';
 import { type NodeGroupUpdate, updateStatusOf } from '../../src/api/nodegroup-update.ts';
@@ -24,7 +25,7 @@ export const makeGroup = async (life: GroupLife, wish: GroupWish = {}): Promise<
     releaseVersion: older,
     subnets: [...subnets],
     scalingConfig: { minSize: 0, maxSize, desiredSize: desired },
-    ...(updateConfig === undefined ? {} : { updateConfig }),
+    ...defined({ updateConfig }),
   });
   await life.until('the group is ACTIVE', () => life.isActive(desired), 1800);
 };
@@ -146,7 +147,10 @@ export const endState = (life: GroupLife): JsonObject => {
   return JSON.parse(JSON.stringify(end)) as JsonObject;
 };
 
-/** As `aws eks update-nodegroup-version` without a version: to the newest release, whatever was before. */
+/**
+ * As `aws eks update-nodegroup-version` without a version: to the newest release, whatever was
+ * before.
+ */
 export const askAgain = (life: GroupLife): void => {
   life.make({ group: 'drover.dev', resource: 'nodegroupupdates' }, undefined, {
     apiVersion: 'drover.dev/v1alpha1',

@@ -19,12 +19,13 @@ const pure = (rooms: readonly string[], packages: readonly string[] = []): Rule 
 });
 
 /**
- * The longest matching room name wins: `world/check` before `world`. A test fails for a room without
- * files and for a package that its room does not import.
+ * The longest matching room name wins: `world/check` before `world`. A test fails for a room
+ * without files and for a package that its room does not import.
  */
 export const layers: Readonly<Record<string, Rule>> = {
   api: pure([]),
-  // node:zlib for user data, which is often gzip: pure functions of bytes. CEL for maxPodsExpression.
+  // node:zlib for user data, which is often gzip: pure functions of bytes. CEL for
+  // maxPodsExpression.
   formats: { rooms: ['api'], packages: ['@marcbachmann/cel-js', 'yaml'], node: ['zlib'] },
   // node:crypto for digests only: md5 and sha256 of the language.
   insights: { rooms: ['api', 'formats'], packages: [], node: ['crypto'] },

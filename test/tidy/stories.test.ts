@@ -1,5 +1,5 @@
-// No story escapes the oracles: a world with controllers is started through test/support/stories.ts,
-// which asks how it is to be judged.
+// No story escapes the oracles: a world with controllers is started through
+// test/support/stories.ts, which asks how it is to be judged.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

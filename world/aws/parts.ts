@@ -62,7 +62,10 @@ import { Scope, type ScopeOptions, type ServiceHandlers } from './scope.ts';
 /** The cluster's API as `describe-cluster` shows it. */
 export interface ClusterAccess {
   readonly endpoint: string;
-  /** Under which it was reached before, in this world or the one that it is a copy of: its nodes still name these. */
+  /**
+   * Under which it was reached before, in this world or the one that it is a copy of: its nodes
+   * still name these.
+   */
   readonly formerEndpoints?: readonly string[];
   /** PEM in base64. */
   readonly certificateAuthorityData: string;

@@ -1,5 +1,6 @@
 // The simulated AWS as one object: its services' handlers, machines for the Kubernetes side, direct
 // calls for the simulation. Synchronous and deterministic; nothing here does I/O.
+import { defined } from '../../src/api/defined.ts';
 import {
   type AwsCallContext,
   type AwsCallRecord,
@@ -75,9 +76,13 @@ export interface AwsWorld {
   seedDemo(options: DemoOptions): DemoFacts;
   /** What an account has that nobody has used: images, a default VPC, roles, the notice queue. */
   seedAccount(): void;
-  /** Makes what is missing of a VPC and subnets that a configuration names by id. Throws AwsError. */
+  /**
+   * Makes what is missing of a VPC and subnets that a configuration names by id. Throws AwsError.
+   */
   ensureNetwork(network: NamedNetwork): NamedNetwork;
-  /** The patch that the cluster's minor version is served as, e.g. `1.33.5`; undefined without one. */
+  /**
+   * The patch that the cluster's minor version is served as, e.g. `1.33.5`; undefined without one.
+   */
   kubernetesPatch(): string | undefined;
   clusterNames(): readonly string[];
   /** Which image family and Kubernetes version an image is of; undefined for a foreign image. */
@@ -189,7 +194,7 @@ const imageFacts = ({ images }: AwsParts, imageId: string): ImageFacts | undefin
 const namesOfGroup = (group: GroupRow): ReturnType<AwsWorld['groups']>[number] => {
   const tags = tagsOfGroup(group);
   const nodeGroup = tags['eks:nodegroup-name'] ?? tags['alpha.eksctl.io/nodegroup-name'];
-  return { autoScaling: group.name, ...(nodeGroup === undefined ? {} : { nodeGroup }) };
+  return { autoScaling: group.name, ...defined({ nodeGroup }) };
 };
 
 const machineRegistry = ({ instances, network }: AwsParts): MachineRegistry => ({

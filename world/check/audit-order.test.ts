@@ -1,4 +1,5 @@
-// The order in which an audit log's lines took effect: what a server is done with last may have happened first.
+// The order in which an audit log's lines took effect: what a server is done with last may have
+// happened first.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/api/json.ts';
 import { inOrderOfEffects } from './audit-order.ts';

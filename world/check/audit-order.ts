@@ -1,6 +1,6 @@
-// The lines of an audit log in the order of their effects. A real server writes a line when it is done with a
-// request, and its watches may have told of the effect by then: whoever acted upon that can stand before it. Never
-// changes what a line says.
+// The lines of an audit log in the order of their effects. A real server writes a line when it is
+// done with a request, and its watches may have told of the effect by then: whoever acted upon that
+// can stand before it. Never changes what a line says.
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import { numberOf, textOf } from './state/read.ts';
 
@@ -13,7 +13,10 @@ interface Placed<T> {
   readonly revision: number | undefined;
 }
 
-/** Servers count the versions of all their objects together, but for events, which may have a store of their own. */
+/**
+ * Servers count the versions of all their objects together, but for events, which may have a store
+ * of their own.
+ */
 const versionIn = (event: JsonObject): number | undefined => {
   const { resource } = objectOr(event.objectRef);
   const code = numberOf(objectOr(event.responseStatus).code) ?? 0;
@@ -24,7 +27,10 @@ const versionIn = (event: JsonObject): number | undefined => {
   return Number.isSafeInteger(version) && version > 0 ? version : undefined;
 };
 
-/** Where a line that comes next stands: before what was seen to happen later, else as late as it can. */
+/**
+ * Where a line that comes next stands: before what was seen to happen later, else as late as it
+ * can.
+ */
 const placeOf = <T>(before: readonly Placed<T>[], next: Placed<T>): number => {
   const { revision, receivedAt } = next;
   let place = before.length;
@@ -35,7 +41,8 @@ const placeOf = <T>(before: readonly Placed<T>[], next: Placed<T>): number => {
     if (known <= revision) break;
     place = i;
   }
-  // An eviction's answer has no version. One that came while this write was under way may have been sent because of it.
+  // An eviction's answer has no version. One that came while this write was under way may have been
+  // sent because of it.
   for (let i = place - 1; i >= 0; i--) {
     const earlier = before[i];
     if (earlier === undefined || earlier.revision !== undefined) break;

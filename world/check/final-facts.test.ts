@@ -1,4 +1,5 @@
-// What two runs are compared by: the same after messages that came twice or late, different after loss.
+// What two runs are compared by: the same after messages that came twice or late, different after
+// loss.
 import { describe, expect, it } from 'vitest';
 import { i1, i2, Story } from '../../test/builders/world-check.ts';
 import { finalFacts } from './index.ts';

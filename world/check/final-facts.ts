@@ -1,5 +1,6 @@
-// The end state of a trace in a form that two runs can be compared by: without times, versions, uids
-// and the names that chance gave. What differs here after lost, doubled or late messages is a defect.
+// The end state of a trace in a form that two runs can be compared by: without times, versions,
+// uids and the names that chance gave. What differs here after lost, doubled or late messages is a
+// defect.
 import { objectOr } from '../../src/api/json.ts';
 import type { Trace } from '../../src/api/trace.ts';
 import { Book } from './state/book.ts';

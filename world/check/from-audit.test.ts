@@ -1,5 +1,7 @@
 // An audit log as a trace: what is read from it, what is skipped, which oracles then can judge.
+
 import { describe, expect, it } from 'vitest';
+import { defined } from '../../src/api/defined.ts';
 import type { JsonObject } from '../../src/api/json.ts';
 import { i1, us } from '../../test/builders/world-check.ts';
 import { checkTrace, traceFromAudit } from './index.ts';
@@ -62,7 +64,7 @@ const node = (version: string, labels: JsonObject, unschedulable?: boolean): Jso
   metadata: { name: 'n1', uid: 'uid-n1', resourceVersion: version, labels },
   spec: {
     providerID: `aws:///eu-west-1a/${i1}`,
-    ...(unschedulable === undefined ? {} : { unschedulable }),
+    ...defined({ unschedulable }),
   },
 });
 

@@ -2,6 +2,7 @@
 // real or served API server. Holds requests, and objects from the answers (RequestResponse), from
 // status writes (Request) and from evictions; cloud calls and lifecycle states are not in it, so
 // that oracles which need them say they did not run.
+import { defined } from '../../src/api/defined.ts';
 import { isObject, type JsonObject, objectOr } from '../../src/api/json.ts';
 import type { Trace, TraceEntry, TraceFacts } from '../../src/api/trace.ts';
 import { inOrderOfEffects } from './audit-order.ts';
@@ -34,7 +35,7 @@ const requestOf = (event: JsonObject): Request | undefined => {
     ...(typeof ref.name === 'string' ? { name: ref.name } : {}),
     code: numberOf(objectOr(event.responseStatus).code) ?? 0,
     dryRun: isDryRun(textOf(event.requestURI), body),
-    ...(body === undefined ? {} : { body }),
+    ...defined({ body }),
   };
 };
 
@@ -70,8 +71,8 @@ class Known {
   }
 
   /**
-   * What a whole collection's deletion removed at once, as where a namespace is emptied: no answer names them.
-   * Pods take their time to stop; their kubelets' deletions tell of each.
+   * What a whole collection's deletion removed at once, as where a namespace is emptied: no answer
+   * names them. Pods take their time to stop; their kubelets' deletions tell of each.
    */
   emptied(request: Request, uri: string): readonly TraceEntry[] {
     const { verb, resource, namespace, at, code } = request;

@@ -1,5 +1,5 @@
-// Public entry of the oracles: a second opinion on a trace, written from the specification alone. It
-// never imports core, the controllers or the world it judges.
+// Public entry of the oracles: a second opinion on a trace, written from the specification alone.
+// It never imports core, the controllers or the world it judges.
 import type { Trace } from '../../src/api/trace.ts';
 import { type CheckReport, type Oracle, runOracles } from './oracle.ts';
 import { awsAuth } from './oracles/aws-auth.ts';

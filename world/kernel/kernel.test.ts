@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { defined } from '../../src/api/defined.ts';
 import {
   type Actor,
   Kernel,
@@ -16,7 +17,7 @@ const recorder = (): Actor & { readonly seen: WorldEvent[] } => {
 };
 
 const aKernel = (tables?: Tables): Kernel =>
-  new Kernel({ seed: 7, startAt: 1_000_000, ...(tables === undefined ? {} : { tables }) });
+  new Kernel({ seed: 7, startAt: 1_000_000, ...defined({ tables }) });
 
 /** What a restart would find: rows written by changes, as a store would keep them. */
 const reload = (kernel: Kernel, rows: Map<string, Map<string, unknown>>): Tables => {

@@ -182,8 +182,9 @@ export class Kernel {
   }
 
   /**
-   * Writes chance, and the clock with whatever else changed, into the tables, so that the next flush
-   * holds the whole state. Where only time has passed nothing is written: the next event will.
+   * Writes chance, and the clock with whatever else changed, into the tables, so that the next
+   * flush holds the whole state. Where only time has passed nothing is written: the next event
+   * will.
    */
   checkpoint(): void {
     for (const [name, random] of this.#randoms) {

@@ -48,7 +48,8 @@ const hexBytes = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padS
 
 /** `length` lower-case hex digits, eight for each number drawn. */
 export const hexString = (random: Random, length: number): string => {
-  // Joined at the end: what `+=` makes stays a chain of pieces, ten times as large, until somebody reads it.
+  // Joined at the end: what `+=` makes stays a chain of pieces, ten times as large, until somebody
+  // reads it.
   const bytes: string[] = [];
   while (bytes.length * 2 < length) {
     const drawn = random.below(0x1_0000_0000);

@@ -94,8 +94,8 @@ export class Tables {
   }
 
   /**
-   * What changed since the last call; empty when nothing did. Rows that stay are told with what they
-   * have in common shared, here and in the table.
+   * What changed since the last call; empty when nothing did. Rows that stay are told with what
+   * they have in common shared, here and in the table.
    */
   takeChanges(): readonly RowChange[] {
     if (this.#dirty.size === 0) return [];

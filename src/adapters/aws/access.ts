@@ -1,5 +1,7 @@
 // Key pairs and security groups of EC2, access entries of EKS, as the port sees them.
+
 import type { IpPermission } from '@aws-sdk/client-ec2';
+import { defined } from '../../api/defined.ts';
 import type { SecurityRule } from '../../api/network.ts';
 import {
   allowIngressRequest,
@@ -17,8 +19,7 @@ const ruleOf = (permission: IpPermission): SecurityRule => {
   const cidrs = [...IpRanges.map((one) => one.CidrIp), ...Ipv6Ranges.map((one) => one.CidrIpv6)];
   return {
     protocol: IpProtocol,
-    ...(FromPort === undefined ? {} : { fromPort: FromPort }),
-    ...(ToPort === undefined ? {} : { toPort: ToPort }),
+    ...defined({ fromPort: FromPort, toPort: ToPort }),
     cidrs: cidrs.filter((one) => one !== undefined),
     groups: (permission.UserIdGroupPairs ?? []).flatMap(({ GroupId }) => GroupId ?? []),
     hasPrefixLists: (permission.PrefixListIds ?? []).length > 0,
@@ -38,7 +39,7 @@ export const accessCalls = (clients: Clients): CloudAccess => ({
     return allPages(async (token) => {
       const command = new sdk.DescribeSecurityGroupsCommand({
         ...findSecurityGroupsRequest(by),
-        ...(token === undefined ? {} : { NextToken: token }),
+        ...defined({ NextToken: token }),
       });
       const page = await call('DescribeSecurityGroups', options, (http) =>
         client.send(command, http),

@@ -1,7 +1,9 @@
 // What EC2 has to choose from: subnets, instance types, images, the cluster; and what an
 // instance wrote to its console. Filters throughout: one unknown id must not fail the whole call.
+
 import type { _InstanceType, Image as AwsImage, InstanceTypeInfo } from '@aws-sdk/client-ec2';
 import type { VpcConfigResponse } from '@aws-sdk/client-eks';
+import { defined } from '../../api/defined.ts';
 import type { ClusterNetwork } from '../../api/network.ts';
 import type { CloudApi, Image, InstanceTypeFacts } from '../../ports/index.ts';
 import { allPages, type Clients, call } from './clients.ts';
@@ -47,7 +49,7 @@ export const catalogueCalls = (
     return allPages(async (token) => {
       const command = new sdk.DescribeSubnetsCommand({
         Filters: [{ Name: 'subnet-id', Values: [...ids] }],
-        ...(token === undefined ? {} : { NextToken: token }),
+        ...defined({ NextToken: token }),
       });
       const page = await call('DescribeSubnets', options, (http) => client.send(command, http));
       const items = (page.Subnets ?? []).map((subnet) => ({
@@ -64,7 +66,7 @@ export const catalogueCalls = (
     return allPages(async (token) => {
       const command = new sdk.DescribeInstanceTypesCommand({
         Filters: [{ Name: 'instance-type', Values: names.map((name) => name as _InstanceType) }],
-        ...(token === undefined ? {} : { NextToken: token }),
+        ...defined({ NextToken: token }),
       });
       const page = await call('DescribeInstanceTypes', options, (http) =>
         client.send(command, http),
@@ -78,7 +80,7 @@ export const catalogueCalls = (
       const command = new sdk.DescribeImagesCommand({
         Owners: ['amazon'],
         Filters: [{ Name: 'name', Values: [name] }],
-        ...(token === undefined ? {} : { NextToken: token }),
+        ...defined({ NextToken: token }),
       });
       const page = await call('DescribeImages', options, (http) => client.send(command, http));
       return { items: (page.Images ?? []).map(imageFacts), next: page.NextToken };
@@ -104,12 +106,10 @@ export const catalogueCalls = (
     const authenticationMode = cluster.accessConfig?.authenticationMode;
     const securityGroupId = cluster.resourcesVpcConfig?.clusterSecurityGroupId;
     return {
-      ...(cluster.version === undefined ? {} : { version: cluster.version }),
+      ...defined({ version: cluster.version }),
       endpoint: cluster.endpoint ?? '',
       certificateAuthority: cluster.certificateAuthority?.data ?? '',
-      ...(serviceCidr === undefined ? {} : { serviceCidr }),
-      ...(securityGroupId === undefined ? {} : { securityGroupId }),
-      ...(authenticationMode === undefined ? {} : { authenticationMode }),
+      ...defined({ serviceCidr, securityGroupId, authenticationMode }),
       ...(cluster.resourcesVpcConfig === undefined
         ? {}
         : { network: networkOf(cluster.resourcesVpcConfig) }),

@@ -1,5 +1,6 @@
 // The SDK's clients, each imported at its first call (EC2's alone takes longer than a command
 // should), and the one way to call them. The SDK does not retry: the callers' loops do, once.
+import { defined } from '../../api/defined.ts';
 import { cloudErrorFrom } from './errors.ts';
 
 export interface AwsOptions {
@@ -21,16 +22,18 @@ const connectTimeoutMs = 5_000;
 const requestTimeoutMs = 30_000;
 
 const settings = (options: AwsOptions) => ({
-  ...(options.region === undefined ? {} : { region: options.region }),
+  ...defined({ region: options.region }),
   maxAttempts: 1,
   requestHandler: {
     connectionTimeout: connectTimeoutMs,
     requestTimeout: requestTimeoutMs,
     throwOnRequestTimeout: true,
   },
-  ...(options.endpoint === undefined ? {} : { endpoint: options.endpoint }),
-  ...(options.credentials === undefined ? {} : { credentials: options.credentials }),
-  ...(options.userAgent === undefined ? {} : { customUserAgent: options.userAgent }),
+  ...defined({
+    endpoint: options.endpoint,
+    credentials: options.credentials,
+    customUserAgent: options.userAgent,
+  }),
 });
 
 /** Runs `load` once, at the first call; again only when it failed. */

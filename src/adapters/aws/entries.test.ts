@@ -1,5 +1,5 @@
-// EKS access entries as they are listed from a server on this machine: a few at a time, throttled calls again
-// after a while, policies of every type of entry as they are answered.
+// EKS access entries as they are listed from a server on this machine: a few at a time, throttled
+// calls again after a while, policies of every type of entry as they are answered.
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';

@@ -1,6 +1,8 @@
-// EKS' access entries with their policies, as the command line makes and lists them. A list is many calls: a few
-// at a time, and throttled ones again; no other call is sent twice.
+// EKS' access entries with their policies, as the command line makes and lists them. A list is many
+// calls: a few at a time, and throttled ones again; no other call is sent twice.
+
 import { durationMs } from '../../api/brand.ts';
+import { defined } from '../../api/defined.ts';
 import {
   type AccessEntryFacts,
   type AccessPolicyFacts,
@@ -48,7 +50,7 @@ const policiesOf = async (
   const policies = await allPages(async (nextToken) => {
     const command = new sdk.ListAssociatedAccessPoliciesCommand({
       ...which,
-      ...(nextToken === undefined ? {} : { nextToken }),
+      ...defined({ nextToken }),
     });
     const page = await asked('ListAssociatedAccessPolicies', listing, (http) =>
       client.send(command, http),
@@ -98,7 +100,7 @@ const listed = async (
   const arns = await allPages(async (nextToken) => {
     const command = new sdk.ListAccessEntriesCommand({
       clusterName,
-      ...(nextToken === undefined ? {} : { nextToken }),
+      ...defined({ nextToken }),
     });
     const page = await asked('ListAccessEntries', listing, (http) => client.send(command, http));
     return { items: page.accessEntries ?? [], next: page.nextToken };
@@ -133,7 +135,7 @@ export const entryCalls = (clients: Clients, clock: Clock) => ({
       clusterName,
       principalArn,
       type,
-      ...(username === undefined ? {} : { username }),
+      ...defined({ username }),
       ...(groups.length === 0 ? {} : { kubernetesGroups: [...groups] }),
     });
     await call('CreateAccessEntry', options, (http) => client.send(command, http));

@@ -1,4 +1,5 @@
 // EC2 Auto Scaling groups, their hooks and instances as the port sees them.
+
 import type {
   AutoScalingGroup,
   Instance,
@@ -6,6 +7,7 @@ import type {
   LifecycleHook as SdkHook,
 } from '@aws-sdk/client-auto-scaling';
 import type { Instance as Ec2Instance, InstanceStatus } from '@aws-sdk/client-ec2';
+import { defined } from '../../api/defined.ts';
 import type { JsonObject } from '../../api/json.ts';
 import {
   type CloudApi,
@@ -65,7 +67,7 @@ const groupOf = (group: AutoScalingGroup): ScalingGroup => {
   const mixed = policy?.LaunchTemplateSpecification;
   return {
     name,
-    ...(group.AutoScalingGroupARN === undefined ? {} : { arn: group.AutoScalingGroupARN }),
+    ...defined({ arn: group.AutoScalingGroupARN }),
     minSize: group.MinSize ?? 0,
     maxSize: group.MaxSize ?? 0,
     desiredCapacity: group.DesiredCapacity ?? 0,
@@ -98,7 +100,7 @@ const hookOf = (hook: SdkHook): LifecycleHook => ({
   heartbeatTimeoutSeconds: hook.HeartbeatTimeout ?? 3600,
   globalTimeoutSeconds: hook.GlobalTimeout ?? 172_800,
   defaultResult: hook.DefaultResult === 'CONTINUE' ? 'CONTINUE' : 'ABANDON',
-  ...(hook.NotificationMetadata === undefined ? {} : { metadata: hook.NotificationMetadata }),
+  ...defined({ metadata: hook.NotificationMetadata }),
 });
 
 const hookTarget = (hook: HookCall) => ({
@@ -117,7 +119,7 @@ const describeSome = async (
     const command = new sdk.DescribeAutoScalingGroupsCommand({
       MaxRecords: groupsPerPage,
       ...(names === undefined ? {} : { AutoScalingGroupNames: [...names] }),
-      ...(token === undefined ? {} : { NextToken: token }),
+      ...defined({ NextToken: token }),
     });
     const page = await call('DescribeAutoScalingGroups', options, (http) =>
       client.send(command, http),
@@ -149,7 +151,7 @@ const networkOf = (instance: Ec2Instance): Pick<CloudInstance, 'network'> => {
       vpcId: VpcId,
       securityGroups: SecurityGroups.flatMap(({ GroupId }) => GroupId ?? []),
       privateAddress: PrivateIpAddress,
-      ...(PublicIpAddress === undefined ? {} : { publicAddress: PublicIpAddress }),
+      ...defined({ publicAddress: PublicIpAddress }),
     },
   };
 };
@@ -165,7 +167,7 @@ const describeBatch = async (
       // A filter, since one unknown id in InstanceIds fails the whole call.
       Filters: [{ Name: 'instance-id', Values: [...ids] }],
       MaxResults: 1000,
-      ...(token === undefined ? {} : { NextToken: token }),
+      ...defined({ NextToken: token }),
     });
     const page = await call('DescribeInstances', options, (http) => client.send(command, http));
     const items = (page.Reservations ?? [])
@@ -208,7 +210,7 @@ const describeEvents = async (
     const command = new sdk.DescribeInstanceStatusCommand({
       ...scheduledEventsRequest(),
       MaxResults: 1000,
-      ...(token === undefined ? {} : { NextToken: token }),
+      ...defined({ NextToken: token }),
     });
     const page = await call('DescribeInstanceStatus', options, (http) =>
       client.send(command, http),
@@ -244,8 +246,7 @@ export const groupCalls = (
     const data = output.LaunchTemplateVersions?.[0]?.LaunchTemplateData;
     if (data === undefined) return undefined;
     return {
-      ...(data.InstanceType === undefined ? {} : { instanceType: data.InstanceType }),
-      ...(data.ImageId === undefined ? {} : { imageId: data.ImageId }),
+      ...defined({ instanceType: data.InstanceType, imageId: data.ImageId }),
     };
   },
   describeGroups: async (names, options = {}) => {

@@ -1,4 +1,5 @@
-// Public entry of the AWS adapter: the CloudApi port over the AWS SDK, real or our world's endpoint.
+// Public entry of the AWS adapter: the CloudApi port over the AWS SDK, real or our world's
+// endpoint.
 import type { CloudApi } from '../../ports/index.ts';
 import { accessCalls } from './access.ts';
 import { catalogueCalls } from './catalogue.ts';

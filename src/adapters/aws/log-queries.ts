@@ -1,6 +1,8 @@
-// Logs Insights queries in CloudWatch Logs: starts them, reads their rows page by page, stops them. Never
-// reads the query.
+// Logs Insights queries in CloudWatch Logs: starts them, reads their rows page by page, stops them.
+// Never reads the query.
+
 import type { ResultField } from '@aws-sdk/client-cloudwatch-logs';
+import { defined } from '../../api/defined.ts';
 import { objectOr } from '../../api/json.ts';
 import {
   CloudError,
@@ -50,7 +52,7 @@ export const createAwsLogQueries = (options: AwsOptions): LogQueries => {
         startTime: startSeconds,
         endTime: endSeconds,
         ...(hasArn ? { logGroupIdentifiers: [...groups] } : { logGroupNames: [...groups] }),
-        ...(limit === undefined ? {} : { limit }),
+        ...defined({ limit }),
       });
       try {
         const answer = await call('StartQuery', asked, (http) => client.send(command, http));
@@ -66,7 +68,7 @@ export const createAwsLogQueries = (options: AwsOptions): LogQueries => {
           client.send(
             new sdk.GetQueryResultsCommand({
               queryId,
-              ...(nextToken === undefined ? {} : { nextToken }),
+              ...defined({ nextToken }),
             }),
             http,
           ),
@@ -105,7 +107,7 @@ export const createAwsLogQueries = (options: AwsOptions): LogQueries => {
         const command = new sdk.DescribeLogGroupsCommand({
           limit: 50,
           ...(prefix === '' ? {} : { logGroupNamePrefix: prefix }),
-          ...(token === undefined ? {} : { nextToken: token }),
+          ...defined({ nextToken: token }),
         });
         const answer = await call('DescribeLogGroups', asked, (http) => client.send(command, http));
         pages += 1;

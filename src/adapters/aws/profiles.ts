@@ -1,5 +1,6 @@
-// IAM instance profiles as the port sees them: what lets an instance act in its role. Roles themselves
-// are made elsewhere.
+// IAM instance profiles as the port sees them: what lets an instance act in its role. Roles
+// themselves are made elsewhere.
+import { defined } from '../../api/defined.ts';
 import { type CloudApi, createProfileRequest, type InstanceProfile } from '../../ports/index.ts';
 import { type CallOptions, type Clients, call, tagsOf } from './clients.ts';
 import { orAbsent } from './errors.ts';
@@ -19,7 +20,7 @@ const find = async (
   const roles = (profile.Roles ?? []).map(({ RoleName = '' }) => RoleName);
   const roleArn = profile.Roles?.[0]?.Arn;
   const tags = tagsOf(profile.Tags);
-  return { name, roles, tags, ...(roleArn === undefined ? {} : { roleArn }) };
+  return { name, roles, tags, ...defined({ roleArn }) };
 };
 
 export const profileCalls = (

@@ -1,7 +1,9 @@
-// What the command line asks of AWS to create and delete: EKS clusters and add-ons, stacks, subnets,
-// images. Only translates; never waits for what a call has started.
+// What the command line asks of AWS to create and delete: EKS clusters and add-ons, stacks,
+// subnets, images. Only translates; never waits for what a call has started.
+
 import type { Stack as SdkStack } from '@aws-sdk/client-cloudformation';
 import type { Cluster, Nodegroup } from '@aws-sdk/client-eks';
+import { defined } from '../../api/defined.ts';
 import {
   type AddonFacts,
   type Clock,
@@ -69,13 +71,12 @@ const nodegroupOf = (group: Nodegroup): NodegroupFacts => {
     minSize: group.scalingConfig?.minSize ?? 0,
     maxSize: group.scalingConfig?.maxSize ?? 0,
     desiredSize: group.scalingConfig?.desiredSize ?? 0,
-    ...(maxUnavailable === undefined ? {} : { maxUnavailable }),
-    ...(maxUnavailablePercentage === undefined ? {} : { maxUnavailablePercentage }),
+    ...defined({ maxUnavailable, maxUnavailablePercentage }),
     ...(typeof strategy === 'string' ? { updateStrategy: strategy } : {}),
     ...(launchTemplate?.id === undefined
       ? {}
       : { launchTemplate: { id: launchTemplate.id, version: launchTemplate.version ?? '' } }),
-    ...(asg === undefined ? {} : { autoScalingGroupName: asg }),
+    ...defined({ autoScalingGroupName: asg }),
   };
 };
 
@@ -148,7 +149,7 @@ const clusterCalls = (clients: Clients) => ({
     return allPages(async (nextToken) => {
       const command = new sdk.ListNodegroupsCommand({
         clusterName,
-        ...(nextToken === undefined ? {} : { nextToken }),
+        ...defined({ nextToken }),
       });
       const page = await call('ListNodegroups', options, (http) => client.send(command, http));
       return { items: page.nodegroups ?? [], next: page.nextToken };
@@ -174,7 +175,7 @@ const addonCalls = (clients: Clients) => ({
     const names = await allPages(async (nextToken) => {
       const command = new sdk.ListAddonsCommand({
         clusterName,
-        ...(nextToken === undefined ? {} : { nextToken }),
+        ...defined({ nextToken }),
       });
       const page = await call('ListAddons', options, (http) => client.send(command, http));
       return { items: page.addons ?? [], next: page.nextToken };
@@ -206,10 +207,7 @@ const addonCalls = (clients: Clients) => ({
     const command = new sdk.CreateAddonCommand({
       clusterName,
       addonName: addon.name,
-      ...(addon.version === undefined ? {} : { addonVersion: addon.version }),
-      ...(addon.configurationValues === undefined
-        ? {}
-        : { configurationValues: addon.configurationValues }),
+      ...defined({ addonVersion: addon.version, configurationValues: addon.configurationValues }),
       ...(addon.overwrite === true ? { resolveConflicts: 'OVERWRITE' as const } : {}),
     });
     await call('CreateAddon', options, (http) => client.send(command, http));
@@ -239,7 +237,7 @@ const networkCalls = (clients: Clients) => ({
     const subnets = await allPages(async (NextToken) => {
       const command = new sdk.DescribeSubnetsCommand({
         Filters: [filter],
-        ...(NextToken === undefined ? {} : { NextToken }),
+        ...defined({ NextToken }),
       });
       const page = await call('DescribeSubnets', options, (http) => client.send(command, http));
       return { items: page.Subnets ?? [], next: page.NextToken };
@@ -326,7 +324,7 @@ const stackCalls = (clients: Clients) => ({
     const events = await allPages(async (NextToken) => {
       const command = new sdk.DescribeStackEventsCommand({
         StackName: name,
-        ...(NextToken === undefined ? {} : { NextToken }),
+        ...defined({ NextToken }),
       });
       const page = await call('DescribeStackEvents', options, (http) => client.send(command, http));
       return { items: page.StackEvents ?? [], next: page.NextToken };

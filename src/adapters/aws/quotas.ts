@@ -1,5 +1,7 @@
-// The account's quotas and what counts against them. Service Quotas is called with the credentials, region and
-// connection of the SSM client: both speak JSON 1.1, and one more client is not worth its size for one call.
+// The account's quotas and what counts against them. Service Quotas is called with the credentials,
+// region and connection of the SSM client: both speak JSON 1.1, and one more client is not worth
+// its size for one call.
+import { defined } from '../../api/defined.ts';
 import { isObject, objectOr } from '../../api/json.ts';
 import { CloudError, type ProvisioningApi } from '../../ports/index.ts';
 import { type AwsOptions, allPages, type Clients, call } from './clients.ts';
@@ -37,7 +39,7 @@ const ask = async (
     Region: region,
     UseDualStack: await config.useDualstackEndpoint(),
     UseFIPS: await config.useFipsEndpoint(),
-    ...(endpoint === undefined ? {} : { Endpoint: endpoint }),
+    ...defined({ Endpoint: endpoint }),
   });
   // Of the services' own names only the first part differs, in every partition.
   const hostname = url.hostname.replace(/^ssm(?=[.-])/, 'servicequotas');
@@ -71,7 +73,10 @@ const ask = async (
   return answer;
 };
 
-/** Instances on hosts and in blocks of their own are paid for otherwise and count against other quotas. */
+/**
+ * Instances on hosts and in blocks of their own are paid for otherwise and count against other
+ * quotas.
+ */
 const isCounted = (lifecycle: string | undefined, tenancy: string | undefined): boolean =>
   tenancy !== 'host' && (lifecycle === undefined || lifecycle === 'spot');
 
@@ -97,7 +102,7 @@ export const quotaCalls = (
     const reservations = await allPages(async (NextToken) => {
       const command = new sdk.DescribeInstancesCommand({
         Filters: [{ Name: 'instance-state-name', Values: ['pending', 'running'] }],
-        ...(NextToken === undefined ? {} : { NextToken }),
+        ...defined({ NextToken }),
       });
       const page = await call('DescribeInstances', options, (http) => client.send(command, http));
       return { items: page.Reservations ?? [], next: page.NextToken };

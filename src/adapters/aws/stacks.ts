@@ -1,5 +1,7 @@
 // CloudFormation stacks that hold an Auto Scaling group, as eksctl makes them for node groups.
+
 import type { Stack as SdkStack } from '@aws-sdk/client-cloudformation';
+import { defined } from '../../api/defined.ts';
 import { type CloudApi, nodeRoleOutputs, type Stack } from '../../ports/index.ts';
 import { allPages, type CallOptions, type Clients, call, tagsOf } from './clients.ts';
 
@@ -31,7 +33,7 @@ const groupInStack = async (
   const resources = await allPages(async (token) => {
     const command = new sdk.ListStackResourcesCommand({
       StackName: stackName,
-      ...(token === undefined ? {} : { NextToken: token }),
+      ...defined({ NextToken: token }),
     });
     const page = await call('ListStackResources', options, (http) => client.send(command, http));
     return { items: page.StackResourceSummaries ?? [], next: page.NextToken };
@@ -64,8 +66,7 @@ export const stackCalls = (
         status: stack.StackStatus ?? '',
         createdAt: stack.CreationTime?.toISOString() ?? '',
         tags,
-        ...(group === undefined ? {} : { autoScalingGroupName: group }),
-        ...(role?.OutputValue === undefined ? {} : { nodeRole: role.OutputValue }),
+        ...defined({ autoScalingGroupName: group, nodeRole: role?.OutputValue }),
       });
     }
     return stacks;

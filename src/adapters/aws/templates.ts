@@ -1,5 +1,7 @@
 // EC2 launch templates as the port sees them: found by name or id, made, given further versions.
+
 import type { LaunchTemplateVersion, RequestLaunchTemplateData } from '@aws-sdk/client-ec2';
+import { defined } from '../../api/defined.ts';
 import type { JsonObject } from '../../api/json.ts';
 import { type CloudApi, createTemplateRequest, type LaunchTemplate } from '../../ports/index.ts';
 import { type Clients, call, tagsOf } from './clients.ts';
@@ -66,7 +68,7 @@ export const templateCalls = (
     const { sdk, client } = await clients.ec2();
     const command = new sdk.CreateLaunchTemplateVersionCommand({
       LaunchTemplateId: id,
-      ...(source === undefined ? {} : { SourceVersion: source }),
+      ...defined({ SourceVersion: source }),
       LaunchTemplateData: requestData(data),
     });
     const output = await call('CreateLaunchTemplateVersion', options, (http) =>

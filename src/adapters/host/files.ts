@@ -1,5 +1,5 @@
-// Files of a machine's root, written whole or not at all: beside, synced, renamed. Links never lead out
-// of the root.
+// Files of a machine's root, written whole or not at all: beside, synced, renamed. Links never lead
+// out of the root.
 import { createHash, randomBytes } from 'node:crypto';
 import {
   lstat,
@@ -33,7 +33,9 @@ const failed = (what: string, error: unknown): HostError => {
   return new HostError(codes[codeOf(error)] ?? 'io', `${what} (${why})`, { cause: error });
 };
 
-/** `path` of the machine as it lies on this one; its nearest directory that is there is looked at. */
+/**
+ * `path` of the machine as it lies on this one; its nearest directory that is there is looked at.
+ */
 const placeOf = async (root: string, path: string): Promise<string> => {
   const top = await realpath(root);
   const wanted = resolve(top, `.${sep}${path}`);

@@ -1,5 +1,5 @@
-// The machine's files: whole or as they were, never outside the root; the metadata service by version 2
-// alone, and where it is not there.
+// The machine's files: whole or as they were, never outside the root; the metadata service by
+// version 2 alone, and where it is not there.
 import {
   chmodSync,
   existsSync,

@@ -1,5 +1,6 @@
 // The machine this process runs on, or a tree that will be a machine's root: files, processors and
-// addresses, systemd. Runs two programs only, kubelet --version and systemctl, and none of a tree's.
+// addresses, systemd. Runs two programs only, kubelet --version and systemctl, and none of a
+// tree's.
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { availableParallelism, hostname, networkInterfaces, totalmem } from 'node:os';

@@ -1,5 +1,5 @@
-// EC2's instance metadata service, version 2: a token first, then what is asked for. Never version 1,
-// never another host than the service's own addresses or loopback.
+// EC2's instance metadata service, version 2: a token first, then what is asked for. Never version
+// 1, never another host than the service's own addresses or loopback.
 import { request } from 'undici';
 import { HostError, type MetadataApi } from '../../ports/index.ts';
 

@@ -1,15 +1,20 @@
-// Which addresses may be called: those where clouds keep instance metadata and credentials (link-local, and a few
-// others) never; loopback for a webhook only where this process was told so. Calls nobody.
+// Which addresses may be called: those where clouds keep instance metadata and credentials
+// (link-local, and a few others) never; loopback for a webhook only where this process was told so.
+// Calls nobody.
 import { type LookupAddress, lookup } from 'node:dns';
 import { BlockList, isIP } from 'node:net';
 import { shownAddress } from '../../api/update-hooks.ts';
 import { HttpError } from '../../ports/index.ts';
 
-/** Instance metadata of every cloud, in both families, and what maps to them (::ffff:0:0/96 by itself). */
+/**
+ * Instance metadata of every cloud, in both families, and what maps to them (::ffff:0:0/96 by
+ * itself).
+ */
 const linkLocal = new BlockList();
 linkLocal.addSubnet('169.254.0.0', 16, 'ipv4');
 linkLocal.addSubnet('fe80::', 10, 'ipv6');
-// The same through NAT64 (RFC 6052): by the well-known prefix, and by the local one (RFC 8215) as /96 and /48.
+// The same through NAT64 (RFC 6052): by the well-known prefix, and by the local one (RFC 8215) as
+// /96 and /48.
 linkLocal.addSubnet('64:ff9b::a9fe:0', 112, 'ipv6');
 linkLocal.addSubnet('64:ff9b:1::a9fe:0', 112, 'ipv6');
 linkLocal.addSubnet('64:ff9b:1:a9fe::', 64, 'ipv6');

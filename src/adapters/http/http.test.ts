@@ -1,5 +1,6 @@
-// Probes and webhooks by HTTP against servers on this machine: answers are values, everything else a code; link-local
-// addresses are called neither by number nor by name, loopback by webhooks only where that is allowed.
+// Probes and webhooks by HTTP against servers on this machine: answers are values, everything else
+// a code; link-local addresses are called neither by number nor by name, loopback by webhooks only
+// where that is allowed.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';

@@ -1,6 +1,9 @@
-// The Http port on undici. What a name resolves to is looked at when the connection is made, so that a name that
-// changes its address between two looks gains nothing. Follows no redirect and keeps no connection.
+// The Http port on undici. What a name resolves to is looked at when the connection is made, so
+// that a name that changes its address between two looks gains nothing. Follows no redirect and
+// keeps no connection.
+
 import { Agent, request } from 'undici';
+import { defined } from '../../api/defined.ts';
 import { shownAddress } from '../../api/update-hooks.ts';
 import { type Http, type HttpAnswer, HttpError } from '../../ports/index.ts';
 import {
@@ -58,7 +61,7 @@ const call = async (address: string, target: URL, how: Call): Promise<HttpAnswer
     connect: {
       lookup: guardedLookup(rule),
       timeout: timeoutMs,
-      ...(ca === undefined ? {} : { ca }),
+      ...defined({ ca }),
     },
     maxResponseSize: maxBodyBytes,
     pipelining: 0,
@@ -70,7 +73,7 @@ const call = async (address: string, target: URL, how: Call): Promise<HttpAnswer
       dispatcher: agent,
       signal: signal === undefined ? late : AbortSignal.any([signal, late]),
       headers: { 'user-agent': 'drover', ...headers },
-      ...(body === undefined ? {} : { body }),
+      ...defined({ body }),
     });
     // Its end, or its being too long, says nothing.
     answer.body.on('error', () => {});

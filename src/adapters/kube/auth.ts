@@ -1,6 +1,8 @@
 // Who we are to an API server, asked before each request: a fixed token, a token file that is read
 // again while it rotates, or somebody else's program. Never logs a secret, never sends anything.
+
 import { readFile } from 'node:fs/promises';
+import { defined } from '../../api/defined.ts';
 
 export interface ClientCertificate {
   /** PEM. */
@@ -43,7 +45,7 @@ export const tokenFileAuthenticator = (
       const token = (await readFile(path, 'utf8')).trim();
       const authorization: Authorization = {
         header: `Bearer ${token}`,
-        ...(certificate === undefined ? {} : { certificate }),
+        ...defined({ certificate }),
       };
       cached = { authorization, readAt: now };
       return authorization;

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
+import { defined } from '../../api/defined.ts';
 import type { JsonObject } from '../../api/json.ts';
 import { type Node, type Pod, resourceTypes } from '../../api/kube.ts';
 import { KubeError, type WatchEvent } from '../../ports/index.ts';
@@ -200,7 +201,7 @@ describe('requests', () => {
 const page = (names: readonly string[], next?: string): JsonObject => ({
   kind: 'PodList',
   apiVersion: 'v1',
-  metadata: { resourceVersion: '9', ...(next === undefined ? {} : { continue: next }) },
+  metadata: { resourceVersion: '9', ...defined({ continue: next }) },
   items: names.map((name) => ({ metadata: { name } })),
 });
 

@@ -1,6 +1,8 @@
 // The KubeApi port over HTTP: any cluster, also the served world. It says what it was told and
 // reads what came back; it never caches, retries or trims (informers and callers do).
+
 import { randomInt } from 'node:crypto';
+import { defined } from '../../api/defined.ts';
 import { isObject, type Json, type JsonObject, objectOr } from '../../api/json.ts';
 import type { KubeObject, ResourceType } from '../../api/kube.ts';
 import {
@@ -58,9 +60,13 @@ const patchContentTypes: Readonly<Record<PatchType, string>> = {
 
 const defaultPageSize = 500;
 const defaultWatchIdleMs = 180_000;
-/** As client-go: the server closes a watch after 5 to 10 minutes, spread so that not all at once. */
+/**
+ * As client-go: the server closes a watch after 5 to 10 minutes, spread so that not all at once.
+ */
 const watchSeconds = { least: 300, most: 600 } as const;
-/** Lists whose continue token expires this often are read in one piece, as client-go's pager does. */
+/**
+ * Lists whose continue token expires this often are read in one piece, as client-go's pager does.
+ */
 const maxListRestarts = 2;
 
 const wireMetadata = (object: JsonObject): JsonObject => objectOr(object.metadata);
@@ -81,8 +87,7 @@ const preconditions = (uid: string | undefined, resourceVersion: string | undefi
     ? {}
     : {
         preconditions: {
-          ...(uid === undefined ? {} : { uid }),
-          ...(resourceVersion === undefined ? {} : { resourceVersion }),
+          ...defined({ uid, resourceVersion }),
         },
       };
 
@@ -90,12 +95,10 @@ const deleteBody = (options: NonNullable<DeleteOptions>): JsonObject => ({
   kind: 'DeleteOptions',
   apiVersion: 'v1',
   ...preconditions(options.uid, options.resourceVersion),
-  ...(options.gracePeriodSeconds === undefined
-    ? {}
-    : { gracePeriodSeconds: options.gracePeriodSeconds }),
-  ...(options.propagationPolicy === undefined
-    ? {}
-    : { propagationPolicy: options.propagationPolicy }),
+  ...defined({
+    gracePeriodSeconds: options.gracePeriodSeconds,
+    propagationPolicy: options.propagationPolicy,
+  }),
   // In the body: with a body present the server does not look at the query.
   ...(options.dryRun === true ? { dryRun: ['All'] } : {}),
 });
@@ -259,7 +262,7 @@ class HttpKubeClient implements KubeClient {
       metadata: { name: pod.name, namespace: pod.namespace },
       deleteOptions: {
         ...preconditions(pod.uid, undefined),
-        ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
+        ...defined({ gracePeriodSeconds }),
       },
     };
     const found = await this.#found({
@@ -353,7 +356,9 @@ class HttpKubeClient implements KubeClient {
   }
 }
 
-/** One line of a watch. Throws KubeError for an ERROR frame: Expired when the version is too old. */
+/**
+ * One line of a watch. Throws KubeError for an ERROR frame: Expired when the version is too old.
+ */
 const watchEvent = <T extends KubeObject>(what: string, line: string): WatchEvent<T> => {
   let frame: JsonObject;
   try {

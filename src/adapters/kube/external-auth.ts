@@ -1,6 +1,7 @@
-// Authentication that needs a program or a token endpoint (exec plugins such as `aws eks get-token`,
-// OIDC) is left to @kubernetes/client-node, loaded only then: its import costs 0.4 s and 78 MB.
-// Never used for certificates and tokens that stand in the kubeconfig.
+// Authentication that needs a program or a token endpoint (exec plugins such as `aws eks
+// get-token`, OIDC) is left to @kubernetes/client-node, loaded only then: its import costs 0.4 s
+// and 78 MB. Never used for certificates and tokens that stand in the kubeconfig.
+import { defined } from '../../api/defined.ts';
 import { type JsonObject, objectOr } from '../../api/json.ts';
 import type { Authenticator, Authorization } from './auth.ts';
 
@@ -18,7 +19,7 @@ const authorizationFrom = (options: {
   const certificate = text(options.cert);
   const key = text(options.key);
   return {
-    ...(header === undefined ? {} : { header }),
+    ...defined({ header }),
     ...(certificate === undefined || key === undefined
       ? {}
       : { certificate: { certificate, key } }),

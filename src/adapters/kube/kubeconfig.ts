@@ -1,8 +1,10 @@
 // Finds out which API server to talk to and as whom, as kubectl does: --kubeconfig, else the files
 // of KUBECONFIG merged, else ~/.kube/config, else the pod's service account. Never writes a file.
+
 import { readFile } from 'node:fs/promises';
 import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path';
 import { parse } from 'yaml';
+import { defined } from '../../api/defined.ts';
 import { isObject, type JsonObject, objectOr } from '../../api/json.ts';
 import {
   type Authenticator,
@@ -37,7 +39,9 @@ export interface KubeAccess {
   readonly namespace: string;
 }
 
-/** missing = no file or service account; invalid = cannot be read; context = names nothing there. */
+/**
+ * missing = no file or service account; invalid = cannot be read; context = names nothing there.
+ */
 export class KubeconfigError extends Error {
   override readonly name = 'KubeconfigError';
   readonly code: 'missing' | 'invalid' | 'context';
@@ -145,9 +149,7 @@ const clusterOf = async (entry: Entry, name: string): Promise<ClusterAccess> => 
   const proxyUrl = stringOf(entry.value['proxy-url']);
   return {
     server,
-    ...(certificateAuthority === undefined ? {} : { certificateAuthority }),
-    ...(tlsServerName === undefined ? {} : { tlsServerName }),
-    ...(proxyUrl === undefined ? {} : { proxyUrl }),
+    ...defined({ certificateAuthority, tlsServerName, proxyUrl }),
     ...(entry.value['insecure-skip-tls-verify'] === true ? { insecureSkipTlsVerify: true } : {}),
   };
 };
@@ -160,7 +162,7 @@ const impersonation = (user: JsonObject): UserAccess['headers'] => {
   const extra = Object.entries(objectOr(user['as-user-extra']));
   return {
     'impersonate-user': as,
-    ...(uid === undefined ? {} : { 'impersonate-uid': uid }),
+    ...defined({ 'impersonate-uid': uid }),
     ...(Array.isArray(groups) ? { 'impersonate-group': groups.map(String) } : {}),
     ...Object.fromEntries(
       extra.map(([key, values]) => [
@@ -209,7 +211,7 @@ const authenticatorOf = async (
   const username = stringOf(user.value.username);
   const basic = `${username ?? ''}:${stringOf(user.value.password) ?? ''}`;
   return fixedAuthenticator({
-    ...(certificate === undefined ? {} : { certificate }),
+    ...defined({ certificate }),
     ...(token !== undefined
       ? { header: `Bearer ${token}` }
       : username !== undefined

@@ -1,7 +1,9 @@
 // One API server over HTTP/1.1 with keep-alive: authentication, timeouts, and every failure to get
 // an answer as KubeError Unreachable. Never retries, save once after a 401 with fresh credentials
 // (a request that was refused so has done nothing).
+
 import { type Dispatcher, Pool, ProxyAgent } from 'undici';
+import { defined } from '../../api/defined.ts';
 import { type DateReader, KubeError } from '../../ports/index.ts';
 import type { Authorization, ClientCertificate } from './auth.ts';
 import type { ClusterAccess, UserAccess } from './kubeconfig.ts';
@@ -134,8 +136,7 @@ export class Transport {
         headers: this.#headers(call, authorization),
         headersTimeout: answerTimeoutMs,
         bodyTimeout: call.idleTimeoutMs ?? answerTimeoutMs,
-        ...(call.body === undefined ? {} : { body: call.body }),
-        ...(signal === undefined ? {} : { signal }),
+        ...defined({ body: call.body, signal }),
       });
       answered?.(headerOf(response.headers.date));
       return {
@@ -196,8 +197,7 @@ export class Transport {
     const tls = {
       timeout: connectTimeoutMs,
       keepAliveInitialDelay: 30_000,
-      ...(certificateAuthority === undefined ? {} : { ca: certificateAuthority }),
-      ...(tlsServerName === undefined ? {} : { servername: tlsServerName }),
+      ...defined({ ca: certificateAuthority, servername: tlsServerName }),
       ...(insecureSkipTlsVerify === true ? { rejectUnauthorized: false } : {}),
       ...(certificate === undefined ? {} : { cert: certificate.certificate, key: certificate.key }),
     };

@@ -1,5 +1,5 @@
-// Standard input of each kind that a shell or a program may give: a socket (as programs in Node do), a pipe, a file;
-// and bytes that come one by one.
+// Standard input of each kind that a shell or a program may give: a socket (as programs in Node
+// do), a pipe, a file; and bytes that come one by one.
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,6 @@
-// Log files and standard input as chunks of bytes: gzip and zstd are known by their first bytes, whatever the
-// name; other packed files are refused. A file is read as far as it reached when it was opened, however it grows meanwhile.
+// Log files and standard input as chunks of bytes: gzip and zstd are known by their first bytes,
+// whatever the name; other packed files are refused. A file is read as far as it reached when it
+// was opened, however it grows meanwhile.
 import { fstatSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import type { Transform } from 'node:stream';
@@ -100,9 +101,9 @@ export const openLogFile = async (name: string): Promise<LogInput> => {
 };
 
 /**
- * Memory of a chunk that has been looked at, once it is the last of its block: zlib takes a new block for each, and the
- * collector, which sees only small objects, would let them add up to 100 MB. Memory of another size is not zlib's: small
- * buffers share Node's pool with others.
+ * Memory of a chunk that has been looked at, once it is the last of its block: zlib takes a new
+ * block for each, and the collector, which sees only small objects, would let them add up to 100
+ * MB. Memory of another size is not zlib's: small buffers share Node's pool with others.
  */
 const giveBack = ({ buffer, byteOffset, byteLength }: Uint8Array): void => {
   const isLast = byteOffset + byteLength === buffer.byteLength;

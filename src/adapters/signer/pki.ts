@@ -1,5 +1,6 @@
-// Certificates of an embedded world: one authority, one server certificate for loopback names, client
-// certificates for the administrator and for a controller outside. Keys are ECDSA P-256. Never reads or writes files.
+// Certificates of an embedded world: one authority, one server certificate for loopback names,
+// client certificates for the administrator and for a controller outside. Keys are ECDSA P-256.
+// Never reads or writes files.
 import 'reflect-metadata'; // x509's container needs it before anything else
 import type { webcrypto } from 'node:crypto';
 import * as x509 from '@peculiar/x509';

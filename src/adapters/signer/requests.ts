@@ -1,6 +1,6 @@
 // Signs certificate requests with the world's authority, as the signers of kube-controller-manager
-// do: the subject and names that were asked for, the usages that the request's object names. Whether
-// it may be signed was decided before; only its signature is looked at here.
+// do: the subject and names that were asked for, the usages that the request's object names.
+// Whether it may be signed was decided before; only its signature is looked at here.
 import 'reflect-metadata'; // x509's container needs it before anything else
 import * as x509 from '@peculiar/x509';
 import { algorithm, authorityOf, type KeyPair } from './pki.ts';
@@ -28,7 +28,9 @@ export interface RequestToSign {
   readonly expirationSeconds: number | undefined;
 }
 
-/** PEM of the certificate. `nowMs` is wall time. Throws when the request is not signed by its key. */
+/**
+ * PEM of the certificate. `nowMs` is wall time. Throws when the request is not signed by its key.
+ */
 export const signRequest = async (
   ca: KeyPair,
   { request, usages, expirationSeconds }: RequestToSign,

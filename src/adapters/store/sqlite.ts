@@ -1,5 +1,5 @@
-// The world's rows in one SQLite file (node:sqlite). Survives a killed process at any point; a power
-// cut may lose the last seconds, which is said in docs. Never interprets a row.
+// The world's rows in one SQLite file (node:sqlite). Survives a killed process at any point; a
+// power cut may lose the last seconds, which is said in docs. Never interprets a row.
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';

@@ -1,5 +1,5 @@
-// drover approve update: says on the NodeGroupUpdate that it may go on. Writes two annotations and nothing else;
-// who did it is the API server's word for whoever asks.
+// drover approve update: says on the NodeGroupUpdate that it may go on. Writes two annotations and
+// nothing else; who did it is the API server's word for whoever asks.
 import type { Command } from 'commander';
 import type { KubeObject, ResourceType } from '../../api/kube.ts';
 import {

@@ -1,7 +1,9 @@
-// drover create nodegroup|addon: eksctl's commands of the articles, with the same flags, and files in
-// eksctl's ClusterConfig form.
+// drover create nodegroup|addon: eksctl's commands of the articles, with the same flags, and files
+// in eksctl's ClusterConfig form.
+
 import type { Command } from 'commander';
 import { durationMs } from '../../api/brand.ts';
+import { defined } from '../../api/defined.ts';
 import { resourceTypes } from '../../api/kube.ts';
 import { isManagedStack, nodeGroupStackName } from '../../core/provisioning/index.ts';
 import { type ClusterConfig, faultLine, parseClusterConfig } from '../../formats/index.ts';
@@ -128,7 +130,10 @@ const createNodeGroup = async (
   await createNodeGroups(creation, chosen);
 };
 
-/** A name that is taken: what to do about it depends on how its stack stands, and whether its managed group is there. */
+/**
+ * A name that is taken: what to do about it depends on how its stack stands, and whether its
+ * managed group is there.
+ */
 export const existsAlready = async (
   api: Pick<ProvisioningApi, 'describeStack'>,
   kube: Pick<KubeApi, 'get'>,
@@ -210,7 +215,7 @@ const createAddon = async (
   progress.info(`creating addon "${flags.name}" in cluster "${cluster.name}"`);
   await api.createAddon(cluster.name, {
     name: flags.name,
-    ...(flags.version === undefined ? {} : { version: flags.version }),
+    ...defined({ version: flags.version }),
     overwrite: flags.force,
   });
   await waitForAddon({ context, api, deadline, wait: flags.wait }, cluster.name, flags.name);

@@ -77,7 +77,9 @@ const drainNodes = async (deletion: Deletion) => {
   });
 };
 
-/** A role that the stack made goes with the stack; one that the user brought may have other nodes. */
+/**
+ * A role that the stack made goes with the stack; one that the user brought may have other nodes.
+ */
 const isOwnRole = (stackName: string, roleArn: string): boolean => {
   // CloudFormation cuts the stack's name where the role's would grow too long.
   const made = /^(.+)-NodeInstanceRole-[A-Za-z0-9]+$/.exec(roleArn.split('/').at(-1) ?? '');

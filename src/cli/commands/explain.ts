@@ -1,5 +1,5 @@
-// drover explain: what holds a node, an instance or a disruption, since when, what would free it and
-// when it is forced. The words are core/explain's; history and marks are read beside them.
+// drover explain: what holds a node, an instance or a disruption, since when, what would free it
+// and when it is forced. The words are core/explain's; history and marks are read beside them.
 import type { Command } from 'commander';
 import { instanceIdOfProviderId } from '../../api/brand.ts';
 import { wasHandled } from '../../api/causes.ts';

@@ -65,7 +65,10 @@ export const managedRow = (group: NodeGroup, scaling: ScalingGroup | undefined):
   type: 'managed',
 });
 
-/** A managed group that is not there: made by its stack yet, or deleted in another way, which left the stack. */
+/**
+ * A managed group that is not there: made by its stack yet, or deleted in another way, which left
+ * the stack.
+ */
 const stackStatus = ({ status, tags }: Stack): string =>
   isManagedStack(tags) && /^(CREATE|UPDATE)_COMPLETE$/.test(status) ? 'DELETED' : status;
 

@@ -1,5 +1,6 @@
-// drover identity show|check|restore: who kube-system/aws-auth lets in, what is wrong there, and what stood
-// there before a write of Drover's. Only `restore` writes, with a backup of what it writes over.
+// drover identity show|check|restore: who kube-system/aws-auth lets in, what is wrong there, and
+// what stood there before a write of Drover's. Only `restore` writes, with a backup of what it
+// writes over.
 
 import type { Command } from 'commander';
 import { epochMs } from '../../api/brand.ts';
@@ -35,7 +36,9 @@ const backupDocument = ({ number, at, before, data }: Backup) => ({
   roles: (awsAuthEntries(data.mapRoles) ?? []).length,
 });
 
-/** The world has one cluster; in an account only those that node groups name are this API server's. */
+/**
+ * The world has one cluster; in an account only those that node groups name are this API server's.
+ */
 const clustersHere = async (
   context: CliContext,
   connection: Connection,

@@ -1,5 +1,5 @@
-// drover plan update: what an update of a node group would do and what would stop it. Reads only, of
-// Drover's groups and of those that EKS manages.
+// drover plan update: what an update of a node group would do and what would stop it. Reads only,
+// of Drover's groups and of those that EKS manages.
 import { type Command, Option } from 'commander';
 import { type UpdateStrategy, updateStrategies } from '../../api/nodegroup-update.ts';
 import type { UpdatePolicies } from '../../api/update-policy.ts';

@@ -1,9 +1,11 @@
 // drover scale nodegroup: eksctl's command. A managed group's sizes are a request on its NodeGroup,
-// carried out by the controller within the budgets; a self-managed group is scaled out directly, and
-// scaled in only after the nodes that go have been drained.
+// carried out by the controller within the budgets; a self-managed group is scaled out directly,
+// and scaled in only after the nodes that go have been drained.
+
 import type { Command } from 'commander';
 import { completeNodeGroup } from '../../api/adopted.ts';
 import { durationMs, instanceIdOfProviderId } from '../../api/brand.ts';
+import { defined } from '../../api/defined.ts';
 import type { JsonObject } from '../../api/json.ts';
 import { type Node, resourceTypes } from '../../api/kube.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
@@ -77,9 +79,7 @@ const askedOf = (flags: ScaleFlags): AskedSizes => {
     throw usage('name a size: --nodes N, --nodes-min N or --nodes-max N');
   }
   return {
-    ...(desired === undefined ? {} : { desired }),
-    ...(minSize === undefined ? {} : { minSize }),
-    ...(maxSize === undefined ? {} : { maxSize }),
+    ...defined({ desired, minSize, maxSize }),
   };
 };
 
@@ -295,7 +295,10 @@ interface FoundGroup {
   readonly cluster: string;
 }
 
-/** The group of that name; one name may stand in several clusters, and then the cluster has to be named. */
+/**
+ * The group of that name; one name may stand in several clusters, and then the cluster has to be
+ * named.
+ */
 const groupOf = async (
   { kube, cloud }: Pick<Scaling, 'kube' | 'cloud'>,
   name: string,

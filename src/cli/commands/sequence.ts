@@ -1,6 +1,8 @@
-// drover update, get, describe, pause, resume and abort sequence: updates of several groups, one after another.
-// What is asked is written into the object; the controller acts on it.
+// drover update, get, describe, pause, resume and abort sequence: updates of several groups, one
+// after another. What is asked is written into the object; the controller acts on it.
+
 import type { Command } from 'commander';
+import { defined } from '../../api/defined.ts';
 import {
   type CliContext,
   CommandError,
@@ -66,8 +68,7 @@ const update = async (
   for (const group of groups) await needGroup(kube, group);
   const name = flags.name ?? `sequence-${context.clock.now().toString(36)}`;
   const target = {
-    ...(version === undefined ? {} : { version }),
-    ...(releaseVersion === undefined ? {} : { releaseVersion }),
+    ...defined({ version, releaseVersion }),
   };
   await requestSequence(kube, name, {
     groups: groups.map((group) => ({ name: group })),

@@ -1,5 +1,6 @@
 // drover undrain: withdraws drains by hand and rebalance recommendations, and waits until the marks
-// that Drover set are gone. It refuses where another cause (a hook, an interruption) holds the node.
+// that Drover set are gone. It refuses where another cause (a hook, an interruption) holds the
+// node.
 import type { Command } from 'commander';
 import { formatTime } from '../../api/brand.ts';
 import { withdrawWrite } from '../../api/causes.ts';

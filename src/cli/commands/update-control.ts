@@ -1,6 +1,8 @@
-// drover pause, resume, complete and abort update, and rollback nodegroup: requests while an update runs or after it.
-// They are written into the objects; the controller acts on them.
+// drover pause, resume, complete and abort update, and rollback nodegroup: requests while an update
+// runs or after it. They are written into the objects; the controller acts on them.
+
 import type { Command } from 'commander';
+import { defined } from '../../api/defined.ts';
 import type { JsonObject } from '../../api/json.ts';
 import { resourceTypes } from '../../api/kube.ts';
 import type { NodeGroupChange, NodeGroupUpdate, Revision } from '../../api/nodegroup-update.ts';
@@ -40,7 +42,9 @@ export const patchUpdate = async (kube: KubeApi, name: string, body: JsonObject)
   }
 };
 
-/** Where it sets back already no further node is begun, and what is under way for that is not held. */
+/**
+ * Where it sets back already no further node is begun, and what is under way for that is not held.
+ */
 export const refuseLatePause = ({ metadata, status }: NodeGroupUpdate): void => {
   if (status?.phase !== 'Restoring') return;
   const what =
@@ -122,7 +126,10 @@ const endingText = ({ metadata, spec, status }: NodeGroupUpdate, rollback: boole
   );
 };
 
-/** What becomes of the group, by where the update was when it was stopped. Throws CommandError where that is too late. */
+/**
+ * What becomes of the group, by where the update was when it was stopped. Throws CommandError where
+ * that is too late.
+ */
 export const abortText = (update: NodeGroupUpdate, rollback: boolean): string => {
   const { metadata, status } = update;
   const { phase, strategy, progress, phases = [] } = status ?? {};
@@ -182,7 +189,10 @@ interface RollbackFlags {
   readonly timeout: string;
 }
 
-/** Of a group that was taken over the image is not known before its first update: there the release tells. */
+/**
+ * Of a group that was taken over the image is not known before its first update: there the release
+ * tells.
+ */
 const isSameImage = (a: Revision, b: Revision): boolean => {
   const isUnknown = a.imageId === '' || b.imageId === '';
   return a.imageId === b.imageId || (isUnknown && a.releaseVersion !== undefined);
@@ -201,8 +211,8 @@ const hasMoved = ({ spec, status }: NodeGroupUpdate): boolean => {
 };
 
 /**
- * What failed was taken back since, by itself or by somebody: the group is there already, and an update would do nothing.
- * `since`: the later ones, newest first.
+ * What failed was taken back since, by itself or by somebody: the group is there already, and an
+ * update would do nothing. `since`: the later ones, newest first.
  */
 const refuseTakenBack = (
   name: string,
@@ -233,7 +243,10 @@ const refuseTakenBack = (
   );
 };
 
-/** What the group was before the last version update that changed something. `updates`: newest first. */
+/**
+ * What the group was before the last version update that changed something. `updates`: newest
+ * first.
+ */
 export const changeBack = (name: string, updates: readonly NodeGroupUpdate[]): NodeGroupChange => {
   const last = updates.find(hasMoved);
   const { from } = last?.status ?? {};
@@ -254,7 +267,7 @@ export const changeBack = (name: string, updates: readonly NodeGroupUpdate[]): N
   const { version, releaseVersion, launchTemplate } = from;
   return {
     ...(releaseVersion === undefined ? {} : { version, releaseVersion }),
-    ...(launchTemplate === undefined ? {} : { launchTemplate }),
+    ...defined({ launchTemplate }),
   };
 };
 

@@ -1,6 +1,8 @@
-// drover update (or upgrade) nodegroup: eksctl's command and flags. Records a NodeGroupUpdate, which the
-// controller carries out, and watches it until its end.
+// drover update (or upgrade) nodegroup: eksctl's command and flags. Records a NodeGroupUpdate,
+// which the controller carries out, and watches it until its end.
+
 import { type Command, Option } from 'commander';
+import { defined } from '../../api/defined.ts';
 import { type UpdateStrategy, updateStrategies } from '../../api/nodegroup-update.ts';
 import { type CliContext, CommandError, type Connection, exitCodes } from '../context.ts';
 import { patienceMs } from '../duration.ts';
@@ -98,8 +100,7 @@ const update = async (
   const recorded = plan && recordedOf(plan);
   const planned = {
     ...recorded,
-    ...(flags.strategy === undefined ? {} : { strategy: flags.strategy }),
-    ...(policies === undefined ? {} : { policies }),
+    ...defined({ strategy: flags.strategy, policies }),
     ...(flags.replaceEqual ? { replaceEqual: true } : {}),
   };
   needFittingPolicies(group, planned);

@@ -1,5 +1,5 @@
-// drover upgrade (or update) cluster: eksctl's command and flags. Plans unless it is told to apply, then asks
-// EKS for the next minor version and waits for its update.
+// drover upgrade (or update) cluster: eksctl's command and flags. Plans unless it is told to apply,
+// then asks EKS for the next minor version and waits for its update.
 import type { Command } from 'commander';
 import { durationMs } from '../../api/brand.ts';
 import { clusterSkewComplaint, nextMinor } from '../../core/nodegroup/index.ts';

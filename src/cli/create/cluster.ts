@@ -1,5 +1,6 @@
 // `create cluster`: the cluster's stack, then its node groups and add-ons. A network that the file
 // names by id is made in an embedded world first; a real account must have it.
+import { defined } from '../../api/defined.ts';
 import { clusterStack, zoneBlocks } from '../../core/provisioning/index.ts';
 import type { ClusterConfig } from '../../formats/index.ts';
 import { CloudError, type ProvisioningApi } from '../../ports/index.ts';
@@ -66,8 +67,7 @@ const ensureNetwork = async (creation: ClusterCreation): Promise<void> => {
             {
               id,
               public: visibility === 'public',
-              ...(zone === undefined ? {} : { zone }),
-              ...(cidr === undefined ? {} : { cidr }),
+              ...defined({ zone, cidr }),
             },
           ],
     ),
@@ -107,8 +107,7 @@ const addAddons = async ({ api, config, progress }: ClusterCreation): Promise<vo
     try {
       await api.createAddon(config.name, {
         name,
-        ...(version === undefined ? {} : { version }),
-        ...(configurationValues === undefined ? {} : { configurationValues }),
+        ...defined({ version, configurationValues }),
       });
     } catch (error) {
       if (!(error instanceof CloudError) || error.retry !== 'never') throw error;

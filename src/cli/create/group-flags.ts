@@ -1,6 +1,8 @@
 // eksctl's flags of `create nodegroup` (and of the first group of `create cluster`) as a group's
 // configuration: the same type that a ClusterConfig leads to, with the same defaults and rules.
+
 import type { Command } from 'commander';
+import { defined } from '../../api/defined.ts';
 import type { JsonObject } from '../../api/json.ts';
 import { type GroupConfig, readGroup } from '../../formats/index.ts';
 import { CommandError, exitCodes } from '../context.ts';
@@ -115,7 +117,7 @@ const asConfig = (flags: GroupFlags, name: string): JsonObject => {
     ssh: {
       // eksctl: naming a key asks for access as well.
       allow: flags.sshAccess || flags.sshPublicKey !== undefined,
-      ...(flags.sshPublicKey === undefined ? {} : { publicKeyName: flags.sshPublicKey }),
+      ...defined({ publicKeyName: flags.sshPublicKey }),
     },
   };
 };

@@ -249,7 +249,9 @@ const admit = async (
   await letIn(accessOf(creation), { arn, system, group: group.name });
 };
 
-/** A self-managed group whose creation was left: its stack stands or comes, its role is not let in. */
+/**
+ * A self-managed group whose creation was left: its stack stands or comes, its role is not let in.
+ */
 const isUnfinished = async (creation: Creation, group: GroupConfig): Promise<boolean> => {
   const { api, cluster } = creation;
   if (group.kind === 'managed') return false;

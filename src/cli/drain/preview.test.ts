@@ -1,4 +1,5 @@
 // The preview says what the controller would do, in its order, and refuses what can never end.
+
 import { describe, expect, it } from 'vitest';
 import { aBudget } from '../../../test/builders/core-drain.ts';
 import {
@@ -11,6 +12,7 @@ import {
   timePlus,
   tPlus,
 } from '../../../test/builders/core-termination.ts';
+import { defined } from '../../api/defined.ts';
 import type { NodeDisruption } from '../../api/disruption.ts';
 import type { Node, Pod, PodDisruptionBudget } from '../../api/kube.ts';
 import { defaultLimits } from '../../core/drain/index.ts';
@@ -28,7 +30,7 @@ interface Scene extends Partial<Omit<PreviewInput, 'reads'>> {
 
 const preview = (scene: Scene, limits = defaultLimits): NodePreview => {
   const { node = aNode(), pods = [], disruption, deadline, onDeadline = 'fail' } = scene;
-  const cause = aManualCause({ onDeadline, ...(deadline === undefined ? {} : { deadline }) });
+  const cause = aManualCause({ onDeadline, ...defined({ deadline }) });
   const input: PreviewInput = {
     budgets: [],
     daemonSets: new Set(['uid-agent']),

@@ -1,7 +1,9 @@
 // What a drain would do, by the very functions that the controller decides with, over a live read:
 // marks, evictions in order, what stays, what blocks. Sends nothing, reads no clock.
+
 import { durationMs, type EpochMs, formatTime } from '../../api/brand.ts';
 import { defaultDrainTimeoutSeconds, mergeCause } from '../../api/causes.ts';
+import { defined } from '../../api/defined.ts';
 import {
   type DisruptionCause,
   marks,
@@ -90,7 +92,7 @@ const recorded = ({ node, disruption, cause }: NodeRead): NodeDisruption => {
       episode: episode + 1,
       phase: 'Pending',
       ...(ownedMarks === undefined || on === undefined ? {} : { ownedMarks, node: on }),
-      ...(handledCauses === undefined ? {} : { handledCauses }),
+      ...defined({ handledCauses }),
     };
     return { ...disruption, spec, status };
   }
@@ -155,8 +157,7 @@ const classify = (observation: Observation): Classified => {
   const { pods = [], daemonSetIsGone, disruption } = observation;
   const boomerangs = disruption.status?.boomerangs;
   return classifyPods(pods, {
-    ...(daemonSetIsGone === undefined ? {} : { daemonSetIsGone }),
-    ...(boomerangs === undefined ? {} : { boomerangs }),
+    ...defined({ daemonSetIsGone, boomerangs }),
   });
 };
 
@@ -184,7 +185,7 @@ const stepOf = (grant: Grant): Step => {
   const { node, pod } = grant;
   if (grant.kind === 'evict') {
     const [budget] = grant.budgets;
-    return { kind: 'Evict', node, pod, ...(budget === undefined ? {} : { budget }) };
+    return { kind: 'Evict', node, pod, ...defined({ budget }) };
   }
   const { graceSeconds, resourceVersion, why } = grant;
   return {
@@ -192,8 +193,7 @@ const stepOf = (grant: Grant): Step => {
     node,
     pod,
     why,
-    ...(graceSeconds === undefined ? {} : { graceSeconds }),
-    ...(resourceVersion === undefined ? {} : { resourceVersion }),
+    ...defined({ graceSeconds, resourceVersion }),
   };
 };
 
@@ -248,7 +248,7 @@ const neverFrees = (waiting: WaitingOn): boolean =>
 
 const withOwner = (pod: Pod): { readonly pod: PodRef; readonly owner?: string } => {
   const owner = ownerName(pod);
-  return { pod: podRef(pod), ...(owner === undefined ? {} : { owner }) };
+  return { pod: podRef(pod), ...defined({ owner }) };
 };
 
 const previewOf = (read: NodeRead, observed: Observed, rounds: Rounds): NodePreview => {

@@ -1,4 +1,5 @@
 // Recording a drain: one cause, whoever else writes meanwhile.
+
 import { describe, expect, it } from 'vitest';
 import {
   aDisruption,
@@ -10,6 +11,7 @@ import {
 } from '../../../test/builders/core-termination.ts';
 import { VirtualClock } from '../../../test/builders/runtime.ts';
 import { FakeKube } from '../../../test/builders/runtime-kube.ts';
+import { defined } from '../../api/defined.ts';
 import type { NodeDisruption } from '../../api/disruption.ts';
 import { resourceTypes } from '../../api/kube.ts';
 import { type DrainRequest, manualCause, readDisruption, recordDrain } from './record.ts';
@@ -30,7 +32,7 @@ const setUp = (existing?: NodeDisruption): FakeKube => {
   const kube = new FakeKube(new VirtualClock());
   if (existing !== undefined) {
     const { spec, status } = existing;
-    kube.put(type, { name: anId, spec, ...(status === undefined ? {} : { status }) });
+    kube.put(type, { name: anId, spec, ...defined({ status }) });
   }
   return kube;
 };

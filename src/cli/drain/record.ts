@@ -1,7 +1,9 @@
 // Writes on a NodeDisruption's causes that survive other writers: read, decide, write with the
 // version that was read, and again when somebody was faster. Drains nothing.
+
 import { type EpochMs, epochMs, formatTime } from '../../api/brand.ts';
 import { type CauseWrite, causeWrite, type DisruptionSubject } from '../../api/causes.ts';
+import { defined } from '../../api/defined.ts';
 import type { DisruptionCause, NodeDisruption } from '../../api/disruption.ts';
 import { type Node, resourceTypes } from '../../api/kube.ts';
 import { causesInForce } from '../../core/termination/index.ts';
@@ -70,7 +72,7 @@ export const subjectOf = (node: Node): DisruptionSubject => {
     name,
     nodeName: node.metadata.name,
     ...(name.startsWith('i-') ? { instanceId: name } : {}),
-    ...(nodeGroup === undefined ? {} : { nodeGroup }),
+    ...defined({ nodeGroup }),
   };
 };
 

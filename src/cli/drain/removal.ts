@@ -26,7 +26,9 @@ export interface Removal {
 /** A forced drain still has to see its pods go. */
 const afterDeadlineMs = 120_000;
 
-/** Resolves when every node is empty. Throws CommandError, with the exit code of the worst drain. */
+/**
+ * Resolves when every node is empty. Throws CommandError, with the exit code of the worst drain.
+ */
 export const drainForRemoval = async (removal: Removal): Promise<void> => {
   const { context, kube, nodes, now, timeoutMs, reason, tell, consequence } = removal;
   const recorded: Recorded[] = [];

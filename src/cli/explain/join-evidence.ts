@@ -1,6 +1,8 @@
-// What Kubernetes and the cloud know of a node group whose instances do not become nodes, gathered for
-// core/explain. Reads only; what it may not read is left out and told.
+// What Kubernetes and the cloud know of a node group whose instances do not become nodes, gathered
+// for core/explain. Reads only; what it may not read is left out and told.
+
 import { type EpochMs, instanceIdOfProviderId, parseTime } from '../../api/brand.ts';
+import { defined } from '../../api/defined.ts';
 import { type KubeObject, type Node, resourceTypes } from '../../api/kube.ts';
 import { autoScalingGroupNameOf, type NodeGroup } from '../../api/nodegroup.ts';
 import type {
@@ -48,7 +50,10 @@ export interface JoiningGroup {
 const clusterTag = 'alpha.eksctl.io/cluster-name';
 const nameTag = 'alpha.eksctl.io/nodegroup-name';
 
-/** What people read of a group beside its nodes: terminations that are not seen, what holds its delete. */
+/**
+ * What people read of a group beside its nodes: terminations that are not seen, what holds its
+ * delete.
+ */
 export const warningsOf = (group: NodeGroup): readonly string[] => [
   ...(group.status?.conditions ?? [])
     .filter(({ type, status }) => type === 'TerminationsNotSeen' && status === 'True')
@@ -305,7 +310,7 @@ export const gatherJoinEvidence = async (
       cluster: group.cluster,
       roleArn: group.roleArn,
       isWindows,
-      ...(windows === undefined ? {} : { windows }),
+      ...defined({ windows }),
       roles,
       userData,
       failedLaunches: launchIssues(activities, scaling.name),

@@ -1,6 +1,8 @@
-// drover explain nodegroup: why instances of a group do not become nodes, the surest cause first, each with
-// what shows it and what mends it. The ranking is core/explain's.
+// drover explain nodegroup: why instances of a group do not become nodes, the surest cause first,
+// each with what shows it and what mends it. The ranking is core/explain's.
+
 import { type Command, Option } from 'commander';
+import { defined } from '../../api/defined.ts';
 import { type NodeGroupUpdate, updateStatusOf } from '../../api/nodegroup-update.ts';
 import type { JoinCause } from '../../core/explain/index.ts';
 import { healthRemedy, joinCauses } from '../../core/explain/index.ts';
@@ -65,7 +67,10 @@ const typesOf = async (kube: KubeApi, name: string): Promise<readonly string[]> 
   }
 };
 
-/** What the newest update of the group that is over failed with, and what helps; nothing where it did not fail. */
+/**
+ * What the newest update of the group that is over failed with, and what helps; nothing where it
+ * did not fail.
+ */
 export const failureLines = (updates: readonly NodeGroupUpdate[]): readonly string[] => {
   const last = updates.find((one) => updateStatusOf(one) !== 'InProgress');
   const { status, endedAt, errors = [] } = last?.status ?? {};
@@ -170,7 +175,7 @@ export const explainGroup = async (
     apiVersion: documentVersion,
     kind: 'NodeGroupExplanation',
     nodeGroup: group,
-    ...(instanceId === undefined ? {} : { instance: instanceId }),
+    ...defined({ instance: instanceId }),
     joined,
     desired,
     causes,
@@ -182,7 +187,9 @@ export const explainGroup = async (
 
 const instancePattern = /^i-[0-9a-f]{8,17}$/;
 
-/** The group that a name means which is no node's: its own, or that of an instance without a node. */
+/**
+ * The group that a name means which is no node's: its own, or that of an instance without a node.
+ */
 export const groupMeant = async (
   context: CliContext,
   connection: Connection,

@@ -1,4 +1,5 @@
-// Which certificate requests are evidence: those of kubelets that have no answer, by the node they name.
+// Which certificate requests are evidence: those of kubelets that have no answer, by the node they
+// name.
 import { describe, expect, it } from 'vitest';
 import { type KubeApi, KubeError } from '../../ports/index.ts';
 import { gatherRequests } from './request-evidence.ts';

@@ -1,4 +1,5 @@
-// Which certificate requests of kubelets have had no answer, by the node that they name. Reads only.
+// Which certificate requests of kubelets have had no answer, by the node that they name. Reads
+// only.
 import { resourceTypes } from '../../api/kube.ts';
 import {
   type SigningRequest,

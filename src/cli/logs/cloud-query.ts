@@ -1,6 +1,8 @@
-// drover logs query --log-group: the query runs in CloudWatch Logs, as it was written, and its rows are
-// printed as those of files are. Leaves no query running there behind.
+// drover logs query --log-group: the query runs in CloudWatch Logs, as it was written, and its rows
+// are printed as those of files are. Leaves no query running there behind.
+
 import { durationMs } from '../../api/brand.ts';
+import { defined } from '../../api/defined.ts';
 import { Execution, explainQueryError, parseQuery, QueryError } from '../../insights/index.ts';
 import {
   CloudError,
@@ -53,7 +55,7 @@ export const runCloudQuery = async (
       `! only the hour since ${shortTime(range.startSeconds)} UTC: --start says since when`,
     );
   }
-  const request = { query, groups, ...range, ...(limit === undefined ? {} : { limit }) };
+  const request = { query, groups, ...range, ...defined({ limit }) };
   const queries = await context.logQueries(there);
   const id = await started(context, queries, request);
   const state = await completed(context, queries, { id, groups });
@@ -157,7 +159,9 @@ const explained = async (
   }
 };
 
-/** Names like the ones that are not there, or how to find them. Best effort: it may not be allowed. */
+/**
+ * Names like the ones that are not there, or how to find them. Best effort: it may not be allowed.
+ */
 const nearGroups = async (queries: LogQueries, groups: readonly string[]): Promise<string> => {
   const list = 'list them with `aws logs describe-log-groups`, and check --region';
   try {

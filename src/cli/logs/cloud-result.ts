@@ -1,5 +1,5 @@
-// Rows as CloudWatch returns them as a result of this engine's form: columns for all rows, the pointer apart.
-// Values stay the texts that CloudWatch sends.
+// Rows as CloudWatch returns them as a result of this engine's form: columns for all rows, the
+// pointer apart. Values stay the texts that CloudWatch sends.
 import type { QueryResult } from '../../insights/index.ts';
 import type { LogQueryState } from '../../ports/index.ts';
 
@@ -20,7 +20,10 @@ const columnsOf = ({ rows }: LogQueryState): readonly string[] => {
   return columns;
 };
 
-/** `expected`: the columns of the query where they are known, so that one without any value is shown. */
+/**
+ * `expected`: the columns of the query where they are known, so that one without any value is
+ * shown.
+ */
 export const resultOf = (state: LogQueryState, expected: readonly string[]): QueryResult => {
   const found = columnsOf(state);
   const isKnown = expected.length > 0 && found.every((column) => expected.includes(column));

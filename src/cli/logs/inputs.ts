@@ -1,5 +1,6 @@
-// Opens and reads the logs that a command names: all are opened before one is read, so that a log that is
-// rotated meanwhile stays the one that was named. What could not be read whole is told, never passed over.
+// Opens and reads the logs that a command names: all are opened before one is read, so that a log
+// that is rotated meanwhile stays the one that was named. What could not be read whole is told,
+// never passed over.
 import { LogError, type LogInput } from '../../ports/index.ts';
 import { type CliContext, CommandError, exitCodes } from '../context.ts';
 import { visible } from '../visible.ts';
@@ -70,7 +71,9 @@ export const readLogs = async (context: CliContext, reading: Reading): Promise<R
 
 const looksAt = 4096;
 
-/** How documents begin that hold events in a list, and the filter of jq that makes a line of each. */
+/**
+ * How documents begin that hold events in a list, and the filter of jq that makes a line of each.
+ */
 const documents: readonly (readonly [begins: RegExp, filter: string, what: string])[] = [
   [/^\s*\{\s*"Records":\s*\[/, '.Records[]', ' (a CloudTrail file)'],
   [/^\s*\[\s*(?:\{|$)/, '.[]', ''],
@@ -85,8 +88,9 @@ const wordOf = (path: string): string => {
 };
 
 /**
- * A file may be one JSON document instead of a line for each event: what CloudTrail writes, or `kubectl get -o json`.
- * Its lines are then read for what they are; this says why nothing is found in them.
+ * A file may be one JSON document instead of a line for each event: what CloudTrail writes, or
+ * `kubectl get -o json`. Its lines are then read for what they are; this says why nothing is found
+ * in them.
  */
 const otherFormat = (input: LogInput, chunk: Uint8Array): readonly string[] => {
   const begins = Buffer.from(chunk.subarray(0, looksAt)).toString('latin1');

@@ -1,5 +1,6 @@
 // drover logs query: one query over log files, standard input or the world's audit log. Reads each
 // from front to back, once for the query and once for each of its subqueries.
+import { defined } from '../../api/defined.ts';
 import {
   cloudFieldCap,
   Execution,
@@ -95,7 +96,7 @@ export const runQuery = async (
       nowMs,
       ...range,
       lookupTables,
-      ...(limit === undefined ? {} : { defaultLimit: limit }),
+      ...defined({ defaultLimit: limit }),
     });
   });
   let pass = 0;
@@ -111,7 +112,7 @@ export const runQuery = async (
         const feed = execution.open({
           stream: streamOf(name),
           log: name,
-          ...(cap === undefined ? {} : { cap }),
+          ...defined({ cap }),
         });
         return {
           push: (bytes) => explained(query, () => feed.push(bytes)),

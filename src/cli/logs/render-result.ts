@@ -1,4 +1,5 @@
-// A query's result as a table, JSON or CSV, and what to know of it in a few lines. Prints nothing itself.
+// A query's result as a table, JSON or CSV, and what to know of it in a few lines. Prints nothing
+// itself.
 import type { JsonObject } from '../../api/json.ts';
 import {
   type QueryResult,

@@ -1,4 +1,5 @@
 // The story of a node as text and as JSON. Only prints: what is odd in it was found before.
+import { defined } from '../../api/defined.ts';
 import type { JsonObject } from '../../api/json.ts';
 import type { NodeStory, Step, StepKind } from '../../core/story/index.ts';
 import { renderTable } from '../table.ts';
@@ -88,7 +89,7 @@ export const storyDocument = (
       : { from: new Date(span.from).toISOString(), to: new Date(span.to).toISOString() },
   items: stories.map(({ node, group, steps, passages, findings }) => ({
     node,
-    ...(group === undefined ? {} : { group }),
+    ...defined({ group }),
     steps: steps.map(
       ({ at, ...step }): JsonObject => ({ at: new Date(at).toISOString(), ...step }),
     ),

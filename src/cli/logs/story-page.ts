@@ -1,5 +1,5 @@
-// The story of nodes as one HTML file that needs nothing else: no script, no font, no picture. A line for each
-// step with its place in time as a mark; it reads as a table where styles are off.
+// The story of nodes as one HTML file that needs nothing else: no script, no font, no picture. A
+// line for each step with its place in time as a mark; it reads as a table where styles are off.
 import type { NodeStory, Step, StepKind } from '../../core/story/index.ts';
 import { visible } from '../visible.ts';
 import { groupedSteps, shortAgent, shownTime, whatOf } from './render-story.ts';
@@ -52,7 +52,8 @@ const rowOf = (
   const width = placeOf(until, steps) - left;
   const often = times === 1 ? '' : ` (${times} times until ${shownTime(until).slice(11)})`;
   const long = width > 0 ? `;width:${width.toFixed(2)}%` : '';
-  // Thousands of nodes have a million rows: each is as short as it can be, what it looks like stands above.
+  // Thousands of nodes have a million rows: each is as short as it can be, what it looks like
+  // stands above.
   const cells = [
     `<td>${shownTime(step.at)}</td>`,
     `<td><i style="left:${left.toFixed(2)}%${long}"></i></td>`,

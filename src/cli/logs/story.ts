@@ -1,5 +1,6 @@
-// drover logs story: what happened to a node, or to the nodes of a group, as an audit log tells it. Works on
-// any API server's log at level Metadata or more; with bodies (Request) marks and budgets have names.
+// drover logs story: what happened to a node, or to the nodes of a group, as an audit log tells it.
+// Works on any API server's log at level Metadata or more; with bodies (Request) marks and budgets
+// have names.
 import type { JsonObject } from '../../api/json.ts';
 import { type NodeStory, StoryReader, tellStory } from '../../core/story/index.ts';
 import { LineFeed, type LogEvent, noLines } from '../../insights/index.ts';

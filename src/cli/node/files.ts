@@ -1,5 +1,5 @@
-// The files of a node: each under its path and mode, without secrets. On a terminal, what it would obey is
-// shown as text; elsewhere they are as the node has them.
+// The files of a node: each under its path and mode, without secrets. On a terminal, what it would
+// obey is shown as text; elsewhere they are as the node has them.
 import { type NodeFile, redacted } from '../../formats/index.ts';
 import type { CliContext } from '../context.ts';
 import { visible, visibleText } from '../visible.ts';

@@ -1,6 +1,7 @@
-// drover node init: from user data to written configuration and, when asked, a started kubelet. Runs
-// once on a node; writes whole files in an order that a kill at any step leaves mendable by another run.
-// Never shows a secret, never runs what user data says.
+// drover node init: from user data to written configuration and, when asked, a started kubelet.
+// Runs once on a node; writes whole files in an order that a kill at any step leaves mendable by
+// another run. Never shows a secret, never runs what user data says.
+import { defined } from '../../api/defined.ts';
 import {
   digestText,
   type InitImage,
@@ -84,12 +85,12 @@ const factsFor = async (host: HostApi, source: Source, flags: InitFlags): Promis
     ...(machine === undefined
       ? {}
       : { privateDnsName: machine.hostname, cpus: machine.cpus, memoryMiB: machine.memoryMiB }),
-    ...(own === undefined ? {} : { privateIp: own }),
+    ...defined({ privateIp: own }),
     ...source.facts,
     ...given,
   };
   const region = known.region ?? regionOf(known.zone);
-  const facts: Partial<NodeFacts> = { ...known, ...(region === undefined ? {} : { region }) };
+  const facts: Partial<NodeFacts> = { ...known, ...defined({ region }) };
   const missing = needed.filter(([field]) => facts[field] === undefined);
   if (missing.length > 0) {
     throw usage(
@@ -106,16 +107,16 @@ const factsFor = async (host: HostApi, source: Source, flags: InitFlags): Promis
     hasNvidiaRuntime: await isThere(host, nvidiaRuntimeFile),
     lacks: isOfEks ? [] : ['credential-provider', 'pause-image'],
     cluster: {
-      ...(flags.endpoint === undefined ? {} : { endpoint: flags.endpoint }),
-      ...(flags.certificateAuthority === undefined
-        ? {}
-        : { certificateAuthority: flags.certificateAuthority }),
+      ...defined({ endpoint: flags.endpoint, certificateAuthority: flags.certificateAuthority }),
       ...(flags.serviceCidr === undefined ? {} : { serviceCidr: cidrGiven(flags.serviceCidr) }),
     },
   };
 };
 
-/** A unit is masked by an empty file or a link to /dev/null; the first directory that has it decides. */
+/**
+ * A unit is masked by an empty file or a link to /dev/null; the first directory that has it
+ * decides.
+ */
 const isMasked = async (host: HostApi, path: string): Promise<boolean> => {
   try {
     return ((await host.read(path))?.bytes.length ?? 0) === 0;

@@ -1,5 +1,7 @@
-// drover node show: what a simulated machine has on it, computed from the user data and facts that its
-// world keeps of it. Changes nothing; a machine of nobody's world is refused, for nothing is asked of it.
+// drover node show: what a simulated machine has on it, computed from the user data and facts that
+// its world keeps of it. Changes nothing; a machine of nobody's world is refused, for nothing is
+// asked of it.
+import { defined } from '../../api/defined.ts';
 import { type JsonObject, objectOr } from '../../api/json.ts';
 import {
   type EvaluatedNode,
@@ -144,7 +146,7 @@ export const runShow = async (
   const found = await lookUp(context, connection, given);
   const shown: Shown = {
     ...found,
-    facts: { ...found.facts, ...(version === undefined ? {} : { kubernetesVersion: version }) },
+    facts: { ...found.facts, ...defined({ kubernetesVersion: version }) },
   };
   if (shown.userData === undefined) {
     throw new CommandError(

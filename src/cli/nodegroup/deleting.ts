@@ -1,5 +1,6 @@
-// What the deletion of a managed node group waits for, as its controller reports it: pods and budgets that hold its nodes,
-// its health. And whether its pods have another place at all. Reads only.
+// What the deletion of a managed node group waits for, as its controller reports it: pods and
+// budgets that hold its nodes, its health. And whether its pods have another place at all. Reads
+// only.
 import type { NodeDisruption } from '../../api/disruption.ts';
 import { type Node, resourceTypes } from '../../api/kube.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
@@ -46,7 +47,10 @@ const isOpen = ({ spec }: Node): boolean =>
   spec.unschedulable !== true &&
   (spec.taints ?? []).every(({ effect }) => effect === 'PreferNoSchedule');
 
-/** Where evicted pods of this group would have no other node, what helps; undefined where they have one. */
+/**
+ * Where evicted pods of this group would have no other node, what helps; undefined where they have
+ * one.
+ */
 export const noOtherPlace = (nodes: readonly Node[], name: string): string | undefined => {
   const isOwn = ({ metadata }: Node): boolean =>
     groupLabels.some((label) => metadata.labels?.[label] === name);

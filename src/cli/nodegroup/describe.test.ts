@@ -1,4 +1,5 @@
-// A node group in print: what stands where, remedies of its issues, and the command that helps next.
+// A node group in print: what stands where, remedies of its issues, and the command that helps
+// next.
 import { describe, expect, it } from 'vitest';
 import { aGroup, anUpdate, now } from '../../../test/builders/cli-update.ts';
 import { timePlus } from '../../../test/builders/core-termination.ts';

@@ -1,5 +1,5 @@
-// Everything about one node group in print: what was asked, what is there, what is wrong with its remedy, the
-// update under way, the newest events, and what to do next. Pure.
+// Everything about one node group in print: what was asked, what is there, what is wrong with its
+// remedy, the update under way, the newest events, and what to do next. Pure.
 import { type EpochMs, parseTime } from '../../api/brand.ts';
 import type { KubeObject, Taint } from '../../api/kube.ts';
 import {

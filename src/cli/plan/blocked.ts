@@ -1,4 +1,5 @@
-// Why a plan is blocked and what can be done: in words for whoever plans and for whoever updates by it. Pure.
+// Why a plan is blocked and what can be done: in words for whoever plans and for whoever updates by
+// it. Pure.
 import type { UpdatePlan } from '../../core/update/plan/index.ts';
 
 /** `by other-actor: remove the causes; ...`: what no waiver changes is told apart. */

@@ -1,5 +1,6 @@
-// An update by a plan that was saved: what it asks for, whether it still holds, what of it is recorded. Reads
-// only; the update itself is recorded by whoever asks.
+// An update by a plan that was saved: what it asks for, whether it still holds, what of it is
+// recorded. Reads only; the update itself is recorded by whoever asks.
+import { defined } from '../../api/defined.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import type { NodeGroupUpdateSpec } from '../../api/nodegroup-update.ts';
 import type { UpdatePolicies } from '../../api/update-policy.ts';
@@ -125,7 +126,7 @@ export const recordedOf = (
     p90Seconds: Math.round(plan.minutes.p90 * 60),
   },
   ...(plan.waivers.length === 0 ? {} : { waivers: plan.waivers }),
-  ...(plan.request.strategy === undefined ? {} : { strategy: plan.request.strategy }),
+  ...defined({ strategy: plan.request.strategy }),
   ...(plan.request.replaceEqual === true ? { replaceEqual: true } : {}),
-  ...(plan.request.policies === undefined ? {} : { policies: plan.request.policies }),
+  ...defined({ policies: plan.request.policies }),
 });

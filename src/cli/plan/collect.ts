@@ -1,5 +1,5 @@
-// Reads that may be refused: what an identity may not see becomes a note in the snapshot instead of the
-// end of the plan. Anything else that goes wrong is an error as everywhere.
+// Reads that may be refused: what an identity may not see becomes a note in the snapshot instead of
+// the end of the plan. Anything else that goes wrong is an error as everywhere.
 
 import type { ResourceType } from '../../api/kube.ts';
 import { type KubeObject, resourceTypes } from '../../api/kube.ts';

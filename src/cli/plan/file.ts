@@ -1,5 +1,5 @@
-// A plan on disk: what `plan update --out` writes and `update nodegroup --plan` reads. Says of a file that
-// is no plan why; never repairs one.
+// A plan on disk: what `plan update --out` writes and `update nodegroup --plan` reads. Says of a
+// file that is no plan why; never repairs one.
 import { isObject, type Json } from '../../api/json.ts';
 import type { UpdatePlan } from '../../core/update/plan/index.ts';
 import { CommandError, exitCodes } from '../context.ts';

@@ -1,5 +1,6 @@
-// The group that a plan is for: a NodeGroup of Drover's, or one that EKS manages, told in the same shape.
-// Reads only; of EKS' group nothing but what EKS, EC2 and the kubeconfig's cluster say.
+// The group that a plan is for: a NodeGroup of Drover's, or one that EKS manages, told in the same
+// shape. Reads only; of EKS' group nothing but what EKS, EC2 and the kubeconfig's cluster say.
+import { defined } from '../../api/defined.ts';
 import type { Taint } from '../../api/kube.ts';
 import { autoScalingGroupNameOf, type NodeGroup, type UpdateConfig } from '../../api/nodegroup.ts';
 import type { NodeGroupUpdate, UpdateStrategy } from '../../api/nodegroup-update.ts';
@@ -19,7 +20,9 @@ export interface PlanGroup {
   readonly activeUpdate: string | undefined;
   /** How long hooks took in earlier updates. */
   readonly hookTimes?: readonly HookTime[];
-  /** How long pods took to stop in earlier updates, of any group: their owners are the cluster's. */
+  /**
+   * How long pods took to stop in earlier updates, of any group: their owners are the cluster's.
+   */
   readonly stopTimes?: readonly StopTimes[];
   /** How long earlier updates, of this group where there were any, took to begin. */
   readonly setups?: readonly number[];
@@ -61,8 +64,7 @@ const effects: Readonly<Record<string, Taint['effect']>> = {
 const configOf = (facts: NodegroupFacts): UpdateConfig => {
   const { maxUnavailable, maxUnavailablePercentage } = facts;
   return {
-    ...(maxUnavailable === undefined ? {} : { maxUnavailable }),
-    ...(maxUnavailablePercentage === undefined ? {} : { maxUnavailablePercentage }),
+    ...defined({ maxUnavailable, maxUnavailablePercentage }),
     updateStrategy: facts.updateStrategy === 'MINIMAL' ? 'MINIMAL' : 'DEFAULT',
   };
 };
@@ -87,7 +89,7 @@ const asNodeGroup = (facts: NodegroupFacts): NodeGroup => ({
       return known === undefined ? [] : [{ key, value, effect: known }];
     }),
     updateConfig: configOf(facts),
-    ...(facts.launchTemplate === undefined ? {} : { launchTemplate: facts.launchTemplate }),
+    ...defined({ launchTemplate: facts.launchTemplate }),
   },
 });
 

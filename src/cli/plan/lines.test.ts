@@ -1,4 +1,5 @@
-// What a plan prints: it fits a screen whatever was found, blockers first; details leave nothing out.
+// What a plan prints: it fits a screen whatever was found, blockers first; details leave nothing
+// out.
 import { describe, expect, it } from 'vitest';
 import {
   aBudget,

@@ -1,5 +1,5 @@
-// A plan as text: verdict and sums, blockers first, the rest folded so that it fits a screen of 80 by 24;
-// with details everything. Pure.
+// A plan as text: verdict and sums, blockers first, the rest folded so that it fits a screen of 80
+// by 24; with details everything. Pure.
 import { isOwnStrategy } from '../../api/nodegroup-update.ts';
 import type { PlanFinding, UpdatePlan } from '../../core/update/plan/index.ts';
 
@@ -140,7 +140,10 @@ const command = /^(?:aws|drover|kubectl|npx) /;
 const remedyText = ({ remedy }: PlanFinding): string =>
   command.test(remedy) ? `    $ ${remedy}` : `    ${remedy}`;
 
-/** On further lines, each with its indent, what is longer than the screen is wide: for sentences that say why. */
+/**
+ * On further lines, each with its indent, what is longer than the screen is wide: for sentences
+ * that say why.
+ */
 const wrapped = (text: string, first: string, others: string): readonly string[] => {
   const lines: string[] = [];
   let last = first;
@@ -267,8 +270,8 @@ const approvalText = ({ wave, nodes, minute }: UpdatePlan['approvals'][number]):
     : `behind wave ${wave.number} of ${wave.of} (${plural(nodes, 'node')}, about minute ${Math.round(minute)})`;
 
 /**
- * Who has to be there, and about when: it is the model's median, whose tenths `-o json` has. What holds the start is told
- * with the holds.
+ * Who has to be there, and about when: it is the model's median, whose tenths `-o json` has. What
+ * holds the start is told with the holds.
  */
 const approvalsText = ({ approvals }: UpdatePlan, most: number): readonly string[] => {
   if (!approvals.some(({ wave }) => wave !== undefined)) return [];

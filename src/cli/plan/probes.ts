@@ -1,5 +1,5 @@
-// Health probes of a group before an update begins: whether what they look at is there, and well. An address is not
-// called: the controller does that, from where it runs. Reads only.
+// Health probes of a group before an update begins: whether what they look at is there, and well.
+// An address is not called: the controller does that, from where it runs. Reads only.
 import type { KubeObject } from '../../api/kube.ts';
 import type { Probe } from '../../api/update-pacing.ts';
 import { preflightTypes } from '../../api/workloads.ts';

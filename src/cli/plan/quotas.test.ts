@@ -1,4 +1,5 @@
-// What a plan knows of the account's quotas: what runs is counted by family and market, what may not be read is noted.
+// What a plan knows of the account's quotas: what runs is counted by family and market, what may
+// not be read is noted.
 import { describe, expect, it } from 'vitest';
 import { CloudError, type CountedInstance } from '../../ports/index.ts';
 import { Collector } from './collect.ts';

@@ -1,5 +1,6 @@
-// What the account may still start of a group's instance types: quotas of vCPUs from Service Quotas beside what runs.
-// Reads only; what cannot be read is noted, whatever the reason, since a plan is worth something without.
+// What the account may still start of a group's instance types: quotas of vCPUs from Service Quotas
+// beside what runs. Reads only; what cannot be read is noted, whatever the reason, since a plan is
+// worth something without.
 import { type Snapshot, type VcpuQuota, vcpuQuotaOf } from '../../core/update/preflight/index.ts';
 import {
   type CloudApi,

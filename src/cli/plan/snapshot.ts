@@ -1,6 +1,8 @@
-// The snapshot that a plan is made of: group, target, cluster and cloud, read once. Reads only; what may
-// not be read is noted in it.
+// The snapshot that a plan is made of: group, target, cluster and cloud, read once. Reads only;
+// what may not be read is noted in it.
+
 import { type EpochMs, instanceIdOfProviderId } from '../../api/brand.ts';
+import { defined } from '../../api/defined.ts';
 import type { UpdateStrategy } from '../../api/nodegroup-update.ts';
 import type { UpdatePolicies } from '../../api/update-policy.ts';
 import type { FullNode } from '../../api/workloads.ts';
@@ -54,8 +56,7 @@ const isOfTarget = (
   if (imageId === undefined) return false;
   const target = {
     imageId,
-    ...(templateVersion === undefined ? {} : { templateVersion }),
-    ...(launchTemplate === undefined ? {} : { launchTemplate }),
+    ...defined({ templateVersion, launchTemplate }),
   };
   return isOfRevision(target, { version: startedFrom, restored: undefined }, node);
 };
@@ -85,9 +86,9 @@ const plannedNodes = (
       isOfGroup,
       isOld: isOfGroup && !isOfTarget(node, startedFrom, facts.target),
       zone: labels[zoneLabel] ?? instance?.availabilityZone ?? '',
-      ...(id === undefined ? {} : { instanceId: id }),
+      ...defined({ instanceId: id }),
       ...(instance === undefined ? {} : { instanceType: instance.instanceType }),
-      ...(instance?.launchTime === undefined ? {} : { launchTime: instance.launchTime }),
+      ...defined({ launchTime: instance?.launchTime }),
     };
   });
 };
@@ -151,7 +152,7 @@ const groupFacts = (
     name: metadata.name,
     cluster: spec.clusterName,
     managedBy,
-    ...(state === undefined ? {} : { state }),
+    ...defined({ state }),
     amiType: spec.amiType,
     capacityType: spec.capacityType,
     instanceTypes: spec.instanceTypes,
@@ -175,15 +176,13 @@ const groupFacts = (
     ...(spec.updateConfig?.hooks === undefined
       ? {}
       : { hooks: spec.updateConfig.hooks, hookTimes }),
-    ...(spec.updateConfig === undefined ? {} : { updateConfig: spec.updateConfig }),
+    ...defined({ updateConfig: spec.updateConfig }),
     current: {
       version: status?.version ?? spec.version,
-      ...(releaseVersion === undefined ? {} : { releaseVersion }),
-      ...(status?.imageId === undefined ? {} : { imageId: status.imageId }),
-      ...(spec.launchTemplate === undefined ? {} : { launchTemplate: spec.launchTemplate }),
+      ...defined({ releaseVersion, imageId: status?.imageId, launchTemplate: spec.launchTemplate }),
     },
     ...(leftover === 0 ? {} : { leftover }),
-    ...(activeUpdate === undefined ? {} : { activeUpdate }),
+    ...defined({ activeUpdate }),
   };
 };
 
@@ -258,7 +257,7 @@ export const readSnapshot = async (
     instanceTypes,
     accountQuotas,
     outlook: outlookOf(group.spec.updateConfig ?? {}, now),
-    ...(clusterVersion === undefined ? {} : { controlPlaneVersion: clusterVersion }),
+    ...defined({ controlPlaneVersion: clusterVersion }),
     unread: collector.unread,
   };
 };

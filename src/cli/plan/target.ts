@@ -1,5 +1,6 @@
-// What the group is to become, by the rules of an update; what cannot be is told in the plan instead of
-// refused. Reads only.
+// What the group is to become, by the rules of an update; what cannot be is told in the plan
+// instead of refused. Reads only.
+import { defined } from '../../api/defined.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import {
   familyOf,
@@ -26,7 +27,7 @@ const templateFacts = async (
   return {
     launchTemplate: { id, version },
     ...(instanceType === undefined ? {} : { instanceTypes: [instanceType] }),
-    ...(imageId === undefined ? {} : { imageId }),
+    ...defined({ imageId }),
   };
 };
 
@@ -99,8 +100,7 @@ const wanted = async (cloud: CloudApi, around: Around, asked: Asked): Promise<Ta
     ...template,
     ...image,
     ...missing,
-    ...(version === undefined ? {} : { version }),
-    ...(releaseVersion === undefined ? {} : { releaseVersion }),
+    ...defined({ version, releaseVersion }),
   };
   const isKept = inUse !== undefined && (await isUnchanged(cloud, around, target));
   return isKept ? { ...target, templateVersion: inUse } : target;
@@ -115,8 +115,7 @@ export const readTarget = (
 ): Promise<Target> => {
   const { version, releaseVersion } = asked;
   const named = {
-    ...(version === undefined ? {} : { version }),
-    ...(releaseVersion === undefined ? {} : { releaseVersion }),
+    ...defined({ version, releaseVersion }),
   };
   return collector.read<Target>('images', named, async () => {
     try {

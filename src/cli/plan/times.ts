@@ -1,5 +1,6 @@
-// How long things took in this cluster before: what Auto Scaling did in the group, or in others where it did nothing in
-// this one, and how earlier updates began. Reads only; what may not be read is left out, and the plan says what it assumes.
+// How long things took in this cluster before: what Auto Scaling did in the group, or in others
+// where it did nothing in this one, and how earlier updates began. Reads only; what may not be read
+// is left out, and the plan says what it assumes.
 import { parseTime } from '../../api/brand.ts';
 import { autoScalingGroupNameOf } from '../../api/nodegroup.ts';
 import type { NodeGroupUpdate } from '../../api/nodegroup-update.ts';

@@ -1,5 +1,7 @@
-// What would stop an update, said before it is recorded: the blockers of its plan. A warning only, as `drover drain` gives
-// one: the update is recorded all the same, and what could not be looked at is said in one line.
+// What would stop an update, said before it is recorded: the blockers of its plan. A warning only,
+// as `drover drain` gives one: the update is recorded all the same, and what could not be looked at
+// is said in one line.
+import { defined } from '../../api/defined.ts';
 import type { UpdateStrategy } from '../../api/nodegroup-update.ts';
 import type { UpdatePolicies } from '../../api/update-policy.ts';
 import { planUpdate, type UpdatePlan } from '../../core/update/plan/index.ts';
@@ -41,7 +43,9 @@ export interface Intended {
 /** Enough for what happens in any run; a plan has more of them for its minutes. */
 const fewRuns = 5;
 
-/** What to warn of before the update is recorded. Never throws: an update does not need its plan. */
+/**
+ * What to warn of before the update is recorded. Never throws: an update does not need its plan.
+ */
 export const warningsBefore = async (
   sources: Sources,
   { name, asked, strategy, policies, force, replaceEqual = false }: Intended,
@@ -49,7 +53,7 @@ export const warningsBefore = async (
   try {
     const group = await ownGroup(sources.kube, name, undefined);
     const planned = {
-      ...(policies === undefined ? {} : { policies }),
+      ...defined({ policies }),
       strategy,
       force,
       replaceEqual,

@@ -1,5 +1,5 @@
-// Nodes of an update and what holds them, as lines that fit a size: where there is less room, what blocks is the last to
-// be left out. Pure.
+// Nodes of an update and what holds them, as lines that fit a size: where there is less room, what
+// blocks is the last to be left out. Pure.
 import { type EpochMs, parseTime } from '../../api/brand.ts';
 import { formatDuration } from '../duration.ts';
 import type { NodeView } from './view.ts';
@@ -88,8 +88,8 @@ export const branchOf = (node: NodeView, now: EpochMs, { columns }: Size): Branc
 };
 
 /**
- * As many branches as fit in `room` lines: blockers in full, then cut to a line each, then one for each
- * node, then fewer nodes.
+ * As many branches as fit in `room` lines: blockers in full, then cut to a line each, then one for
+ * each node, then fewer nodes.
  */
 export const fitted = (
   branches: readonly Branch[],

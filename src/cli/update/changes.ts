@@ -1,5 +1,5 @@
-// What has changed between two looks at an update, a line each, for where no screen can be drawn. Says
-// everything once. Pure.
+// What has changed between two looks at an update, a line each, for where no screen can be drawn.
+// Says everything once. Pure.
 
 import type { MissingNode } from '../../api/nodegroup-update.ts';
 import { healthRemedy } from '../../core/explain/index.ts';

@@ -32,7 +32,10 @@ export const updateHeader = [
 
 const withoutFraction = (time: string): string => time.replace(/\.\d+/, '');
 
-/** `InProgress`, `Stopping` once it is aborted, `Paused`, `Held (Window)`, `Hook (preDrain)` while it waits for hooks of nodes; how it ended. */
+/**
+ * `InProgress`, `Stopping` once it is aborted, `Paused`, `Held (Window)`, `Hook (preDrain)` while
+ * it waits for hooks of nodes; how it ended.
+ */
 const statusCell = (view: UpdateView): string => {
   const { update, status } = view;
   if (update.spec.abort !== undefined && status === 'InProgress') return 'Stopping';
@@ -162,7 +165,10 @@ const policyLines = (policies: UpdatePolicies = {}): readonly string[] =>
 const section = (title: string, lines: readonly string[]): readonly string[] =>
   lines.length === 0 ? [] : [`${title}:`, ...lines];
 
-/** Begin and waves, as the annotations say; the API server's audit log has the proof. What is waited for is a hold. */
+/**
+ * Begin and waves, as the annotations say; the API server's audit log has the proof. What is waited
+ * for is a hold.
+ */
 const approvalLines = ({ update }: UpdateView): readonly string[] => {
   const { annotations = {} } = update.metadata;
   const byOf = (name: string): string => `by ${annotations[name] ?? 'somebody who did not say so'}`;

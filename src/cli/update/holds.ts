@@ -1,5 +1,5 @@
-// What keeps an update from going on, in print: a line for each hold, with its age and its end; hooks of its nodes
-// that run or failed. Pure.
+// What keeps an update from going on, in print: a line for each hold, with its age and its end;
+// hooks of its nodes that run or failed. Pure.
 import { type EpochMs, parseTime } from '../../api/brand.ts';
 import type { UpdateShortage } from '../../api/nodegroup-update.ts';
 import { targetText } from '../../core/update/index.ts';
@@ -25,7 +25,10 @@ export const holdLines = ({ update, status }: UpdateView, now: EpochMs): readonl
           `held by ${kind}${ageText(since, now)}: ${reason}${endText(until, now)}`,
       );
 
-/** `no new node in eu-west-1a for 3m: InsufficientFreeAddresses: ...`, `new node i-1 in ... has not joined for 4m: ...`. */
+/**
+ * `no new node in eu-west-1a for 3m: InsufficientFreeAddresses: ...`, `new node i-1 in ... has not
+ * joined for 4m: ...`.
+ */
 export const missingLines = ({ update, status }: UpdateView, now: EpochMs): readonly string[] =>
   status !== 'InProgress'
     ? []
@@ -45,7 +48,9 @@ export const pastShortages = ({ update, status }: UpdateView): readonly UpdateSh
   return shortages.filter((one) => !isTold(one));
 };
 
-/** `hook preDrain runs for node-1 (Job ops/pre-drain-i-1-ab)`; of a webhook, what it answered last. */
+/**
+ * `hook preDrain runs for node-1 (Job ops/pre-drain-i-1-ab)`; of a webhook, what it answered last.
+ */
 export const hookLines = ({ update, status }: UpdateView): readonly string[] =>
   (update.status?.hooks ?? [])
     .filter(({ state }) => state === 'Failed' || status === 'InProgress')

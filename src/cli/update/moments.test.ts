@@ -1,5 +1,6 @@
-// What an update shows of each node at the moments at which it used to say something else: its own turn, the surplus at
-// the end, old nodes that nobody has begun, an update that is over, one that nobody has looked at.
+// What an update shows of each node at the moments at which it used to say something else: its own
+// turn, the surplus at the end, old nodes that nobody has begun, an update that is over, one that
+// nobody has looked at.
 import { describe, expect, it } from 'vitest';
 import {
   aGroup,

@@ -1,5 +1,5 @@
-// What `drover update nodegroup` asks of one update where a step does not succeed, as flags: read into the
-// object's own words, or refused with the flag's name. Asks nobody.
+// What `drover update nodegroup` asks of one update where a step does not succeed, as flags: read
+// into the object's own words, or refused with the flag's name. Asks nobody.
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import { isOwnStrategy, type UpdateStrategy } from '../../api/nodegroup-update.ts';
 import {

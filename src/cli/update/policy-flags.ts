@@ -1,4 +1,5 @@
-// The flags of one update's policies, alike for what plans it and what asks for it. What they say is read in policies.ts.
+// The flags of one update's policies, alike for what plans it and what asks for it. What they say
+// is read in policies.ts.
 import type { Command } from 'commander';
 
 export const addPolicyFlags = (command: Command): Command =>

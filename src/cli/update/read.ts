@@ -86,7 +86,10 @@ export const openUpdates = async (
   return group === undefined ? [] : openInTurn(await listUpdates(kube, name), group);
 };
 
-/** By id, by the only one that begins so, or of a group: the open one that goes first, else its newest. */
+/**
+ * By id, by the only one that begins so, or of a group: the open one that goes first, else its
+ * newest.
+ */
 export const needUpdate = async (
   kube: KubeApi,
   wanted: { readonly id: string | undefined; readonly nodeGroup: string | undefined },
@@ -143,8 +146,8 @@ export const readFacts = async (kube: KubeApi, id: string): Promise<UpdateFacts 
 };
 
 /**
- * Old nodes of a group that is being updated: of another image than the update's, or discouraged as such. For one look,
- * not for each of a watch: a group may have thousands.
+ * Old nodes of a group that is being updated: of another image than the update's, or discouraged as
+ * such. For one look, not for each of a watch: a group may have thousands.
  */
 export const withOldNodes = async (kube: KubeApi, facts: UpdateFacts): Promise<UpdateFacts> => {
   const { spec, status } = facts.update;

@@ -1,5 +1,6 @@
-// A version update as an object, after what cannot be has been refused in EKS' words. The strategy is the
-// group's own; who carries it out is the controller.
+// A version update as an object, after what cannot be has been refused in EKS' words. The strategy
+// is the group's own; who carries it out is the controller.
+import { defined } from '../../api/defined.ts';
 import { isObject, type JsonObject } from '../../api/json.ts';
 import { resourceTypes } from '../../api/kube.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
@@ -122,7 +123,7 @@ export const changeWanted = async (
   const wanted = { version, release: asked.releaseVersion };
   return {
     ...(isCustom ? {} : { version, releaseVersion: await releaseWanted(cloud, group, wanted) }),
-    ...(launchTemplate === undefined ? {} : { launchTemplate }),
+    ...defined({ launchTemplate }),
   };
 };
 
@@ -146,7 +147,10 @@ const askedFor = ({ change: _revision, params: _told, ...rest }: NodeGroupUpdate
       : value,
   );
 
-/** It was recorded already: by this command's first try, or by a changed spec. Throws where it asks for more. */
+/**
+ * It was recorded already: by this command's first try, or by a changed spec. Throws where it asks
+ * for more.
+ */
 const recordedAlready = (
   known: NodeGroupUpdate,
   spec: NodeGroupUpdateSpec,
@@ -162,8 +166,8 @@ const recordedAlready = (
 };
 
 /**
- * One request is one object, however often it is tried. Throws CommandError while another update of the group is in
- * progress.
+ * One request is one object, however often it is tried. Throws CommandError while another update of
+ * the group is in progress.
  */
 export const requestUpdate = async (
   { kube }: { readonly kube: KubeApi },

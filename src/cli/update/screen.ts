@@ -1,5 +1,6 @@
-// An update as a screen: a header that stays, then the tree of update, batch, node and blocker, in no
-// more lines and columns than there are. What is done and what waits is folded into counts. Pure.
+// An update as a screen: a header that stays, then the tree of update, batch, node and blocker, in
+// no more lines and columns than there are. What is done and what waits is folded into counts.
+// Pure.
 import { type EpochMs, parseTime } from '../../api/brand.ts';
 import { formatDuration } from '../duration.ts';
 import {
@@ -160,7 +161,9 @@ interface Rest {
 /** With more than these the first line of the header stays in any case. */
 const leastRows = 4;
 
-/** What it waits for is the last to be left out; before it go how far it is, how it is, what it is. */
+/**
+ * What it waits for is the last to be left out; before it go how far it is, how it is, what it is.
+ */
 const smallScreen = (
   must: readonly string[],
   { header, ends, counts }: Rest,

@@ -1,5 +1,5 @@
-// Update sequences on the command line: which one is meant, how they are told, and watching one to its end. Reads
-// only, but for `requestSequence`.
+// Update sequences on the command line: which one is meant, how they are told, and watching one to
+// its end. Reads only, but for `requestSequence`.
 import { durationMs } from '../../api/brand.ts';
 import type { JsonObject } from '../../api/json.ts';
 import { resourceTypes } from '../../api/kube.ts';
@@ -151,7 +151,10 @@ const codeOf: Readonly<Record<NodeGroupUpdateSequenceStatus['status'], ExitCode>
 
 const pollMs = durationMs(1_000);
 
-/** A line for each change, until it has ended. Throws CommandError for every end but a successful one. */
+/**
+ * A line for each change, until it has ended. Throws CommandError for every end but a successful
+ * one.
+ */
 export const watchSequence = async (
   deps: {
     readonly kube: KubeApi;

@@ -1,7 +1,11 @@
-// The instance types of an update's new nodes in words, where they are not all of the group's first. Pure.
+// The instance types of an update's new nodes in words, where they are not all of the group's
+// first. Pure.
 import type { NodeGroupUpdateStatus } from '../../api/nodegroup-update.ts';
 
-/** Which of the group's types new nodes are of, where that is not the first, and which they may not be. */
+/**
+ * Which of the group's types new nodes are of, where that is not the first, and which they may not
+ * be.
+ */
 export const typeLines = ({
   skippedTypes = [],
   fallbacks = [],

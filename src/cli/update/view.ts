@@ -1,6 +1,8 @@
-// One update as people look at it: what is asked, how far it is, and each node's part in it, read off the
-// NodeGroupUpdate, its NodeGroup and the NodeDisruptions. Pure; prints nothing.
+// One update as people look at it: what is asked, how far it is, and each node's part in it, read
+// off the NodeGroupUpdate, its NodeGroup and the NodeDisruptions. Pure; prints nothing.
+
 import { isConfirmed } from '../../api/confirmation.ts';
+import { defined } from '../../api/defined.ts';
 import type { DisruptionCause, NodeDisruption, WaitingOn } from '../../api/disruption.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import {
@@ -17,8 +19,9 @@ export interface NodeView {
   readonly name: string;
   readonly instanceId: string;
   /**
-   * Waiting: marked, and nothing of it is evicted yet. Not begun: old, and not even marked. Kept: of blue/green, empty until its soak is over. Taken back: a new
-   * node more than asked for, when all was set back.
+   * Waiting: marked, and nothing of it is evicted yet. Not begun: old, and not even marked. Kept:
+   * of blue/green, empty until its soak is over. Taken back: a new node more than asked for, when
+   * all was set back.
    */
   readonly state: 'inFlight' | 'waiting' | 'notBegun' | 'failed' | 'kept' | 'done' | 'takenBack';
   /** What happens to it, in words. */
@@ -103,12 +106,15 @@ const endedView = (
     ...base,
     state: isFailed ? 'failed' : isKept ? 'kept' : 'done',
     what: isFailed ? text : `${text}${afterText[cause.followUp]}`,
-    ...(since === undefined ? {} : { since }),
+    ...defined({ since }),
     blockers: isFailed && over?.message !== undefined ? [over.message] : [],
   };
 };
 
-/** Of its own turn, not of the marks that all old nodes got before; when it was empty, once that is over. */
+/**
+ * Of its own turn, not of the marks that all old nodes got before; when it was empty, once that is
+ * over.
+ */
 const sinceOf = ({ status }: NodeDisruption, { receivedAt }: DisruptionCause): string => {
   const { phase, drainedAt, markedAt, startedAt, heldUntil } = status ?? {};
   if (phase === 'Completing' && drainedAt !== undefined) return drainedAt;
@@ -135,8 +141,7 @@ const openView = (
   // The cause's own deadline is later: it bounds the deletions that begin at `forceFrom`.
   const until = onDeadline === 'force' ? (cause.forceFrom ?? deadline) : deadline;
   const pods = {
-    ...(podsLeft === undefined ? {} : { podsLeft }),
-    ...(podsTotal === undefined ? {} : { podsTotal }),
+    ...defined({ podsLeft, podsTotal }),
   };
   if (cause.hold === true) {
     const isMarked = phase === 'Draining';
@@ -163,7 +168,10 @@ const openView = (
   };
 };
 
-/** What goes once all is set back, or EKS' surplus goes, is no old node: those are done with by then. */
+/**
+ * What goes once all is set back, or EKS' surplus goes, is no old node: those are done with by
+ * then.
+ */
 const isSurplus = ({ receivedAt }: DisruptionCause, { status }: NodeGroupUpdate): boolean => {
   const isLast = (phase: UpdatePhase): boolean =>
     phase === 'Restoring' || (phase === 'ScalingDown' && status?.strategy !== 'BLUE_GREEN');
@@ -252,10 +260,7 @@ const beforeOf = ({ update, group }: UpdateFacts): Pick<UpdateView, 'before'> =>
   if (updateStatusOf(update) !== 'InProgress') return {};
   return {
     before: {
-      ...(version === undefined ? {} : { version }),
-      ...(releaseVersion === undefined ? {} : { releaseVersion }),
-      ...(imageId === undefined ? {} : { imageId }),
-      ...(launchTemplate === undefined ? {} : { launchTemplate }),
+      ...defined({ version, releaseVersion, imageId, launchTemplate }),
     },
   };
 };
@@ -280,7 +285,7 @@ export const updateView = (facts: UpdateFacts): UpdateView => {
     nodeGroup: update.spec.nodeGroup,
     cluster: group?.spec.clusterName,
     update,
-    ...(behind === undefined ? {} : { behind }),
+    ...defined({ behind }),
     status: updateStatusOf(update),
     phase: update.status?.phase ?? 'Preparing',
     nodes: withFailed(nodes, update.status ?? {}),
@@ -303,7 +308,9 @@ const joined = (...texts: readonly string[]): string => texts.filter(Boolean).jo
 export const revisionText = (revision: Partial<Revision>): string =>
   joined(imageText(revision), templateText(revision));
 
-/** What it began with and what it goes to, as far as they differ; undefined where nobody knows yet. */
+/**
+ * What it began with and what it goes to, as far as they differ; undefined where nobody knows yet.
+ */
 export const fromTo = ({
   update,
   before,

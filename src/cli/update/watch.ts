@@ -1,5 +1,5 @@
-// Watches an update until its end, by asking every second: a screen on a terminal, lines elsewhere. What
-// it shows is screen.ts and changes.ts; it decides nothing about the update.
+// Watches an update until its end, by asking every second: a screen on a terminal, lines elsewhere.
+// What it shows is screen.ts and changes.ts; it decides nothing about the update.
 import { durationMs, type EpochMs } from '../../api/brand.ts';
 import type { NodeGroupUpdateStatus } from '../../api/nodegroup-update.ts';
 import { type Clock, type KubeApi, KubeError } from '../../ports/index.ts';

@@ -1,5 +1,5 @@
-// What a terminal is shown of user data that is no text: its control characters as escapes, no more than
-// helps, and that no node reads it.
+// What a terminal is shown of user data that is no text: its control characters as escapes, no more
+// than helps, and that no node reads it.
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { lint } from '../../core/bootstrap/index.ts';

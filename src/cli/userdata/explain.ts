@@ -1,5 +1,6 @@
-// drover userdata explain and diff: who set a field of the node and who lost; what two user data make
-// differently. Reads files only.
+// drover userdata explain and diff: who set a field of the node and who lost; what two user data
+// make differently. Reads files only.
+import { defined } from '../../api/defined.ts';
 import type { Json, JsonObject } from '../../api/json.ts';
 import {
   type Difference,
@@ -39,7 +40,7 @@ const evaluated = async (
     {
       ...exampleFacts,
       kubernetesVersion: versionGiven(flags.kubernetes),
-      ...(instanceType === undefined ? {} : { instanceType }),
+      ...defined({ instanceType }),
     },
     familyNamed(flags.family),
   );
@@ -71,7 +72,7 @@ const settingDocument = (name: string, setting: Setting): JsonObject => ({
   setBy: setting.setBy,
   source: setting.source,
   ...(setting.at === undefined ? {} : { file: name, ...setting.at }),
-  ...(setting.withoutEffect === undefined ? {} : { withoutEffect: setting.withoutEffect }),
+  ...defined({ withoutEffect: setting.withoutEffect }),
 });
 
 const explanationDocument = (name: string, explanation: Explanation): JsonObject => ({

@@ -1,5 +1,5 @@
-// Findings of drover userdata lint as lines for people, as a document for scripts and as SARIF 2.1.0.
-// Pure; for people what a terminal would obey is shown as text, in a file's name too.
+// Findings of drover userdata lint as lines for people, as a document for scripts and as SARIF
+// 2.1.0. Pure; for people what a terminal would obey is shown as text, in a file's name too.
 import type { JsonObject } from '../../api/json.ts';
 import { type Finding, type LintResult, rules } from '../../core/bootstrap/index.ts';
 import { visible } from '../visible.ts';
@@ -9,7 +9,10 @@ export interface LintedFile {
   readonly result: LintResult;
 }
 
-/** What of a file's bytes stands in a message: as much as helps to find it, and nothing that a terminal obeys. */
+/**
+ * What of a file's bytes stands in a message: as much as helps to find it, and nothing that a
+ * terminal obeys.
+ */
 const longestMessage = 500;
 export const shownMessage = (message: string): string =>
   visible(message.length > longestMessage ? `${message.slice(0, longestMessage)}...` : message);

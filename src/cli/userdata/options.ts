@@ -1,5 +1,5 @@
-// The flags that the userdata commands share: family, version, instance type, who launches. Reads the
-// texts of flags into values, with a usage error for what cannot be.
+// The flags that the userdata commands share: family, version, instance type, who launches. Reads
+// the texts of flags into values, with a usage error for what cannot be.
 import { Option } from 'commander';
 import {
   type Family,

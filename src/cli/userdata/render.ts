@@ -1,5 +1,7 @@
-// drover userdata render: the user data of a node group from its file, and with --files every file that
-// its nodes will have. Asks nobody; facts of the cluster that nobody said are examples, and it says so.
+// drover userdata render: the user data of a node group from its file, and with --files every file
+// that its nodes will have. Asks nobody; facts of the cluster that nobody said are examples, and it
+// says so.
+import { defined } from '../../api/defined.ts';
 import type { JsonObject } from '../../api/json.ts';
 import { type GroupUserData, groupUserData } from '../../core/bootstrap/index.ts';
 import {
@@ -68,7 +70,10 @@ export const packed = (text: string, family: Family): Uint8Array => {
 const tokenPattern = /^[a-z0-9]{6}\.[a-z0-9]{16}$/;
 const exampleToken = 'abcdef.0123456789abcdef';
 
-/** What `kubeadm token create --print-join-command` prints, from the token and the cluster's authority. */
+/**
+ * What `kubeadm token create --print-join-command` prints, from the token and the cluster's
+ * authority.
+ */
 const joinOf = async (flags: RenderFlags): Promise<{ token: string; caHash: string }> => {
   const { token = exampleToken, certificateAuthority = exampleAuthority } = flags;
   if (!tokenPattern.test(token)) {
@@ -83,7 +88,10 @@ const joinOf = async (flags: RenderFlags): Promise<{ token: string; caHash: stri
   return { token, caHash: `sha256:${hexOf(hash)}` };
 };
 
-/** As it reaches the node, base64 and gzip undone; what is no text is not written anew as another one. */
+/**
+ * As it reaches the node, base64 and gzip undone; what is no text is not written anew as another
+ * one.
+ */
 const ownText = async (context: CliContext, name: string): Promise<string> => {
   const { text, faults } = decode(await context.readBytes(name));
   const [fault] = faults;
@@ -105,10 +113,7 @@ const rendered = async (context: CliContext, flags: RenderFlags): Promise<GroupU
     instanceType,
     kubernetesVersion: flags.kubernetes === undefined ? undefined : versionGiven(flags.kubernetes),
     cluster: {
-      ...(flags.endpoint === undefined ? {} : { endpoint: flags.endpoint }),
-      ...(flags.certificateAuthority === undefined
-        ? {}
-        : { certificateAuthority: flags.certificateAuthority }),
+      ...defined({ endpoint: flags.endpoint, certificateAuthority: flags.certificateAuthority }),
       ...(flags.serviceCidr === undefined ? {} : { serviceCidr: cidrGiven(flags.serviceCidr) }),
     },
     isUpstreamReserved: flags.upstreamReserved === true,

@@ -1,5 +1,6 @@
-// Approves certificate requests of kubelets whose names and addresses are those of their instance by the
-// cloud's record. Off unless asked for: on EKS the platform does it. Never denies, never signs.
+// Approves certificate requests of kubelets whose names and addresses are those of their instance
+// by the cloud's record. Off unless asked for: on EKS the platform does it. Never denies, never
+// signs.
 import { type EpochMs, epochMs, formatKubeTime, instanceIdOfProviderId } from '../../api/brand.ts';
 import { type Node, resourceTypes } from '../../api/kube.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
@@ -47,7 +48,10 @@ export interface CertificateDeps {
 }
 
 const type = resourceTypes.certificatesigningrequests;
-/** Nodes register, records come, others are decided: a request that waits for these is looked at again. */
+/**
+ * Nodes register, records come, others are decided: a request that waits for these is looked at
+ * again.
+ */
 const againMs = 15_000;
 const healing: ReadonlySet<WaitingReason> = new Set<WaitingReason>([
   'NoInstance',

@@ -1,5 +1,5 @@
-// What the approver tells: a journal entry for each approval, and a Kubernetes event on a request that is
-// left pending, once per reason. An event that cannot be written holds nothing up.
+// What the approver tells: a journal entry for each approval, and a Kubernetes event on a request
+// that is left pending, once per reason. An event that cannot be written holds nothing up.
 import { type EpochMs, formatKubeTime } from '../../api/brand.ts';
 import type { JsonObject } from '../../api/json.ts';
 import { resourceTypes } from '../../api/kube.ts';

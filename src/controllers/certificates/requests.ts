@@ -1,4 +1,5 @@
-// CertificateSigningRequests as the API server has them, read into what core decides about. Judges nothing.
+// CertificateSigningRequests as the API server has them, read into what core decides about. Judges
+// nothing.
 import { parseTime } from '../../api/brand.ts';
 import type { KubeObject } from '../../api/kube.ts';
 import { type KubeletRequest, kubeletSigners, nodeNameOf } from '../../core/identity/index.ts';

@@ -1,7 +1,9 @@
 // When the cloud is asked about notices, and what one slow service of it holds up.
+
 import { describe, expect, it } from 'vitest';
 import { aGroupSpec, anInstance, setUpControllers } from '../../../test/builders/controllers.ts';
 import { formatTime } from '../../api/brand.ts';
+import { defined } from '../../api/defined.ts';
 import type { DisruptionCause, NodeDisruptionStatus } from '../../api/disruption.ts';
 import { resourceTypes } from '../../api/kube.ts';
 import { hookCause, spotCause } from '../causes.ts';
@@ -24,7 +26,7 @@ const setUp = () => {
     kube.put(resourceTypes.nodedisruptions, {
       name,
       spec: { instanceId: name, nodeGroup: 'ng', causes: [...causes] },
-      ...(status === undefined ? {} : { status }),
+      ...defined({ status }),
     });
   const aHookCause = (): DisruptionCause => {
     const group = it.nodeGroups.get('ng') ?? expect.unreachable();

@@ -144,8 +144,9 @@ class Confirmation {
   }
 
   /**
-   * Where Auto Scaling does not describe the instance: whether it takes a heartbeat of its terminate hook,
-   * as it does only while the instance waits there. The hook must not run out before it is confirmed.
+   * Where Auto Scaling does not describe the instance: whether it takes a heartbeat of its
+   * terminate hook, as it does only while the instance waits there. The hook must not run out
+   * before it is confirmed.
    */
   async #isWaiting(instanceId: string, hook: HookRef, signal: AbortSignal): Promise<boolean> {
     const { cloud, clock, isLeader } = this.#deps;

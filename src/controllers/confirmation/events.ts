@@ -11,7 +11,9 @@ import type { Journal } from '../../ports/index.ts';
 /** metav1's limit is 1024 characters; longer ones are refused. */
 const maxMessage = 1000;
 
-/** The event of a cause that is not acted on. Its name follows from the cause: it is written once. */
+/**
+ * The event of a cause that is not acted on. Its name follows from the cause: it is written once.
+ */
 export const unconfirmedEvent = (
   name: string,
   told: { readonly cause: DisruptionCause; readonly node: Node; readonly now: EpochMs },

@@ -136,8 +136,9 @@ export class Applier {
   }
 
   /**
-   * After a patch that failed: what the node is like by now has to come through the watch before the next decision.
-   * Undoing would find no marks, else, where they have landed and the watch is late.
+   * After a patch that failed: what the node is like by now has to come through the watch before
+   * the next decision. Undoing would find no marks, else, where they have landed and the watch is
+   * late.
    */
   async readBack(recollection: Recollection, signal: AbortSignal): Promise<void> {
     const { unsureOf: name } = recollection;
@@ -232,7 +233,10 @@ export class Applier {
     return found.find((each) => each.instanceId === instanceId);
   }
 
-  /** On its way out of its Auto Scaling group (any, where nobody knows which), its hooks included, or past it. */
+  /**
+   * On its way out of its Auto Scaling group (any, where nobody knows which), its hooks included,
+   * or past it.
+   */
   async #isLeaving(step: StepOf<'Confirm'>, signal: AbortSignal): Promise<boolean> {
     const { autoScalingGroupName: name, subject } = step;
     if (this.#deps.cloud === undefined) return false;

@@ -1,8 +1,10 @@
 // Takes instances out of service: observes a NodeDisruption and its surroundings, lets core decide,
 // runs the steps, tells. One queue key per disruption for marks, heartbeats, status and completion;
 // one key for all evictions, which are allocated over every drain at once.
+
 import { durationMs, epochMs } from '../../api/brand.ts';
 import { defaultDrainTimeoutSeconds } from '../../api/causes.ts';
+import { defined } from '../../api/defined.ts';
 import type { NodeDisruption } from '../../api/disruption.ts';
 import type { JsonObject } from '../../api/json.ts';
 import { resourceTypes } from '../../api/kube.ts';
@@ -85,7 +87,7 @@ class Run {
     this.#signal = signal;
     const { compat, drainTimeoutMs = defaultDrainTimeoutMs, clock, random, log } = deps;
     const { epoch } = deps;
-    this.#options = { compat, drainTimeoutMs, ...(epoch === undefined ? {} : { epoch }) };
+    this.#options = { compat, drainTimeoutMs, ...defined({ epoch }) };
     this.#queue = new WorkQueue({ name: 'disruption', clock, random, log, concurrency });
     this.#shard = new WorkQueue({ name: 'eviction', clock, random, log, concurrency: 1 });
     this.#budgetInformer = createBudgetInformer(deps);
@@ -298,7 +300,7 @@ class Run {
       daemonSetIsGone: (uid) => this.#daemonSetIsGone(uid),
       blockers: this.#evictions.blockersOf(disruption),
       group: this.#lookups.groupOf(disruption),
-      ...(ledger === undefined ? {} : { ledger }),
+      ...defined({ ledger }),
       memory: recollection.memory,
       now: this.#deps.clock.now(),
       options: this.#options,
@@ -310,8 +312,9 @@ class Run {
   }
 
   /**
-   * The node's pods are watched from its marks to its end. Returns how long to wait before deciding:
-   * pods are read when no node waits for its marks any more, and counted in the write after that.
+   * The node's pods are watched from its marks to its end. Returns how long to wait before
+   * deciding: pods are read when no node waits for its marks any more, and counted in the write
+   * after that.
    */
   #keepWatch({ disruption, node, pods }: Observation): number {
     const { name } = disruption.metadata;

@@ -1,6 +1,8 @@
 // The drains of one allocation, one row per disruption that is at work. A row is made again only
 // when something it was made from has changed, so a pass costs what has moved. Decides nothing.
+
 import { type EpochMs, epochMs, parseTime } from '../../api/brand.ts';
+import { defined } from '../../api/defined.ts';
 import type { NodeDisruption, WaitingOn } from '../../api/disruption.ts';
 import type { Node } from '../../api/kube.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
@@ -62,7 +64,7 @@ const classify = ({ disruption, pods = [], daemonSetIsGone }: Observation): Clas
   classifyPods(pods, {
     markedAt: parseTime(disruption.status?.markedAt),
     boomerangs: disruption.status?.boomerangs ?? [],
-    ...(daemonSetIsGone === undefined ? {} : { daemonSetIsGone }),
+    ...defined({ daemonSetIsGone }),
   });
 
 export class DrainTable {

@@ -1,6 +1,8 @@
 // The one place that evicts: allocates over all drains at once, sends what was granted, and notes
 // what became of it. One pass at a time; answers and watch events start the next.
+
 import { durationMs, type EpochMs, epochMs } from '../../api/brand.ts';
+import { defined } from '../../api/defined.ts';
 import type { NodeDisruption, WaitingOn } from '../../api/disruption.ts';
 import { type Pod, resourceTypes } from '../../api/kube.ts';
 import {
@@ -117,7 +119,7 @@ export class Evictions {
       ledger,
       now,
       limits,
-      ...(lookup === undefined ? {} : { owners: lookup }),
+      ...defined({ owners: lookup }),
     });
     const all = new Map(drains.map(({ id }) => [id, blockers.get(id) ?? []] as const));
     const wake: number[] = nextCheckAt === undefined ? [] : [nextCheckAt];
@@ -225,8 +227,7 @@ export class Evictions {
       {
         uid,
         signal,
-        ...(graceSeconds === undefined ? {} : { gracePeriodSeconds: graceSeconds }),
-        ...(resourceVersion === undefined ? {} : { resourceVersion }),
+        ...defined({ gracePeriodSeconds: graceSeconds, resourceVersion }),
       },
     );
     return kind === 'gone';

@@ -1,4 +1,5 @@
 // Informers that only this controller needs, each trimmed to what its decisions look at.
+import { defined } from '../../api/defined.ts';
 import {
   type ObjectMeta,
   type Pod,
@@ -19,17 +20,16 @@ export const trimPod = ({ apiVersion, kind, metadata, spec, status }: Pod): Pod 
   kind,
   metadata: slim(metadata),
   spec: {
-    ...(spec.nodeName === undefined ? {} : { nodeName: spec.nodeName }),
-    ...(spec.terminationGracePeriodSeconds === undefined
-      ? {}
-      : { terminationGracePeriodSeconds: spec.terminationGracePeriodSeconds }),
-    ...(spec.priorityClassName === undefined ? {} : { priorityClassName: spec.priorityClassName }),
-    ...(spec.tolerations === undefined ? {} : { tolerations: spec.tolerations }),
+    ...defined({
+      nodeName: spec.nodeName,
+      terminationGracePeriodSeconds: spec.terminationGracePeriodSeconds,
+      priorityClassName: spec.priorityClassName,
+      tolerations: spec.tolerations,
+    }),
     ...(spec.volumes === undefined ? {} : { volumes: spec.volumes.filter(isEmptyDir) }),
   },
   status: {
-    ...(status?.phase === undefined ? {} : { phase: status.phase }),
-    ...(status?.conditions === undefined ? {} : { conditions: status.conditions }),
+    ...defined({ phase: status?.phase, conditions: status?.conditions }),
   },
 });
 
@@ -75,7 +75,7 @@ export const createDaemonSetInformer = (deps: Base): Informer<DaemonSetLike> =>
       kind,
       metadata: {
         name: metadata.name,
-        ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
+        ...defined({ namespace: metadata.namespace }),
         uid: metadata.uid,
         resourceVersion: metadata.resourceVersion,
         creationTimestamp: metadata.creationTimestamp,

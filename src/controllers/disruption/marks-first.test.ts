@@ -1,4 +1,5 @@
-// Many nodes at once, in virtual time: marks overtake everything, and an allocation costs what moved.
+// Many nodes at once, in virtual time: marks overtake everything, and an allocation costs what
+// moved.
 import { describe, expect, it } from 'vitest';
 import { anInstance, setUpControllers } from '../../../test/builders/controllers.ts';
 import { formatTime } from '../../api/brand.ts';

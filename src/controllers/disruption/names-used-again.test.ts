@@ -1,5 +1,6 @@
-// Pods whose names are used again, after another process had begun the drain: an eviction that finds
-// the next pod under the name would burn a budget's token, so it is tried without effect first.
+// Pods whose names are used again, after another process had begun the drain: an eviction that
+// finds the next pod under the name would burn a budget's token, so it is tried without effect
+// first.
 import { describe, expect, it } from 'vitest';
 import { anInstance, setUpControllers } from '../../../test/builders/controllers.ts';
 import type { NodeDisruptionStatus } from '../../api/disruption.ts';

@@ -1,5 +1,6 @@
 // How many Ready pods an owner has on nodes that are not being drained: asked only where the last
 // replicas are to go one at a time. Knows ReplicaSets; of other owners it says nothing.
+import { defined } from '../../api/defined.ts';
 import type { KubeObject, Pod } from '../../api/kube.ts';
 import { resourceTypes } from '../../api/kube.ts';
 import type { Drain, OwnerLookup } from '../../core/drain/index.ts';
@@ -32,7 +33,7 @@ export class Owners {
         kind,
         metadata: {
           name: metadata.name,
-          ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
+          ...defined({ namespace: metadata.namespace }),
           uid: metadata.uid,
           resourceVersion: metadata.resourceVersion,
           creationTimestamp: metadata.creationTimestamp,

@@ -1,6 +1,8 @@
 // What this process has seen itself about each disruption: answers of servers, heartbeats, versions
 // of its own writes. Kept per episode; losing it costs a repeated call, never a wrong one.
+
 import type { EpochMs } from '../../api/brand.ts';
+import { defined } from '../../api/defined.ts';
 import type { Pod } from '../../api/kube.ts';
 import { StopLog } from '../../core/drain/index.ts';
 import { type HookMemory, hookKey, type Memory } from '../../core/termination/index.ts';
@@ -37,11 +39,11 @@ export class Recollections {
       memory: { hooks: new Map() },
       stops: new StopLog(),
       hooksVersion: (known?.hooksVersion ?? 0) + 1,
-      ...(known?.disruptionVersion === undefined
-        ? {}
-        : { disruptionVersion: known.disruptionVersion }),
-      ...(known?.nodeVersion === undefined ? {} : { nodeVersion: known.nodeVersion }),
-      ...(known?.unsureOf === undefined ? {} : { unsureOf: known.unsureOf }),
+      ...defined({
+        disruptionVersion: known?.disruptionVersion,
+        nodeVersion: known?.nodeVersion,
+        unsureOf: known?.unsureOf,
+      }),
     };
     this.#byName.set(name, fresh);
     return fresh;

@@ -1,4 +1,5 @@
-// Many nodes that wait for their turn, in virtual time: the group's ledger is read once for all of them.
+// Many nodes that wait for their turn, in virtual time: the group's ledger is read once for all of
+// them.
 import { expect, it, vi } from 'vitest';
 import { aGroupSpec, anInstance, setUpControllers } from '../../../test/builders/controllers.ts';
 import { formatTime } from '../../api/brand.ts';

@@ -1,5 +1,6 @@
-// The disruption ledger of each group, read from the informers: which nodes wait for their turn, and how
-// many are out of service. Remembers drains that have begun until the cache shows them. Decides nothing.
+// The disruption ledger of each group, read from the informers: which nodes wait for their turn,
+// and how many are out of service. Remembers drains that have begun until the cache shows them.
+// Decides nothing.
 import { durationMs } from '../../api/brand.ts';
 import type { NodeDisruption } from '../../api/disruption.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
@@ -89,7 +90,8 @@ export class Turns {
     return {
       maxUnavailable: maxUnavailableOf(updateConfig, instances),
       drainMs: durationMs(seconds === undefined ? this.#drainTimeoutMs : seconds * 1000),
-      // Nodes that are missing count, too: instances that have not joined, nodes that are not Ready.
+      // Nodes that are missing count, too: instances that have not joined, nodes that are not
+      // Ready.
       out: Math.max(out, desired - ready),
       waiting,
     };

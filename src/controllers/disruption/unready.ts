@@ -1,5 +1,6 @@
-// Why a budget's pods are not Ready, looked up where a drain has waited for them for a while: one list of the budget's
-// pods, of the events of one of them, and its instance. In the background: nothing waits for it, nothing fails by it.
+// Why a budget's pods are not Ready, looked up where a drain has waited for them for a while: one
+// list of the budget's pods, of the events of one of them, and its instance. In the background:
+// nothing waits for it, nothing fails by it.
 import { type EpochMs, epochMs, instanceIdOfProviderId } from '../../api/brand.ts';
 import type { UnreadyPod, WaitingOn } from '../../api/disruption.ts';
 import { type Pod, type PodDisruptionBudget, resourceTypes } from '../../api/kube.ts';

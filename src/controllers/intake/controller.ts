@@ -1,7 +1,9 @@
 // Reads the queue and turns messages into causes on NodeDisruptions. A message is deleted only when
 // what it says is durable, or when it says nothing to us; until then it is kept in flight. Drains,
 // marks and completes nothing.
+
 import { durationMs, type InstanceId } from '../../api/brand.ts';
+import { defined } from '../../api/defined.ts';
 import type { CauseKind, NodeDisruption } from '../../api/disruption.ts';
 import type { HookNotice, Notice } from '../../api/notice.ts';
 import { parseNotice } from '../../formats/index.ts';
@@ -235,7 +237,7 @@ class Intake {
     const plain: MessageFacts = {
       now: clock.now(),
       receiveCount: message.receiveCount,
-      ...(message.sentAt === undefined ? {} : { sentAt: message.sentAt }),
+      ...defined({ sentAt: message.sentAt }),
       instance: {},
       cloudAheadMs: 0,
       group: undefined,
@@ -263,7 +265,7 @@ class Intake {
     const facts: MessageFacts = {
       ...plain,
       now: clock.now(),
-      ...(owner === undefined ? {} : { owner }),
+      ...defined({ owner }),
       cloudAheadMs,
       instance,
       group,
@@ -300,7 +302,9 @@ class Intake {
     }
   }
 
-  /** One measure for all messages of a minute; the last one, or none, where the cloud does not say. */
+  /**
+   * One measure for all messages of a minute; the last one, or none, where the cloud does not say.
+   */
   #cloudAhead(signal: AbortSignal): Promise<number> {
     const { clock, cloud } = this.#deps;
     const known = this.#ahead;
@@ -347,7 +351,9 @@ class Intake {
   }
 }
 
-/** The instance to look up, where the decision depends on one, and what the notice would ask for. */
+/**
+ * The instance to look up, where the decision depends on one, and what the notice would ask for.
+ */
 const claimOf = (
   notice: Notice,
 ): { readonly instanceId: InstanceId | undefined; readonly kind: CauseKind } | undefined => {

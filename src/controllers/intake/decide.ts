@@ -1,8 +1,10 @@
 // What to do with one message from the queue: record a cause, drop it, or leave it in the queue.
 // A pure decision over what was observed about it; every outcome has a name that is counted.
+
 import { type EpochMs, epochMs, parseTime } from '../../api/brand.ts';
 import type { DisruptionSubject } from '../../api/causes.ts';
 import type { InstanceFacts } from '../../api/confirmation.ts';
+import { defined } from '../../api/defined.ts';
 import type { DisruptionCause } from '../../api/disruption.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import type { HookNotice, Notice, ScheduledChangeNotice } from '../../api/notice.ts';
@@ -224,7 +226,7 @@ const subjectOf = (
   name: instanceId,
   instanceId,
   nodeGroup: group.metadata.name,
-  ...(facts.nodeName === undefined ? {} : { nodeName: facts.nodeName }),
+  ...defined({ nodeName: facts.nodeName }),
 });
 
 const assertNever = (value: never): never => {

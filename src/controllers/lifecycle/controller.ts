@@ -1,6 +1,7 @@
 // The level-triggered backstop: looks every 30 s at who waits in a lifecycle hook of a managed
 // group, records terminations whose message never came, and completes launch hooks when the node is
-// Ready; every minute at what EC2 has scheduled. Completes no termination and touches no foreign hook.
+// Ready; every minute at what EC2 has scheduled. Completes no termination and touches no foreign
+// hook.
 import { type EpochMs, epochMs, instanceIdOfProviderId, parseTime } from '../../api/brand.ts';
 import type { NodeDisruption } from '../../api/disruption.ts';
 import type { Node } from '../../api/kube.ts';
@@ -31,7 +32,9 @@ export interface LifecycleController {
 }
 
 const pollEveryMs = 30_000;
-/** EC2 announces maintenance days ahead, and at the least minutes: one call a minute for all groups. */
+/**
+ * EC2 announces maintenance days ahead, and at the least minutes: one call a minute for all groups.
+ */
 const scheduledEveryMs = 60_000;
 /** Nodes become Ready in flocks: one look for those of a second. */
 const gatherMs = 1_000;
@@ -45,7 +48,9 @@ class Lifecycle {
   readonly #deps: LifecycleDeps;
   readonly #directory: GroupDirectory;
   readonly #ownsHook: OwnsHook;
-  /** The look at all groups, and the one at EC2's events: either fails and is repeated by itself. */
+  /**
+   * The look at all groups, and the one at EC2's events: either fails and is repeated by itself.
+   */
   readonly #queue: WorkQueue<'look' | 'scheduled'>;
   readonly #triedAt = new Map<string, number>();
 
@@ -115,7 +120,10 @@ class Lifecycle {
     return found;
   }
 
-  /** Asks once more where an instance waits and no hook of ours explains it: one may have been installed since. */
+  /**
+   * Asks once more where an instance waits and no hook of ours explains it: one may have been
+   * installed since.
+   */
   async #ownHooksOf(
     group: string,
     waiting: readonly ScalingInstance[],

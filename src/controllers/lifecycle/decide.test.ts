@@ -1,7 +1,9 @@
 // One row per state of an instance and what is known of it.
+
 import { describe, expect, it } from 'vitest';
 import { aGroupSpec, anInstance } from '../../../test/builders/controllers.ts';
 import { testStart } from '../../../test/builders/runtime.ts';
+import { defined } from '../../api/defined.ts';
 import type { DisruptionCause, NodeDisruption } from '../../api/disruption.ts';
 import type { Node } from '../../api/kube.ts';
 import type { LifecycleHook } from '../../ports/index.ts';
@@ -51,7 +53,7 @@ const known = (token: string | undefined, more: Partial<DisruptionCause> = {}): 
   const cause = hookCause({
     autoScalingGroupName: 'asg-1',
     hookName: 'term',
-    ...(token === undefined ? {} : { token }),
+    ...defined({ token }),
     startedAt: testStart,
     times: { heartbeatTimeoutSeconds: 30, globalTimeoutSeconds: 3_000 },
     group,

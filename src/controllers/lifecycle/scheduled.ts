@@ -1,5 +1,6 @@
-// The second source for what AWS Health tells by a message: EC2's own list of scheduled events. Decides
-// which of them nobody has recorded, and which recorded ones are over. Pure; drains nothing.
+// The second source for what AWS Health tells by a message: EC2's own list of scheduled events.
+// Decides which of them nobody has recorded, and which recorded ones are over. Pure; drains
+// nothing.
 import { type EpochMs, parseTime } from '../../api/brand.ts';
 import type { DisruptionSubject } from '../../api/causes.ts';
 import { isRefuted } from '../../api/confirmation.ts';
@@ -40,7 +41,8 @@ export const decideScheduled = (
         .map((cause) => ({ kind: 'withdraw', subject, causeId: cause.id }));
     }
     const cause = scheduledEventCause({ event, group, now });
-    // Its start may move under its id; a withdrawn cause stays so. A refuted one stands for nothing.
+    // Its start may move under its id; a withdrawn cause stays so. A refuted one stands for
+    // nothing.
     const isTold = causes.some((known) =>
       known.cancelledAt === undefined
         ? !isRefuted(known) && endsInTime(known, cause)

@@ -1,7 +1,9 @@
 // NodeGroups follow their Auto Scaling groups, in virtual time.
+
 import { describe, expect, it } from 'vitest';
 import { aGroupSpec, anInstance, setUpControllers } from '../../../test/builders/controllers.ts';
 import { maxCauses } from '../../api/causes.ts';
+import { defined } from '../../api/defined.ts';
 import { resourceTypes } from '../../api/kube.ts';
 import { type NodeGroup, nodeGroupFinalizer } from '../../api/nodegroup.ts';
 import { createNodeGroupController } from './index.ts';
@@ -12,7 +14,7 @@ const i1 = anInstance(1);
 const setUp = async (desired?: number, isLeader = () => true) => {
   const it = setUpControllers();
   const { kube, cloud } = it;
-  const scaling = { minSize: 0, maxSize: 10, ...(desired === undefined ? {} : { desired }) };
+  const scaling = { minSize: 0, maxSize: 10, ...defined({ desired }) };
   kube.put(type, { name: 'ng', spec: aGroupSpec({ scaling }) });
   const finalizers = { metadata: { finalizers: [nodeGroupFinalizer] } };
   await kube.patch(type, { name: 'ng' }, { type: 'merge', body: finalizers });

@@ -1,5 +1,5 @@
-// Makes each NodeGroup true: creates what it asks for, carries out its sizes, labels and taints, ends
-// it, and tells in its status what is there. Every 15 s and when something of it changes.
+// Makes each NodeGroup true: creates what it asks for, carries out its sizes, labels and taints,
+// ends it, and tells in its status what is there. Every 15 s and when something of it changes.
 import { type EpochMs, epochMs, instanceIdOfProviderId } from '../../api/brand.ts';
 import type { Node } from '../../api/kube.ts';
 import { autoScalingGroupNameOf, type NodeGroup, nodeGroupFinalizer } from '../../api/nodegroup.ts';
@@ -92,8 +92,8 @@ class NodeGroups {
   }
 
   /**
-   * Of a large group many records change together, and each pass costs what all its instances do: they
-   * are gathered into one.
+   * Of a large group many records change together, and each pass costs what all its instances do:
+   * they are gathered into one.
    */
   #recordChanged(nodeGroup: string): void {
     const { nodeGroups, clock } = this.#deps;
@@ -170,7 +170,9 @@ class NodeGroups {
   }
 }
 
-/** Heartbeats change nodes all the time; a group is concerned by who is there and who is in service. */
+/**
+ * Heartbeats change nodes all the time; a group is concerned by who is there and who is in service.
+ */
 const matters = (change: Change<Node>): boolean => {
   if (instanceIdOfProviderId(change.object.spec.providerID) === undefined) return false;
   if (change.kind !== 'changed') return true;

@@ -23,7 +23,9 @@ export interface NodeGroupDeps {
   readonly compat: 'eks' | 'native';
   /** Asked just before each effect; default: always. */
   readonly isLeader?: () => boolean;
-  /** Of the leader's term, greater than every earlier one's; absent = no other process ever leads. */
+  /**
+   * Of the leader's term, greater than every earlier one's; absent = no other process ever leads.
+   */
   readonly epoch?: number;
 }
 

@@ -35,10 +35,16 @@ export const mayBeMade = (memory: PassMemory): void => {
   if (memory.absence === 'never-made') delete memory.absence;
 };
 
-/** A group is gone that is missing from every look for so long: EC2 Auto Scaling's answers are not always of now. */
+/**
+ * A group is gone that is missing from every look for so long: EC2 Auto Scaling's answers are not
+ * always of now.
+ */
 const missingForMs = 60_000;
 
-/** Whether what was looked for and not `found` has been missing for long enough to be gone. Remembers since when. */
+/**
+ * Whether what was looked for and not `found` has been missing for long enough to be gone.
+ * Remembers since when.
+ */
 export const isMissingFor = (memory: PassMemory, found: unknown, now: EpochMs): boolean => {
   if (found !== undefined) {
     delete memory.missingSince;
@@ -51,13 +57,17 @@ export const isMissingFor = (memory: PassMemory, found: unknown, now: EpochMs): 
 
 type Seen = Pick<NodeGroup, 'status'>;
 
-/** The last status tells of an Auto Scaling group: one answer without it says nothing yet, and the status stays. */
+/**
+ * The last status tells of an Auto Scaling group: one answer without it says nothing yet, and the
+ * status stays.
+ */
 export const wasSeen = ({ status }: Seen): boolean =>
   status?.nodeMarks !== undefined || (status?.instances ?? 0) > 0;
 
 /**
- * Whether a group that is to end may have an Auto Scaling group that this answer only misses. What we had
- * deleted and what was never made is gone at once; a process that knows neither waits for a minute of looks.
+ * Whether a group that is to end may have an Auto Scaling group that this answer only misses. What
+ * we had deleted and what was never made is gone at once; a process that knows neither waits for a
+ * minute of looks.
  */
 export const mayStand = (
   memory: PassMemory,
@@ -70,7 +80,10 @@ export const mayStand = (
   return memory.absence !== 'never-made' || wasSeen(group);
 };
 
-/** From now on it may stand, whatever was seen before. Returns what takes that back where it was refused. */
+/**
+ * From now on it may stand, whatever was seen before. Returns what takes that back where it was
+ * refused.
+ */
 export const askedFor = (memory: PassMemory): (() => void) => {
   const { absence, missingSince } = memory;
   delete memory.absence;

@@ -1,4 +1,5 @@
-// What one pass over a node group begins with, and what passes of one process remember. No behaviour.
+// What one pass over a node group begins with, and what passes of one process remember. No
+// behaviour.
 import type { EpochMs } from '../../api/brand.ts';
 import type { HealthIssue, NodeGroup } from '../../api/nodegroup.ts';
 import type { ProbeResult } from '../../api/update-pacing.ts';
@@ -56,7 +57,9 @@ export interface PassMemory extends AdoptionMemory, AdoptedMemory, ModeMemory, H
   activities?: ActivityMemory;
   /** The cloud knows no group of this name, look after look, since then. */
   missingSince?: EpochMs;
-  /** Nobody has asked for its Auto Scaling group yet, or we had it deleted. Undefined: it may stand. */
+  /**
+   * Nobody has asked for its Auto Scaling group yet, or we had it deleted. Undefined: it may stand.
+   */
   absence?: 'never-made' | 'deleted';
   /** Instances come or go by an update: the cloud is looked at more often. */
   isMoving?: boolean;

@@ -242,7 +242,8 @@ export class Pass {
     const health = await observeHealth(this.#deps, this.#group, { scaling, memory }, signal);
     this.#wake(health.nextAt);
     const { issues } = health;
-    // Before anything is decided on it: a wish that came meanwhile is not taken for the update's own.
+    // Before anything is decided on it: a wish that came meanwhile is not taken for the update's
+    // own.
     const around = { update, memory: this.#input.memory.left };
     const left = await leftOf(this.#deps, this.#group, scaling, around, signal);
     const { late, ...read } = readSizes(this.#deps, this.#group, scaling, left);

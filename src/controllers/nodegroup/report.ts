@@ -1,4 +1,6 @@
-// What a pass tells of its group: the status, written when it says something new, and what others are told with it.
+// What a pass tells of its group: the status, written when it says something new, and what others
+// are told with it.
+import { defined } from '../../api/defined.ts';
 import type { Node } from '../../api/kube.ts';
 import {
   autoScalingGroupNameOf,
@@ -51,7 +53,9 @@ const failedFields = (
   failedUpdate: StatusFacts['failedUpdate'],
 ): Pick<StatusFacts, 'failedUpdate'> => (failedUpdate === undefined ? {} : { failedUpdate });
 
-/** What the nodes of a group that is being deleted still suffer from is nobody's concern any more. */
+/**
+ * What the nodes of a group that is being deleted still suffer from is nobody's concern any more.
+ */
 const failedOf = (
   updates: readonly NodeGroupUpdate[],
   group: NodeGroup,
@@ -91,16 +95,15 @@ export const report = async (
     return node !== undefined && what(node);
   };
   const status = statusOf({
-    ...(waitingChange === undefined ? {} : { waitingChange }),
-    ...(windows === undefined ? {} : { windows }),
+    ...defined({ waitingChange, windows }),
     group,
     scaling,
     isMissing: facts.isMissing,
     isReady: (instanceId) => is(instanceId, isReady),
     isInService: (instanceId) => is(instanceId, isInService),
-    ...(memory.adopted?.facts === undefined ? {} : { adopted: memory.adopted.facts }),
+    ...defined({ adopted: memory.adopted?.facts }),
     ...hookFacts(memory),
-    ...(facts.releasing === undefined ? {} : { releasing: facts.releasing }),
+    ...defined({ releasing: facts.releasing }),
     issues: [
       ...ownIssues(memory.trouble.values(), group, facts.found),
       ...hookIssues(memory, autoScalingGroupNameOf(group)),
@@ -116,7 +119,7 @@ export const report = async (
     failure: facts.failure,
     ...failedFields(failedOf(updates, group)),
     isUpdating: isUnderWay(openUpdate(deps, group)),
-    ...(memory.made === undefined ? {} : { made: memory.made }),
+    ...defined({ made: memory.made }),
     marked: marking.status(group, scaling),
     templateGeneration,
     now: clock.now(),

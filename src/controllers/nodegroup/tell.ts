@@ -1,5 +1,5 @@
-// Kubernetes events of a node group, which `kubectl describe ng` shows: what a change of its status is
-// worth telling. A status is written for each; an event that cannot be written holds nothing up.
+// Kubernetes events of a node group, which `kubectl describe ng` shows: what a change of its status
+// is worth telling. A status is written for each; an event that cannot be written holds nothing up.
 import { type EpochMs, formatKubeTime } from '../../api/brand.ts';
 import type { JsonObject } from '../../api/json.ts';
 import { resourceTypes } from '../../api/kube.ts';
@@ -62,7 +62,9 @@ const sizeTold = (before: NodeGroupStatus, after: NodeGroupStatus): Told | undef
   return normal('DesiredChanged', `desired capacity from ${before.desired} to ${desired}`);
 };
 
-/** A call of an earlier leader came after another took over: what it set is not what people want. */
+/**
+ * A call of an earlier leader came after another took over: what it set is not what people want.
+ */
 const lateTold = (before: NodeGroupStatus, after: NodeGroupStatus): Told | undefined => {
   const arrived = after.sizeCalls?.find(
     (call) =>

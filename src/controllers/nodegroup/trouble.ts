@@ -1,5 +1,5 @@
-// What is wrong with a node group by itself: a refused effect that no retry mends, marks that no node can
-// have, a group that is another's or not there. Tells nobody.
+// What is wrong with a node group by itself: a refused effect that no retry mends, marks that no
+// node can have, a group that is another's or not there. Tells nobody.
 import { autoScalingGroupNameOf, type HealthIssue, type NodeGroup } from '../../api/nodegroup.ts';
 import { codeOfRefusal, marksComplaint, type Ownership } from '../../core/nodegroup/index.ts';
 import { CloudError } from '../../ports/index.ts';
@@ -18,7 +18,10 @@ export const issueOfRefusal = (error: unknown, name: string): HealthIssue | unde
   return { code, message: error.message, resourceIds: [name] };
 };
 
-/** Beside what was found out about its instances. `found`: what the cloud has under the group's name. */
+/**
+ * Beside what was found out about its instances. `found`: what the cloud has under the group's
+ * name.
+ */
 export const ownIssues = (
   trouble: Iterable<HealthIssue>,
   group: NodeGroup,

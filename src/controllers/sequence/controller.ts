@@ -1,6 +1,9 @@
-// Carries update sequences out: observes groups, updates and nodes, asks core/update what comes next, writes that
-// down and then does it. One pass at a time for all of them, since two may have a group in common.
+// Carries update sequences out: observes groups, updates and nodes, asks core/update what comes
+// next, writes that down and then does it. One pass at a time for all of them, since two may have a
+// group in common.
+
 import { type EpochMs, epochMs } from '../../api/brand.ts';
+import { defined } from '../../api/defined.ts';
 import { autoScalingGroupNameOf } from '../../api/nodegroup.ts';
 import {
   awaitingTaint,
@@ -125,7 +128,7 @@ class Sequences {
       groups: new Set(alive.map((one) => one.metadata.name)),
       updates: updates.list().filter(({ spec }) => members.has(spec.nodeGroup)),
       nodes: needsGroups(sequence) ? await this.#nodes(signal) : this.#marked(),
-      ...(refused === undefined ? {} : { refused }),
+      ...defined({ refused }),
       now: clock.now(),
     });
     if (!(await writeStatus(deps, sequence, decided.status, signal))) {
@@ -178,8 +181,7 @@ class Sequences {
       return [
         {
           name,
-          ...(group === undefined ? {} : { group }),
-          ...(mark === undefined ? {} : { mark }),
+          ...defined({ group, mark }),
         },
       ];
     });

@@ -1,5 +1,7 @@
-// The steps of an update sequence: marks set and taken off, updates created, paused and stopped, the finalizer.
-// Each is safe to repeat, and asks just before its effect who leads; decides nothing.
+// The steps of an update sequence: marks set and taken off, updates created, paused and stopped,
+// the finalizer. Each is safe to repeat, and asks just before its effect who leads; decides
+// nothing.
+import { defined } from '../../api/defined.ts';
 import type { JsonObject } from '../../api/json.ts';
 import { type ResourceType, resourceTypes } from '../../api/kube.ts';
 import {
@@ -39,7 +41,7 @@ const write = async (deps: SequenceDeps, wanted: Write): Promise<boolean> => {
   const patch = {
     type: 'merge' as const,
     body,
-    ...(subresource === undefined ? {} : { subresource }),
+    ...defined({ subresource }),
   };
   try {
     const found = await deps.kube.patch(type, { name }, patch, { signal });
@@ -140,9 +142,7 @@ const begin = async (
     reason: `sequence ${metadata.name}`,
     params: versionParams(change),
     change,
-    ...(force === undefined ? {} : { force }),
-    ...(strategy === undefined ? {} : { strategy }),
-    ...(policies === undefined ? {} : { policies }),
+    ...defined({ force, strategy, policies }),
   };
   const object: JsonObject = {
     apiVersion,

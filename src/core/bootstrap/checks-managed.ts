@@ -1,5 +1,5 @@
-// What stands in user data and somebody else sets as well: one label with two values, settings that EKS
-// adds to a managed group. Only which of them wins is told, not whether a node comes of it.
+// What stands in user data and somebody else sets as well: one label with two values, settings that
+// EKS adds to a managed group. Only which of them wins is told, not whether a node comes of it.
 import {
   type Evaluation,
   find,

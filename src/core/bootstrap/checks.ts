@@ -1,5 +1,5 @@
-// What is unwise in user data although a node may come of it, and what only somebody who knows how it
-// is launched can call wrong. What keeps a node from joining is the evaluation's to say.
+// What is unwise in user data although a node may come of it, and what only somebody who knows how
+// it is launched can call wrong. What keeps a node from joining is the evaluation's to say.
 import {
   bottlerocketFields,
   clusterOfPart,
@@ -45,7 +45,8 @@ const container: Check = ({ data, bootstrap }) => [
   ...(data.mime?.faults ?? [])
     .filter(({ kind }) => kind === 'after-close')
     .map(({ at, message }) => problem('MIME002', at, message)),
-  // What the strict reader makes of it is an obstacle on AL2023; elsewhere the lenient one reads it.
+  // What the strict reader makes of it is an obstacle on AL2023; elsewhere the lenient one reads
+  // it.
   ...(data.family === 'al2023' ? [] : (data.mime?.faults ?? []))
     .filter(({ kind }) => kind === 'no-parts' || kind === 'no-boundary')
     .map(({ kind, at, message }) =>

@@ -1,5 +1,5 @@
-// drover userdata explain: the value of a field that is in force, who set it, and who lost. diff: what
-// two user data make of a node differently, and whether nodes must be replaced for it.
+// drover userdata explain: the value of a field that is in force, who set it, and who lost. diff:
+// what two user data make of a node differently, and whether nodes must be replaced for it.
 import type { Json, JsonObject } from '../../api/json.ts';
 import type { EvaluatedNode, Evaluation } from '../../formats/index.ts';
 import { type Setting, settingsOf } from './settings.ts';

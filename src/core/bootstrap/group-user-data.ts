@@ -1,5 +1,6 @@
-// The user data of a node group that stands in a file: a group of a ClusterConfig or a NodeGroup object,
-// with what is said of its cluster. Asks nobody: what is not said stays an example, and is named.
+// The user data of a node group that stands in a file: a group of a ClusterConfig or a NodeGroup
+// object, with what is said of its cluster. Asks nobody: what is not said stays an example, and is
+// named.
 import { isObject, type JsonObject, objectOr } from '../../api/json.ts';
 import type { Taint } from '../../api/kube.ts';
 import type { NodeGroupSpec } from '../../api/nodegroup.ts';
@@ -72,7 +73,9 @@ interface Found {
 const defaultVersion = '1.33';
 const defaultType = 'm5.large';
 
-/** A certificate authority and an endpoint that are none: the shape, where nobody said the value. */
+/**
+ * A certificate authority and an endpoint that are none: the shape, where nobody said the value.
+ */
 const example = {
   endpoint: 'https://example.gr7.eu-west-1.eks.amazonaws.com',
   certificateAuthority: exampleAuthority,
@@ -132,7 +135,10 @@ const foundIn = (file: string, text: string): readonly Found[] | readonly string
   return parsed.config.groups.map((group) => ofConfig(name, version, group));
 };
 
-/** Without it pods on Windows get no address ("does not have label vpc.amazonaws.com/PrivateIPv4Address"). */
+/**
+ * Without it pods on Windows get no address ("does not have label
+ * vpc.amazonaws.com/PrivateIPv4Address").
+ */
 const windowsIpam: JsonObject = {
   apiVersion: 'v1',
   kind: 'ConfigMap',
@@ -159,7 +165,9 @@ const choose = (asked: GroupAsked, found: readonly Found[]): Found | string => {
   );
 };
 
-/** What a kubelet may not set of itself, and all of it where the user's own text starts the kubelet. */
+/**
+ * What a kubelet may not set of itself, and all of it where the user's own text starts the kubelet.
+ */
 const unwrittenOf = ({ family, labels, taints, join }: Injection): readonly string[] => {
   const isTheirs = family === 'cloud-init' && join === undefined;
   const left = isTheirs ? labels : splitLabels(labels).controller;

@@ -1,5 +1,5 @@
-// Which files node init writes of what user data makes, and what of user data it does not do, so that
-// nothing is passed over in silence. Decides only.
+// Which files node init writes of what user data makes, and what of user data it does not do, so
+// that nothing is passed over in silence. Decides only.
 import {
   type Evaluation,
   find,
@@ -88,7 +88,9 @@ const ofServer = '(?:%[\\w.-]+)?(?:#[\\w.-]+)?$';
 const bareServer = new RegExp(`^([^\\s%#[\\]]+)${ofServer}`);
 const serverWithPort = new RegExp(`^(?:\\[([^\\]]+)\\]|([\\d.]+)):\\d{1,5}${ofServer}`);
 
-/** As systemd-resolved reads them: an address, and with it a port, an interface and a server's name. */
+/**
+ * As systemd-resolved reads them: an address, and with it a port, an interface and a server's name.
+ */
 const isServer = (text: string): boolean => {
   const [, bracketed, plain] = serverWithPort.exec(text) ?? [];
   return isAddress(bracketed ?? plain ?? bareServer.exec(text)?.[1] ?? '');
@@ -168,13 +170,14 @@ export const servicesOf = (files: readonly NodeFile[]): readonly string[] => [
 ];
 
 /**
- * The files of the node and, for each drop-in that the kubelet's package brings, one of the same name that
- * takes its place: kubeadm's would start another kubelet than this.
+ * The files of the node and, for each drop-in that the kubelet's package brings, one of the same
+ * name that takes its place: kubeadm's would start another kubelet than this.
  */
 export const initFiles = ({ node }: Evaluation, vendor: readonly string[]): readonly NodeFile[] => {
   const own = new Set(node.files.map(({ path }) => path));
   return [
-    // nodeadm leaves the kubeconfig readable for all: it holds a command, no secret. Nobody else needs it.
+    // nodeadm leaves the kubeconfig readable for all: it holds a command, no secret. Nobody else
+    // needs it.
     ...node.files
       .map(lasting)
       .map((file) => (/kubeconfig$/.test(file.path) ? { ...file, mode: '0600' } : file)),

@@ -1,6 +1,6 @@
-// What `drover node init` does to a machine: which files it writes, in which order, and when it must not.
-// The order makes a kill at any step harmless: a mark says what is under way before the first file, and
-// is done after the last. Decides only; reads and writes nothing.
+// What `drover node init` does to a machine: which files it writes, in which order, and when it
+// must not. The order makes a kill at any step harmless: a mark says what is under way before the
+// first file, and is done after the last. Decides only; reads and writes nothing.
 import { isObject, type JsonObject } from '../../api/json.ts';
 import type { NodeFile } from '../../formats/index.ts';
 

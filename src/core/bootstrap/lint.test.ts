@@ -1,5 +1,5 @@
-// What lint says of the articles' own user data, of files that hold some, and of everything that is no
-// text at all.
+// What lint says of the articles' own user data, of files that hold some, and of everything that is
+// no text at all.
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';

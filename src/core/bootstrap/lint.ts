@@ -1,5 +1,7 @@
-// drover userdata lint: every finding of a file, with its rule, place, consequence and fix. Knows what
-// surrounds user data in the field: CloudFormation, Terraform, eksctl, ConfigMaps. Never throws.
+// drover userdata lint: every finding of a file, with its rule, place, consequence and fix. Knows
+// what surrounds user data in the field: CloudFormation, Terraform, eksctl, ConfigMaps. Never
+// throws.
+import { defined } from '../../api/defined.ts';
 import {
   accessEntryProblems,
   authProblems,
@@ -68,12 +70,15 @@ const evaluateWith = (userData: Uint8Array | string, options: LintOptions): Eval
     {
       ...exampleFacts,
       kubernetesVersion: options.kubernetesVersion,
-      ...(options.instanceType === undefined ? {} : { instanceType: options.instanceType }),
+      ...defined({ instanceType: options.instanceType }),
     },
     options.family,
   );
 
-/** Whether the word at `column` (from 1) is a template's, in part or as a whole: its value is not known yet. */
+/**
+ * Whether the word at `column` (from 1) is a template's, in part or as a whole: its value is not
+ * known yet.
+ */
 const isOfTemplate = (line: string, column: number): boolean => {
   const variables = /(?:[$%]\{[^}]*\}|\{\{.*?\}\}|[$%]\{.*|\{\{.*)/g;
   // Of one character each, and none that ends a word.
@@ -109,7 +114,7 @@ const findingOf = ({ rule, at, message }: Problem, where: string | undefined): F
     message,
     consequence: known?.consequence ?? '',
     fix: known?.fix ?? '',
-    ...(where === undefined ? {} : { where }),
+    ...defined({ where }),
   };
 };
 

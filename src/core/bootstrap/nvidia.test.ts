@@ -1,6 +1,8 @@
-// What nodeadm makes of an instance with an NVIDIA GPU: its runtime is containerd's default and, from
-// Kubernetes 1.35 on, the node has a label.
+// What nodeadm makes of an instance with an NVIDIA GPU: its runtime is containerd's default and,
+// from Kubernetes 1.35 on, the node has a label.
+
 import { describe, expect, it } from 'vitest';
+import { defined } from '../../api/defined.ts';
 import { evaluateUserData, exampleFacts, type NodeFacts } from '../../formats/index.ts';
 import { nodeConfig } from './rules/samples.ts';
 
@@ -23,7 +25,7 @@ describe('the default runtime', () => {
       const { containerd } = nodeOf({
         instanceType,
         containerdMajor,
-        ...(hasNvidiaRuntime === undefined ? {} : { hasNvidiaRuntime }),
+        ...defined({ hasNvidiaRuntime }),
       });
       expect(containerd).toMatch(new RegExp(`default_runtime_name = ['"]${name}['"]`));
       expect(containerd).toContain(`runtimes.${name}.options`);

@@ -8,8 +8,8 @@ export interface LintOptions {
   /** Undefined: rules that need the type's limits are silent. */
   readonly instanceType: string | undefined;
   /**
-   * managed: EKS merges its own bootstrap in. own-image: nobody does, the user data is all there is.
-   * Undefined: not known, so that what only one of them makes wrong is left alone.
+   * managed: EKS merges its own bootstrap in. own-image: nobody does, the user data is all there
+   * is. Undefined: not known, so that what only one of them makes wrong is left alone.
    */
   readonly launchedBy: 'managed' | 'own-image' | undefined;
   readonly isPrefixDelegation: boolean;

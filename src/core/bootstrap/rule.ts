@@ -1,5 +1,5 @@
-// What a rule on user data is: data, with a sample that breaks it and one that does not. docs/rules is
-// printed from these; the samples are the rule's test.
+// What a rule on user data is: data, with a sample that breaks it and one that does not. docs/rules
+// is printed from these; the samples are the rule's test.
 import type { LintOptions } from './options.ts';
 
 export type Severity = 'error' | 'warning';

@@ -1,5 +1,5 @@
-// Every value that user data, or the image's bootstrap under it, gives to a node: the field, who set it
-// and where, in the order in which later ones win. What explain and diff are made of.
+// Every value that user data, or the image's bootstrap under it, gives to a node: the field, who
+// set it and where, in the order in which later ones win. What explain and diff are made of.
 import type { Json } from '../../api/json.ts';
 import {
   type Evaluation,

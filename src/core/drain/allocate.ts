@@ -35,7 +35,10 @@ export interface Limits {
   readonly multiBudget: 'block' | 'emulate';
   /** Workloads first, then system-critical pods. Off in `eks`: EKS evicts both together. */
   readonly tiers: boolean;
-  /** Last replicas of an owner without a budget go one at a time. Needs list and watch of ReplicaSets. */
+  /**
+   * Last replicas of an owner without a budget go one at a time. Needs list and watch of
+   * ReplicaSets.
+   */
   readonly holdLastReplicas: boolean;
 }
 

@@ -20,8 +20,9 @@ const forcedAt = (at: EpochMs | undefined): { forceAt?: string } =>
   at === undefined ? {} : { forceAt: formatTime(at) };
 
 /**
- * A budget takes a pod whose eviction was granted for gone, two minutes at most (`DeletionTimeout` of
- * Kubernetes' disruption controller): also one that was never deleted, since the connection was cut.
+ * A budget takes a pod whose eviction was granted for gone, two minutes at most (`DeletionTimeout`
+ * of Kubernetes' disruption controller): also one that was never deleted, since the connection was
+ * cut.
  */
 const grantedBefore = ({ status }: PodDisruptionBudget): string => {
   const granted = Object.entries(status.disruptedPods ?? {});

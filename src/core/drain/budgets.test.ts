@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { aBudget, aPod, type BudgetOverrides } from '../../../test/builders/core-drain.ts';
+import { defined } from '../../api/defined.ts';
 import type { LabelSelector } from '../../api/kube.ts';
 import { BudgetIndex, offeredTokens, zeroBudget } from './budgets.ts';
 import { selectorMatches } from './selector.ts';
@@ -11,7 +12,7 @@ describe('selectorMatches', () => {
     operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist',
     values?: readonly string[],
   ): LabelSelector => ({
-    matchExpressions: [{ key, operator, ...(values === undefined ? {} : { values }) }],
+    matchExpressions: [{ key, operator, ...defined({ values }) }],
   });
   const rows: readonly [string, LabelSelector | undefined, boolean][] = [
     ['no selector', undefined, false],

@@ -18,7 +18,9 @@ interface Bucket {
   readonly budgets: Map<string, PodDisruptionBudget>;
   /** Grows when a selector comes, goes or changes; a budget's status never moves it. */
   selectors: number;
-  /** Of which `selectors`: budgets by a label that their pods must have, and those that name none. */
+  /**
+   * Of which `selectors`: budgets by a label that their pods must have, and those that name none.
+   */
   byLabel?: {
     readonly selectors: number;
     readonly named: ReadonlyMap<string, readonly string[]>;

@@ -1,6 +1,8 @@
 // Which pods of a node a drain must see gone, and which stay, each with the reason. Decides nothing
 // about when: see allocate.ts. Rules P0 to P2 of docs/designs/termination.md.
+
 import { type EpochMs, parseTime } from '../../api/brand.ts';
+import { defined } from '../../api/defined.ts';
 import type { Boomerang } from '../../api/disruption.ts';
 import type { Pod, Toleration } from '../../api/kube.ts';
 import { controllerOf, isFinished, unstoppableFrom } from './pods.ts';
@@ -70,8 +72,9 @@ const warningsOf = (pod: Pod, orphan: boolean): readonly PodWarning[] => [
 ];
 
 /**
- * Sources of pods that come back, and pods of each, that are recorded and so evicted. Bare pods with
- * generated names are a new source each time: beyond this they stay, as the second of an owner does.
+ * Sources of pods that come back, and pods of each, that are recorded and so evicted. Bare pods
+ * with generated names are a new source each time: beyond this they stay, as the second of an owner
+ * does.
  */
 export const maxBoomerangs = 20;
 const maxPodsOfBoomerang = 8;
@@ -121,7 +124,7 @@ export const classifyPods = (pods: Iterable<Pod>, options: ClassifyOptions = {})
       evict.push({
         pod,
         warnings: warningsOf(pod, verdict.orphan),
-        ...(cameBackFor === undefined ? {} : { cameBackFor }),
+        ...defined({ cameBackFor }),
       });
     }
   }

@@ -9,7 +9,10 @@ export interface ForceWindow {
   readonly startedAt: EpochMs;
   readonly deadline: EpochMs;
   readonly onDeadline: 'force' | 'fail';
-  /** From then on, and not before, however long or short the graces are; the deadline leaves them time. */
+  /**
+   * From then on, and not before, however long or short the graces are; the deadline leaves them
+   * time.
+   */
   readonly forceFrom?: EpochMs;
   /** What the instance's end may be early by: 10 s, 5 s after a spot notice. */
   readonly safetyMs: number;

@@ -46,8 +46,9 @@ export const terminationStart = (pod: Pod): EpochMs | undefined => {
 };
 
 /**
- * From when on a terminating pod of an unreachable kubelet is waited for no longer: 30 s after it was told to
- * stop. Whatever its grace is, no kubelet counts it. Cluster API waits 1 s (`SkipWaitForDeleteTimeoutSeconds`).
+ * From when on a terminating pod of an unreachable kubelet is waited for no longer: 30 s after it
+ * was told to stop. Whatever its grace is, no kubelet counts it. Cluster API waits 1 s
+ * (`SkipWaitForDeleteTimeoutSeconds`).
  */
 export const unstoppableFrom = (pod: Pod): EpochMs | undefined => {
   const start = terminationStart(pod);

@@ -1,5 +1,6 @@
-// How long the pods of a node take to stop while it is drained, as the watch shows them: deleted, then gone. Keeps numbers
-// per owner; lost with the process, which costs plans a measurement and nothing else.
+// How long the pods of a node take to stop while it is drained, as the watch shows them: deleted,
+// then gone. Keeps numbers per owner; lost with the process, which costs plans a measurement and
+// nothing else.
 import type { EpochMs } from '../../api/brand.ts';
 import type { Pod } from '../../api/kube.ts';
 import { type StopTimes, stopTimesOfNode } from '../../api/stop-times.ts';
@@ -14,7 +15,9 @@ interface Stopping {
   readonly graceMs: number;
 }
 
-/** Whose pods are the same again on another node: not those of the node itself, and no bare ones. */
+/**
+ * Whose pods are the same again on another node: not those of the node itself, and no bare ones.
+ */
 const ownerOf = (pod: Pod): string | undefined => {
   const owner = controllerOf(pod);
   if (owner === undefined || owner.kind === 'DaemonSet' || owner.kind === 'Node') return undefined;

@@ -1,6 +1,8 @@
-// Which of a budget's pods is not Ready and why, by the pod's own status and its newest warning: what a budget that
-// gives no eviction waits for. Never looks anything up.
+// Which of a budget's pods is not Ready and why, by the pod's own status and its newest warning:
+// what a budget that gives no eviction waits for. Never looks anything up.
+
 import { parseTime } from '../../api/brand.ts';
+import { defined } from '../../api/defined.ts';
 import type { UnreadyPod, WaitingOn } from '../../api/disruption.ts';
 import type { KubeObject, Pod } from '../../api/kube.ts';
 import { keyOfObject } from './budgets.ts';
@@ -105,8 +107,7 @@ export const unreadyOf = ({ pod, events, subnet, others }: UnreadyFacts): Unread
   const why = waitingWhy(pod) ?? scheduledWhy(pod) ?? eventWhy(events) ?? readyWhy(pod);
   return {
     pod: keyOfObject(pod),
-    ...(nodeName === undefined ? {} : { node: nodeName }),
-    ...(subnet === undefined ? {} : { subnet }),
+    ...defined({ node: nodeName, subnet }),
     reason: why.reason,
     message: shortened(why.message),
     since: sinceOf(pod),
@@ -114,7 +115,10 @@ export const unreadyOf = ({ pod, events, subnet, others }: UnreadyFacts): Unread
   };
 };
 
-/** `web/b, not Ready since T on node n (subnet-1): FailedCreatePodSandBox: ...`, without a full stop. */
+/**
+ * `web/b, not Ready since T on node n (subnet-1): FailedCreatePodSandBox: ...`, without a full
+ * stop.
+ */
 export const unreadyPodText = (unready: UnreadyPod): string => {
   const { pod, node, subnet, reason, message, since, others = 0 } = unready;
   const place = subnet === undefined ? node : `${node} (${subnet})`;

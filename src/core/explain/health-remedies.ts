@@ -1,5 +1,6 @@
-// What mends a health issue of a node group, or an error of its update, by EKS' code and what its message names. Knows
-// no group but by its name; what exactly is wrong is in the issue's own message.
+// What mends a health issue of a node group, or an error of its update, by EKS' code and what its
+// message names. Knows no group but by its name; what exactly is wrong is in the issue's own
+// message.
 import type { HealthIssue } from '../../api/nodegroup.ts';
 
 const goOn = '`drover update nodegroup {name}` goes on';

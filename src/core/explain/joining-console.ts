@@ -1,5 +1,6 @@
-// What an instance's console says of why it does not join: the words of kubelet, nodeadm, the AWS CLI and
-// the Go client, each with what it means. A console that says nothing of the kind names no cause.
+// What an instance's console says of why it does not join: the words of kubelet, nodeadm, the AWS
+// CLI and the Go client, each with what it means. A console that says nothing of the kind names no
+// cause.
 import type {
   JoinCause,
   JoinCauseCode,
@@ -131,7 +132,10 @@ const userDataCause = (said: JoinCause, line: string, evidence: JoinEvidence): J
   return refined(said, same.length > 0 ? same : findings, ['UserData']);
 };
 
-/** Which family an image is of the linter cannot see: without the word it goes by what the file looks like. */
+/**
+ * Which family an image is of the linter cannot see: without the word it goes by what the file
+ * looks like.
+ */
 const lintCommand = (line: string, { userData }: JoinEvidence): string => {
   const isOwn = userData?.hasOwnImage === true;
   const needsFamily = isOwn || line.includes('FAM001');

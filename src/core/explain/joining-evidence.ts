@@ -83,7 +83,9 @@ export type RoleMap =
   | { readonly kind: 'map'; readonly data: AwsAuthData }
   /** There is no kube-system/aws-auth. */
   | { readonly kind: 'absent' }
-  /** The cluster reads none: it has access entries alone, or is not EKS' and has no such ConfigMap. */
+  /**
+   * The cluster reads none: it has access entries alone, or is not EKS' and has no such ConfigMap.
+   */
   | { readonly kind: 'unused' }
   | { readonly kind: 'unknown'; readonly why: string };
 

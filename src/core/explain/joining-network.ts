@@ -1,5 +1,6 @@
-// What the network between an instance and its cluster would keep out: subnets without addresses, the endpoint's
-// access, security groups (EKS user guide, "cluster endpoint access", "security group requirements"). Pure.
+// What the network between an instance and its cluster would keep out: subnets without addresses,
+// the endpoint's access, security groups (EKS user guide, "cluster endpoint access", "security
+// group requirements"). Pure.
 import type { ClusterNetwork, InstanceNetwork, SecurityRule } from '../../api/network.ts';
 import { hasAddress } from '../../formats/index.ts';
 import type { JoinCause, JoinEvidence } from './joining-evidence.ts';
@@ -71,7 +72,10 @@ const securityFinding = (
   };
 };
 
-/** A private endpoint is resolved inside the cluster's VPC alone; from elsewhere the public one is asked. */
+/**
+ * A private endpoint is resolved inside the cluster's VPC alone; from elsewhere the public one is
+ * asked.
+ */
 const endpointFinding = (
   at: InstanceNetwork,
   access: ClusterNetwork,
@@ -140,7 +144,10 @@ const addressCauses = ({
       };
     });
 
-/** Subnets first of one that joined and is not Ready, the way to the endpoint of one that is no node. */
+/**
+ * Subnets first of one that joined and is not Ready, the way to the endpoint of one that is no
+ * node.
+ */
 export const networkCauses = (evidence: JoinEvidence): readonly JoinCause[] => [
   ...evidence.instances.flatMap(({ instanceId, node, network }) =>
     node !== undefined || network === undefined

@@ -1,5 +1,6 @@
-// Certificate requests of kubelets that nobody has answered: without its client certificate a kubelet that
-// came with a bootstrap token registers no node, without the one for serving nobody reads its logs. Pure.
+// Certificate requests of kubelets that nobody has answered: without its client certificate a
+// kubelet that came with a bootstrap token registers no node, without the one for serving nobody
+// reads its logs. Pure.
 import { parseTime } from '../../api/brand.ts';
 import type { KubeObject } from '../../api/kube.ts';
 import { parseCertificateRequest } from '../../formats/index.ts';
@@ -70,8 +71,8 @@ const kinds: Readonly<Record<string, UnansweredRequest['kind']>> = {
 };
 
 /**
- * Those that are evidence, by node name, oldest first. A kubelet that got no answer, or was denied, asks
- * anew: only the newest request of a node to a signer says how it stands.
+ * Those that are evidence, by node name, oldest first. A kubelet that got no answer, or was denied,
+ * asks anew: only the newest request of a node to a signer says how it stands.
  */
 export const unansweredRequests = (
   items: readonly SigningRequest[],

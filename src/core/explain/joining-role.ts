@@ -1,5 +1,5 @@
-// Whether the cluster would let a node of this role in, tried on kube-system/aws-auth as it stands: the
-// authenticator's own reading, and the mistakes that people make in it. Changes nothing.
+// Whether the cluster would let a node of this role in, tried on kube-system/aws-auth as it stands:
+// the authenticator's own reading, and the mistakes that people make in it. Changes nothing.
 import { awsAuthEntries, mappedUser } from '../../formats/index.ts';
 import type { JoinCause, JoinCauseCode, JoinEvidence } from './joining-evidence.ts';
 

@@ -1,5 +1,6 @@
-// The faults of a group's user data that keep a node out, as `drover userdata lint` finds them in the launch
-// template that is in force. Warnings are no causes.
+// The faults of a group's user data that keep a node out, as `drover userdata lint` finds them in
+// the launch template that is in force. Warnings are no causes.
+import { defined } from '../../api/defined.ts';
 import { lint } from '../bootstrap/index.ts';
 import type { JoinCause, JoinEvidence } from './joining-evidence.ts';
 
@@ -15,7 +16,7 @@ export const userDataCauses = ({ userData }: JoinEvidence): readonly JoinCause[]
       family,
       launchedBy: hasOwnImage ? 'own-image' : 'managed',
       instanceType,
-      ...(kubernetesVersion === undefined ? {} : { kubernetesVersion }),
+      ...defined({ kubernetesVersion }),
     },
   );
   return findings

@@ -1,4 +1,5 @@
-// What a Windows group misses in its cluster: named with what shows it, whether or not its nodes have joined.
+// What a Windows group misses in its cluster: named with what shows it, whether or not its nodes
+// have joined.
 import { describe, expect, it } from 'vitest';
 import { epochMs } from '../../api/brand.ts';
 import { type JoinEvidence, joinCauses, vpcAgentOf, type WindowsEvidence } from './index.ts';

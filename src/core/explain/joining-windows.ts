@@ -1,5 +1,6 @@
-// What a Windows group needs of its cluster and does not find (EKS user guide, "windows-support"; article 003): nodes join
-// all the same, and their pods do not run. Pure; what was not looked at is no cause.
+// What a Windows group needs of its cluster and does not find (EKS user guide, "windows-support";
+// article 003): nodes join all the same, and their pods do not run. Pure; what was not looked at is
+// no cause.
 import { objectOr } from '../../api/json.ts';
 import type { JoinCause, JoinEvidence, WindowsEvidence } from './joining-evidence.ts';
 
@@ -67,7 +68,9 @@ const familyCauses = ({ serviceCidr }: WindowsEvidence): readonly JoinCause[] =>
         },
       ];
 
-/** What Linux nodes of the cluster do with the VPC CNI and Windows nodes cannot (EKS user guide). */
+/**
+ * What Linux nodes of the cluster do with the VPC CNI and Windows nodes cannot (EKS user guide).
+ */
 const settings = [
   {
     name: 'AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG',

@@ -1,5 +1,6 @@
-// The ranking of causes on evidence by hand: consoles in the words of the programs, maps of roles as people
-// leave them. That the same comes of a whole cluster is test/sequences/nodegroups-faults.test.ts.
+// The ranking of causes on evidence by hand: consoles in the words of the programs, maps of roles
+// as people leave them. That the same comes of a whole cluster is
+// test/sequences/nodegroups-faults.test.ts.
 import { describe, expect, it } from 'vitest';
 import { epochMs } from '../../api/brand.ts';
 import { settings } from '../bootstrap/rules/samples.ts';

@@ -1,5 +1,6 @@
-// Why instances of a node group do not become nodes: every cause that the evidence shows or suggests, the
-// surest first, with what shows it and what mends it. Pure: asks nobody, and names no cause without evidence.
+// Why instances of a node group do not become nodes: every cause that the evidence shows or
+// suggests, the surest first, with what shows it and what mends it. Pure: asks nobody, and names no
+// cause without evidence.
 import { parseTime } from '../../api/brand.ts';
 import { consoleCause, isTelling } from './joining-console.ts';
 import {
@@ -112,8 +113,8 @@ const causesOf = (cause: JoinCause | undefined): readonly JoinCause[] =>
   cause === undefined ? [] : [cause];
 
 /**
- * The causes, the first one first: what instances say before what the group's definition suggests, what
- * keeps more of them out before what keeps one. Empty: nothing keeps anybody out.
+ * The causes, the first one first: what instances say before what the group's definition suggests,
+ * what keeps more of them out before what keeps one. Empty: nothing keeps anybody out.
  */
 export const joinCauses = (evidence: JoinEvidence): readonly JoinCause[] => {
   const { instances, now } = evidence;
@@ -128,7 +129,8 @@ export const joinCauses = (evidence: JoinEvidence): readonly JoinCause[] => {
   const hasMute = instances.some(({ node, console }) => node === undefined && !isTelling(console));
   const roles = roleCauses(evidence);
   const network = networkCauses(evidence);
-  // Of a group all of whose instances said why, its definition adds only noise, but for what nodes join without.
+  // Of a group all of whose instances said why, its definition adds only noise, but for what nodes
+  // join without.
   const suggested =
     waiting.length > 0 || hasMute
       ? [...userDataCauses(evidence), ...roles, ...network]

@@ -1,5 +1,6 @@
-// What a change of kube-system/aws-auth would write: a node's role let in or taken out, a backup put
-// back. Refuses what would lose, change or hide an entry of somebody else's; never reads or writes.
+// What a change of kube-system/aws-auth would write: a node's role let in or taken out, a backup
+// put back. Refuses what would lose, change or hide an entry of somebody else's; never reads or
+// writes.
 import type { KubeObject } from '../../api/kube.ts';
 import {
   type AwsAuthChange,
@@ -53,8 +54,8 @@ const countsOf = (texts: readonly string[]): ReadonlyMap<string, number> => {
 };
 
 /**
- * The second look at our own work: every entry but `leaving` stands where it stood, with its user and at
- * least its groups; no ARN stands there more often. Undefined when nothing is lost.
+ * The second look at our own work: every entry but `leaving` stands where it stood, with its user
+ * and at least its groups; no ARN stands there more often. Undefined when nothing is lost.
  */
 export const lossIn = (
   before: AwsAuthData,
@@ -124,11 +125,17 @@ export const planAdmission = (
 export const isAdmitted = (map: AwsAuthMap | undefined, roleArn: string): boolean =>
   planAdmission(map, roleArn).kind === 'unchanged';
 
-/** Whether nodes of this role would be let in by such a map: there once, as a node, in nodes' groups. */
+/**
+ * Whether nodes of this role would be let in by such a map: there once, as a node, in nodes'
+ * groups.
+ */
 export const letsIn = (data: AwsAuthData, roleArn: string): boolean =>
   addNodeRole(data, roleArn).kind === 'unchanged';
 
-/** Takes out a role that we added, no other. Who else uses it is asked before, by whoever calls this. */
+/**
+ * Takes out a role that we added, no other. Who else uses it is asked before, by whoever calls
+ * this.
+ */
 export const planRetirement = (map: AwsAuthMap | undefined, roleArn: string): AwsAuthPlan => {
   const role = roleWithoutPath(roleArn);
   const known = addedRolesOf(map);

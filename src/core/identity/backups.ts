@@ -1,5 +1,6 @@
-// Backups of aws-auth in a ConfigMap beside it: what stood there before each of our writes, numbered, a
-// bounded number of them. Decides what is kept and what comes back; never reads or writes.
+// Backups of aws-auth in a ConfigMap beside it: what stood there before each of our writes,
+// numbered, a bounded number of them. Decides what is kept and what comes back; never reads or
+// writes.
 import { type EpochMs, formatTime } from '../../api/brand.ts';
 import { type JsonObject, objectOr } from '../../api/json.ts';
 import type { KubeObject } from '../../api/kube.ts';
@@ -65,8 +66,8 @@ const sameData = (a: AwsAuthData, b: AwsAuthData): boolean =>
   Object.keys({ ...a, ...b }).every((key) => a[key] === b[key]);
 
 /**
- * The write that keeps `map` as it is now; undefined when the newest backup is just that, or when there is
- * nothing to keep. The oldest go where there are too many.
+ * The write that keeps `map` as it is now; undefined when the newest backup is just that, or when
+ * there is nothing to keep. The oldest go where there are too many.
  */
 export const planBackup = (
   backups: BackupsMap | undefined,
@@ -139,8 +140,8 @@ export const differenceOf = (now: AwsAuthData, then: AwsAuthData): Restored => {
 };
 
 /**
- * Puts a backup back as it was. Refused when nodes of `used` (role ARN to who uses it) that are let in now
- * would not be any more; `isForced` does it all the same.
+ * Puts a backup back as it was. Refused when nodes of `used` (role ARN to who uses it) that are let
+ * in now would not be any more; `isForced` does it all the same.
  */
 export const planRestore = (
   map: AwsAuthMap | undefined,

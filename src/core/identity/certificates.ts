@@ -1,6 +1,6 @@
-// Which certificate requests of kubelets are approved: those whose every name and address is that of the
-// instance by the cloud's record. What is not approved is left pending, with a reason; nothing is denied,
-// for a denial is final and a record may only be late.
+// Which certificate requests of kubelets are approved: those whose every name and address is that
+// of the instance by the cloud's record. What is not approved is left pending, with a reason;
+// nothing is denied, for a denial is final and a record may only be late.
 import type { EpochMs } from '../../api/brand.ts';
 import type { CertificateRequest } from '../../formats/index.ts';
 
@@ -34,7 +34,9 @@ export interface InstanceRecord {
 export interface RequestFacts {
   /** The instance that has this node's name, or whose id is it; undefined: the cloud knows none. */
   readonly instance: InstanceRecord | undefined;
-  /** The instance that the Node object of that name says it is; undefined: there is no such node. */
+  /**
+   * The instance that the Node object of that name says it is; undefined: there is no such node.
+   */
   readonly node: { readonly instanceId: string | undefined } | undefined;
   /** Of this node, this one not counted. */
   readonly pending: number;

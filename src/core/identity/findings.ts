@@ -1,5 +1,5 @@
-// What is wrong with who is let in as a node: entries that match nobody or hide one another, groups whose
-// nodes would be turned away. Finds, never changes.
+// What is wrong with who is let in as a node: entries that match nobody or hide one another, groups
+// whose nodes would be turned away. Finds, never changes.
 import { awsAuthEntries, mapRolesProblems, roleWithoutPath } from '../../formats/index.ts';
 import type { AwsAuthMap } from './aws-auth.ts';
 
@@ -56,7 +56,10 @@ const ofUser = (
   return [finding(rule, message, `add ${missing.join(' and ')} to the groups of its entry`)];
 };
 
-/** Linux nodes of a role with Windows' group break the network of Windows pods, and the other way round. */
+/**
+ * Linux nodes of a role with Windows' group break the network of Windows pods, and the other way
+ * round.
+ */
 const sharedBySystems = (users: readonly RoleUser[]): readonly IdentityFinding[] => {
   const roles = Map.groupBy(users, ({ roleArn }) => roleWithoutPath(roleArn));
   return [...roles].flatMap(([role, those]) => {

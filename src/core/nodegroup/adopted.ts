@@ -1,6 +1,8 @@
-// What an adopted Auto Scaling group says of itself, as the fields of a NodeGroup: sizes, subnets, types, capacity type, the
-// user's launch template, the cluster by its tags. Pure.
+// What an adopted Auto Scaling group says of itself, as the fields of a NodeGroup: sizes, subnets,
+// types, capacity type, the user's launch template, the cluster by its tags. Pure.
+
 import type { AdoptedFacts } from '../../api/adopted.ts';
+import { defined } from '../../api/defined.ts';
 import { isObject, type JsonObject, objectOr } from '../../api/json.ts';
 import { launchTemplateNameOf, type NodeGroup } from '../../api/nodegroup.ts';
 
@@ -35,7 +37,9 @@ const clusterKeys =
 /** kubeadm's own default. */
 const unnamedCluster = 'kubernetes';
 
-/** `others`: clusters that NodeGroups of this Kubernetes cluster name; all its node groups have one. */
+/**
+ * `others`: clusters that NodeGroups of this Kubernetes cluster name; all its node groups have one.
+ */
 export const clusterNameOf = (
   tags: Readonly<Record<string, string>>,
   others: readonly string[],
@@ -57,7 +61,10 @@ export const profileNameOf = (data: TemplateData): string | undefined => {
 const isSpotMarket = (data: TemplateData): boolean =>
   textIn(objectOr(data.InstanceMarketOptions), 'MarketType') === 'spot';
 
-/** `data`: undefined where the template was not read; `version`: Kubernetes' minor version of its nodes. */
+/**
+ * `data`: undefined where the template was not read; `version`: Kubernetes' minor version of its
+ * nodes.
+ */
 export const adoptedFacts = (
   group: Pick<NodeGroup, 'metadata' | 'spec'>,
   asg: AdoptedGroup,
@@ -86,8 +93,6 @@ export const adoptedFacts = (
     minSize,
     maxSize,
     ...(isUsers ? { launchTemplate } : {}),
-    ...(nodeRole === undefined ? {} : { nodeRole }),
-    ...(version === undefined ? {} : { version }),
-    ...(imageId === undefined ? {} : { imageId }),
+    ...defined({ nodeRole, version, imageId }),
   };
 };

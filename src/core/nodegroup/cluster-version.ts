@@ -1,5 +1,5 @@
-// EKS' rule for how far the nodes of managed groups may fall behind their cluster, asked before the cluster
-// moves to its next minor version. Pure: whoever asks reads cluster and groups.
+// EKS' rule for how far the nodes of managed groups may fall behind their cluster, asked before the
+// cluster moves to its next minor version. Pure: whoever asks reads cluster and groups.
 import type { Complaint } from './validate.ts';
 
 /** `1.33` -> 33; undefined for what is not a version of that form. */
@@ -11,7 +11,10 @@ const minorOf = (version: string): number | undefined => {
 /** From this minor version on a kubelet may be three versions older than the API server. */
 const longSkewFrom = 25;
 
-/** EKS user guide, "Update existing cluster to new Kubernetes version"; Kubernetes version skew policy. */
+/**
+ * EKS user guide, "Update existing cluster to new Kubernetes version"; Kubernetes version skew
+ * policy.
+ */
 const maxMinorsBehind = (kubeletMinor: number): number => (kubeletMinor >= longSkewFrom ? 3 : 2);
 
 /** The next minor version, e.g. `1.33` after `1.32`; undefined for what is not a version. */

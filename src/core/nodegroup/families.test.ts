@@ -1,4 +1,5 @@
-// What nodes of each image family are told, byte for byte, and what its images and releases are called.
+// What nodes of each image family are told, byte for byte, and what its images and releases are
+// called.
 import { describe, expect, it } from 'vitest';
 import {
   defaultAmiType,

@@ -43,7 +43,10 @@ const isLaunch = ({ description }: Activity): boolean => description.startsWith(
 /** So many different messages of one code are told: a group has about as many subnets. */
 const maxMessages = 6;
 
-/** The launches that failed since the last one that succeeded, one issue per code: each subnet has words of its own. */
+/**
+ * The launches that failed since the last one that succeeded, one issue per code: each subnet has
+ * words of its own.
+ */
 export const launchIssues = (
   activities: readonly Activity[],
   autoScalingGroupName: string,

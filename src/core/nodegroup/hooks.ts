@@ -1,5 +1,7 @@
-// The two lifecycle hooks of a node group's Auto Scaling group: which are missing, which Drover installed, and
-// what a group without the terminate hook reports. Changes no hook whose name is another's. Pure.
+// The two lifecycle hooks of a node group's Auto Scaling group: which are missing, which Drover
+// installed, and what a group without the terminate hook reports. Changes no hook whose name is
+// another's. Pure.
+import { defined } from '../../api/defined.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 
 export const launchHookName = 'Launch-LC-Hook';
@@ -32,16 +34,20 @@ export const standardHooks = (target: string | undefined): readonly WantedHook[]
     ...hook,
     heartbeatTimeoutSeconds,
     defaultResult,
-    ...(target === undefined ? {} : { notificationTarget: target }),
+    ...defined({ notificationTarget: target }),
   }));
 
-/** The mark that Drover leaves on a hook that it adds to a group: a release finds its own hooks by it. */
+/**
+ * The mark that Drover leaves on a hook that it adds to a group: a release finds its own hooks by
+ * it.
+ */
 const markOf = ({ metadata }: Pick<NodeGroup, 'metadata'>): string =>
   `drover.dev/nodegroup-uid=${metadata.uid}`;
 
 /**
- * What to install, terminations first: hooks whose names are free, where the NodeGroup has its hooks managed. They notify EventBridge
- * alone: EKS' own topic takes messages of groups that EKS made.
+ * What to install, terminations first: hooks whose names are free, where the NodeGroup has its
+ * hooks managed. They notify EventBridge alone: EKS' own topic takes messages of groups that EKS
+ * made.
  */
 export const missingHooks = (
   group: Pick<NodeGroup, 'metadata' | 'spec'>,
@@ -55,7 +61,10 @@ export const missingHooks = (
     .toReversed();
 };
 
-/** Hooks that a release deletes: those that Drover added, and all of its own on a group that it created. */
+/**
+ * Hooks that a release deletes: those that Drover added, and all of its own on a group that it
+ * created.
+ */
 export const installedHooks = <T extends Hook>(
   group: Pick<NodeGroup, 'metadata' | 'spec'>,
   has: readonly T[],
@@ -78,7 +87,10 @@ const putCommand = (asg: string): string =>
   `--lifecycle-hook-name ${terminateHookName} --lifecycle-transition ${terminating} ` +
   `--heartbeat-timeout ${heartbeatTimeoutSeconds} --default-result ${defaultResult}`;
 
-/** `refusal`: how AWS refused the calls that read or install hooks. Undefined where terminations are seen. */
+/**
+ * `refusal`: how AWS refused the calls that read or install hooks. Undefined where terminations are
+ * seen.
+ */
 export const hookLack = (
   group: Pick<NodeGroup, 'spec'>,
   asg: string,

@@ -106,8 +106,8 @@ export const newestImage = <I extends NamedImage>(images: readonly I[]): I | und
   images.toSorted((a, b) => b.name.localeCompare(a.name, 'en', { numeric: true }))[0];
 
 /**
- * The release in EKS' form: `1.32.9-20260905` with the kubelet's version from the description and the
- * day from the name; Bottlerocket's own version; Windows' with the Kubernetes version alone.
+ * The release in EKS' form: `1.32.9-20260905` with the kubelet's version from the description and
+ * the day from the name; Bottlerocket's own version; Windows' with the Kubernetes version alone.
  */
 export const releaseOf = (family: Family, image: NamedImage, version: string): string => {
   const [before = '', after = ''] = family.imageName.replace('%', version).split('#');
@@ -125,7 +125,10 @@ interface ReleaseAsked {
   readonly release: string | undefined;
 }
 
-/** Under which name to look for it; undefined where there are no images of that family for the version. */
+/**
+ * Under which name to look for it; undefined where there are no images of that family for the
+ * version.
+ */
 export const releaseImages = ({ amiType, version, release }: ReleaseAsked): string | undefined => {
   const family = familyOf(amiType);
   return family !== undefined && hasImages(amiType, version)

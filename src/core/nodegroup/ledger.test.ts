@@ -1,4 +1,5 @@
-// Whose the Auto Scaling group's size is while an update changes it, as a table: what was noted, what is there now.
+// Whose the Auto Scaling group's size is while an update changes it, as a table: what was noted,
+// what is there now.
 import { describe, expect, it } from 'vitest';
 import { type Left, settle } from './ledger.ts';
 

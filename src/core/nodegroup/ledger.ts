@@ -1,15 +1,22 @@
-// Whose the Auto Scaling group's size is while an update changes it too: how much of what is there is the update's, how
-// much is what people want. Told apart by what was noted before each change of ours, never by the size alone. Pure.
+// Whose the Auto Scaling group's size is while an update changes it too: how much of what is there
+// is the update's, how much is what people want. Told apart by what was noted before each change of
+// ours, never by the size alone. Pure.
 import type { NodeGroupStatus } from '../../api/nodegroup.ts';
 import type { Sizes } from './sizes.ts';
 
 type NotedSurge = NonNullable<NodeGroupStatus['surge']>;
 
-/** Of the instances that an update ends with decrement, those that have left: `sure` by our call, `most` by it or otherwise. */
+/**
+ * Of the instances that an update ends with decrement, those that have left: `sure` by our call,
+ * `most` by it or otherwise.
+ */
 export interface Left {
   readonly sure: number;
   readonly most: number;
-  /** What others terminated with its place since `surge.takenUntil`; absent: nothing, or nobody looked. */
+  /**
+   * What others terminated with its place since `surge.takenUntil`; absent: nothing, or nobody
+   * looked.
+   */
   readonly taken?: {
     readonly count: number;
     /** When the newest of these terminations began, in Auto Scaling's time. */
@@ -22,7 +29,10 @@ const nobodyLeft: Left = { sure: 0, most: 0 };
 export interface Settled {
   /** The group's size without what is the update's. */
   readonly people: number;
-  /** The group as it was when it was last told of, what we have set since then included, and `desired` as `people`. */
+  /**
+   * The group as it was when it was last told of, what we have set since then included, and
+   * `desired` as `people`.
+   */
   readonly before: Pick<Sizes, 'desired' | 'maxSize'> | undefined;
   /** What of the group's size is the update's now. */
   readonly carried: number;
@@ -38,8 +48,8 @@ const carriedOf = ({ carried, desired, retiring = 0 }: NotedSurge): number =>
   carried ?? desired + retiring;
 
 /**
- * Of an update that has ended: what it carried beyond the surplus that stays is scaled in as any other, and takes its place along
- * when it goes.
+ * Of an update that has ended: what it carried beyond the surplus that stays is scaled in as any
+ * other, and takes its place along when it goes.
  */
 export const leftSince = (surge: NotedSurge | undefined): Left => {
   if (surge === undefined) return nobodyLeft;
@@ -49,8 +59,8 @@ export const leftSince = (surge: NotedSurge | undefined): Left => {
 };
 
 /**
- * A version before wrote no `left`, and noted a surge before it was asked for: how many are the update's shows in what was told
- * beside what people want, and who has left was taken note of then.
+ * A version before wrote no `left`, and noted a surge before it was asked for: how many are the
+ * update's shows in what was told beside what people want, and who has left was taken note of then.
  */
 const withLeft = (
   surge: NotedSurge,
@@ -71,8 +81,8 @@ export const leftAnew = (surge: NotedSurge | undefined, left: Left): number =>
   Math.max(0, left.sure - Math.min(surge?.left ?? left.most, left.most));
 
 /**
- * By how much the maximum is to be larger. While an update runs, by all that is the update's: the maximum is the witness of
- * its calls. After that by what does not fit into the user's.
+ * By how much the maximum is to be larger. While an update runs, by all that is the update's: the
+ * maximum is the witness of its calls. After that by what does not fit into the user's.
  */
 export const roomOf = (surge: NotedSurge, isUpdating: boolean): number =>
   isUpdating ? Math.max(surge.maxSize, carriedOf(surge)) : surge.maxSize;
@@ -80,8 +90,9 @@ export const roomOf = (surge: NotedSurge, isUpdating: boolean): number =>
 type Told = Pick<NodeGroupStatus, 'desired' | 'maxSize' | 'surge' | 'requested' | 'updating'>;
 
 /**
- * Whether the call that was noted has been made. It sets desired and maximum at once, and where an update's part changes it
- * changes both: then the maximum tells, which an autoscaler leaves alone; else what needs the smaller change by others.
+ * Whether the call that was noted has been made. It sets desired and maximum at once, and where an
+ * update's part changes it changes both: then the maximum tells, which an autoscaler leaves alone;
+ * else what needs the smaller change by others.
  */
 const isCarriedOut = (
   next: NonNullable<NotedSurge['next']>,
@@ -95,7 +106,10 @@ const isCarriedOut = (
   return Math.abs(actual.desired - next.desired) < Math.abs(actual.desired - told.desired);
 };
 
-/** The group with what was noted of it when it was last told of, or as the call that was noted has left it. */
+/**
+ * The group with what was noted of it when it was last told of, or as the call that was noted has
+ * left it.
+ */
 const lastOf = (status: Told, surge: NotedSurge, actual: Sizes) => {
   const { next } = surge;
   if (next !== undefined && isCarriedOut(next, status, actual)) {
@@ -112,8 +126,9 @@ const lastOf = (status: Told, surge: NotedSurge, actual: Sizes) => {
 };
 
 /**
- * What others terminate with its place, as the cluster autoscaler does, comes off what is the update's as long as there is
- * any of that: a node that runs nothing is what the update has too many of. A size that is set as a number is a wish.
+ * What others terminate with its place, as the cluster autoscaler does, comes off what is the
+ * update's as long as there is any of that: a node that runs nothing is what the update has too
+ * many of. A size that is set as a number is a wish.
  */
 export const settle = (status: Told | undefined, actual: Sizes, left: Left): Settled => {
   const noted = status?.surge;

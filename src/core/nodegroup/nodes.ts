@@ -70,9 +70,9 @@ const sourceVersionLabel = 'eks.amazonaws.com/sourceLaunchTemplateVersion';
 const groupLabel = 'eks.amazonaws.com/nodegroup';
 
 /**
- * What a node that registers once more has to have (CVE-2025-5187: what a node says of itself then is not what its instance
- * was started with), and one whose image brings its own bootstrap: the spec's labels and taints, and EKS' own labels by
- * the cloud's record of the instance.
+ * What a node that registers once more has to have (CVE-2025-5187: what a node says of itself then
+ * is not what its instance was started with), and one whose image brings its own bootstrap: the
+ * spec's labels and taints, and EKS' own labels by the cloud's record of the instance.
  */
 export const wantedAnew = (
   group: NodeGroup,
@@ -135,8 +135,9 @@ const isLate = ({ joinedAt, isCurrent, isOwed }: MarkPlace, since: number, now: 
   (!isCurrent && (joinedAt === undefined || (joinedAt >= since && now - joinedAt < lateWithinMs)));
 
 /**
- * Whether a node is to be made as the spec has it: each node once when labels or taints change, and one
- * that was starting meanwhile when it joins, or whose patch was refused. Later changes of a node are its owners' and agents' own.
+ * Whether a node is to be made as the spec has it: each node once when labels or taints change, and
+ * one that was starting meanwhile when it joins, or whose patch was refused. Later changes of a
+ * node are its owners' and agents' own.
  */
 export const mustMark = (
   wanted: Wanted,
@@ -149,7 +150,9 @@ export const mustMark = (
   return isLate(place, Date.parse(nodeMarks.since), now);
 };
 
-/** What is remembered once every node was looked at, so that what leaves the spec leaves the nodes. */
+/**
+ * What is remembered once every node was looked at, so that what leaves the spec leaves the nodes.
+ */
 export const markedBy = (
   wanted: Wanted,
   before: MarksStatus,

@@ -1,5 +1,5 @@
-// What a node group owns in the cloud: the tags it puts on it, and whether something of its name is its
-// own. What is not is never changed. Pure.
+// What a node group owns in the cloud: the tags it puts on it, and whether something of its name is
+// its own. What is not is never changed. Pure.
 import {
   autoScalingGroupNameOf,
   launchTemplateNameOf,
@@ -81,7 +81,10 @@ export const ownershipOf = (group: Named, tags: Tags, others: readonly Named[] =
   return { kind: owner === undefined || cluster === undefined ? 'free' : 'named' };
 };
 
-/** Whether the group is looked after for this NodeGroup: so too before its mark, where its tags say whose. */
+/**
+ * Whether the group is looked after for this NodeGroup: so too before its mark, where its tags say
+ * whose.
+ */
 export const holdsGroup = (group: Named, tags: Tags): boolean => {
   const { kind } = ownershipOf(group, tags);
   return kind === 'own' || kind === 'named';
@@ -120,8 +123,8 @@ export const mappedRoleOf = ({ spec }: { readonly spec: { readonly nodeRole: str
   spec.nodeRole.replace(/^(arn:[^:]*:iam::\d*:role)\/.*\/([^/]+)$/, '$1/$2');
 
 /**
- * Derived launch template or instance profile of this group: never one that the user brought. Those of an
- * adopted group that carry its names go with it.
+ * Derived launch template or instance profile of this group: never one that the user brought. Those
+ * of an adopted group that carry its names go with it.
  */
 export const ownsDerived = (
   group: NodeGroup,

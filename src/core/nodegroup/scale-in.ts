@@ -1,6 +1,6 @@
-// Which instances go when there are too many, and why these: first those whose loss nobody notices, then EC2
-// Auto Scaling's own order (user guide, default termination policy), with what is being drained anyway
-// before what still serves. Pure.
+// Which instances go when there are too many, and why these: first those whose loss nobody notices,
+// then EC2 Auto Scaling's own order (user guide, default termination policy), with what is being
+// drained anyway before what still serves. Pure.
 
 export interface Candidate {
   readonly instanceId: string;

@@ -1,5 +1,6 @@
-// Sizes that a leader is about to ask Auto Scaling for, noted before it does. No call of the cloud can be fenced: what a
-// leader that stood still sends when it wakes takes effect, and would look like the wish of somebody. Pure.
+// Sizes that a leader is about to ask Auto Scaling for, noted before it does. No call of the cloud
+// can be fenced: what a leader that stood still sends when it wakes takes effect, and would look
+// like the wish of somebody. Pure.
 import { type EpochMs, formatTime, parseTime } from '../../api/brand.ts';
 import type { SizeCall } from '../../api/nodegroup.ts';
 import { isBetween, type Sizes } from './sizes.ts';
@@ -60,8 +61,8 @@ const sizesBefore = (call: SizeCall, seen: GroupSizes): Partial<Sizes> => {
 };
 
 /**
- * The sizes that the group would have had not an earlier leader's call arrived after this one took over: what people
- * want is read from those. Nothing where no such call shows.
+ * The sizes that the group would have had not an earlier leader's call arrived after this one took
+ * over: what people want is read from those. Nothing where no such call shows.
  */
 export const sizesWithoutLateCall = (
   calls: readonly SizeCall[] | undefined,
@@ -82,8 +83,9 @@ export const sizesWithoutLateCall = (
 };
 
 /**
- * What to note before this pass' effects: the sizes that it is about to ask for (`asks`), and those of earlier leaders.
- * `late`: what `sizesWithoutLateCall` said, as far as it is not what is wanted anyway.
+ * What to note before this pass' effects: the sizes that it is about to ask for (`asks`), and those
+ * of earlier leaders. `late`: what `sizesWithoutLateCall` said, as far as it is not what is wanted
+ * anyway.
  */
 export const notedCalls = (
   calls: readonly SizeCall[] | undefined,

@@ -1,5 +1,5 @@
-// Who wants which size: a request in the spec, or a change that somebody made to the Auto Scaling group
-// from outside. The first is carried out, the second written back and never pushed back.
+// Who wants which size: a request in the spec, or a change that somebody made to the Auto Scaling
+// group from outside. The first is carried out, the second written back and never pushed back.
 import type { NodeGroupScaling } from '../../api/nodegroup.ts';
 
 export interface Sizes {
@@ -17,7 +17,10 @@ export interface SizeFacts {
   readonly noted: NodeGroupScaling | undefined;
   /** The spec is as a write-back of ours left it. */
   readonly followed: boolean;
-  /** Somebody changed the spec after a write-back of ours of which the status was never told: it is a request. */
+  /**
+   * Somebody changed the spec after a write-back of ours of which the status was never told: it is
+   * a request.
+   */
   readonly asksAnew?: boolean;
 }
 
@@ -82,7 +85,10 @@ export interface WantedSizes {
   readonly minSize: number;
   readonly maxSize: number;
   readonly target: number;
-  /** What an update lowers it to, and leaves to Auto Scaling which instance goes: at once with the maximum. */
+  /**
+   * What an update lowers it to, and leaves to Auto Scaling which instance goes: at once with the
+   * maximum.
+   */
   readonly lower?: number | undefined;
 }
 

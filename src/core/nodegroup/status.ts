@@ -1,7 +1,9 @@
 // The status of a NodeGroup, given its Auto Scaling group, its nodes and what is under way: counts,
 // EKS' state word, conditions. Pure; asks nobody.
+
 import type { AdoptedFacts } from '../../api/adopted.ts';
 import { type EpochMs, formatKubeTime } from '../../api/brand.ts';
+import { defined } from '../../api/defined.ts';
 import type { Condition } from '../../api/kube.ts';
 import {
   autoScalingGroupNameOf,
@@ -114,7 +116,10 @@ const countsOf = ({ scaling, isReady, isInService }: StatusFacts): Counts => {
   };
 };
 
-/** When all of its nodes had joined for the first time, drained since or not; adopted ones as they are. */
+/**
+ * When all of its nodes had joined for the first time, drained since or not; adopted ones as they
+ * are.
+ */
 const createdAt = (facts: StatusFacts, { joined }: Counts): string | undefined => {
   const { group, scaling, issues, now } = facts;
   if (group.status?.createdAt !== undefined) return group.status.createdAt;
@@ -149,8 +154,8 @@ const wantedAtFirst = ({ requested, target }: StatusFacts): number =>
   Math.max(requested.minSize, Math.min(requested.maxSize, target));
 
 /**
- * Of a group that is missing from one answer the last that was seen: it has not changed. One that was never whole
- * and is not there is asked for anew, with the sizes that are asked for by now.
+ * Of a group that is missing from one answer the last that was seen: it has not changed. One that
+ * was never whole and is not there is asked for anew, with the sizes that are asked for by now.
  */
 const sizesOf = (facts: StatusFacts): Pick<NodeGroupStatus, 'desired' | 'minSize' | 'maxSize'> => {
   const { group, scaling, isMissing, requested } = facts;
@@ -176,7 +181,10 @@ const isTooLong = (status: NodeGroupStatus): boolean => {
   return text.length * 3 > maxStatusBytes && utf8.encode(text).length > maxStatusBytes;
 };
 
-/** What is wrong is told shorter until the whole fits; where nothing is wrong, nothing can be told shorter. */
+/**
+ * What is wrong is told shorter until the whole fits; where nothing is wrong, nothing can be told
+ * shorter.
+ */
 export const statusOf = (facts: StatusFacts): NodeGroupStatus => {
   for (let halvings = 0; ; halvings++) {
     const status = wholeStatus(facts, halvings);
@@ -192,7 +200,10 @@ const surgeOf = ({ surge }: StatusFacts): Pick<NodeGroupStatus, 'surge'> => {
   return isNothing ? {} : { surge };
 };
 
-/** An adopted group is as its owner made it: of the template that its spec named when it was first looked at. */
+/**
+ * An adopted group is as its owner made it: of the template that its spec named when it was first
+ * looked at.
+ */
 const adoptedTemplate = ({ group, requestedRevision }: StatusFacts) => {
   const { spec, status } = group;
   if (spec.autoScalingGroupName === undefined) return undefined;
@@ -217,7 +228,7 @@ const wholeStatus = (facts: StatusFacts, halvings: number): NodeGroupStatus => {
     dated({ ...one, ...(generation && { observedGeneration: generation }) }, facts),
   );
   return {
-    ...(generation === undefined ? {} : { observedGeneration: generation }),
+    ...defined({ observedGeneration: generation }),
     state: stateOf(facts, created),
     ...sizesOf(facts),
     instances: counts.instances.length,
@@ -227,23 +238,15 @@ const wholeStatus = (facts: StatusFacts, halvings: number): NodeGroupStatus => {
     autoScalingGroupName: autoScalingGroupNameOf(group),
     capacityType: group.spec.capacityType,
     version: made?.version ?? (before?.version || group.spec.version),
-    ...(releaseVersion === undefined ? {} : { releaseVersion }),
-    ...(imageId === undefined ? {} : { imageId }),
-    ...(launchTemplate === undefined ? {} : { launchTemplate }),
-    ...(adopted === undefined ? {} : { adopted }),
-    ...(created === undefined ? {} : { createdAt: created }),
+    ...defined({ releaseVersion, imageId, launchTemplate, adopted, createdAt: created }),
     requested: facts.requested,
-    ...(facts.requestedRevision === undefined
-      ? {}
-      : { requestedRevision: facts.requestedRevision }),
+    ...defined({ requestedRevision: facts.requestedRevision }),
     ...surgeOf(facts),
     ...(facts.sizeCalls.length === 0 ? {} : { sizeCalls: facts.sizeCalls }),
-    ...(facts.updating === undefined ? {} : { updating: facts.updating }),
-    ...(scaleIn === undefined ? {} : { scaleIn }),
-    ...(failure === undefined ? {} : { failure }),
+    ...defined({ updating: facts.updating, scaleIn, failure }),
     ...(failedUpdate === undefined ? {} : { failedUpdate: failedUpdate.name }),
     ...facts.marked,
-    ...(templateGeneration === undefined ? {} : { templateGeneration }),
+    ...defined({ templateGeneration }),
     health: issues,
     conditions,
   };

@@ -1,5 +1,6 @@
 // The launch template that EKS derives for a node group, from its spec and the user's own template.
 // Rules: EKS user guide, "launch-templates"; reference aws-api 6. Pure.
+import { defined } from '../../api/defined.ts';
 import { isObject, type JsonObject, jsonEqual, objectOr } from '../../api/json.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import { maxPodsOf } from '../../formats/index.ts';
@@ -146,7 +147,7 @@ export const templateData = (facts: TemplateFacts): JsonObject | TemplateProblem
     ...source,
     ImageId: imageId,
     ...(isMixed && more.length > 0 ? {} : { InstanceType: instanceType }),
-    ...(spec.remoteAccess?.ec2SshKey === undefined ? {} : { KeyName: spec.remoteAccess.ec2SshKey }),
+    ...defined({ KeyName: spec.remoteAccess?.ec2SshKey }),
     ...groupsOf(source, securityGroups),
     IamInstanceProfile: { Name: name },
     ...diskOf(source, group),
@@ -161,13 +162,16 @@ export const templateData = (facts: TemplateFacts): JsonObject | TemplateProblem
 };
 
 /**
- * Whether new nodes are made of what the group's derived template holds already: then an update makes no further version
- * of it, and what was started from this one is up to date.
+ * Whether new nodes are made of what the group's derived template holds already: then an update
+ * makes no further version of it, and what was started from this one is up to date.
  */
 export const sameTemplateData = (latest: JsonObject, made: JsonObject): boolean =>
   jsonEqual(latest, made);
 
-/** The same of a template that brings its own image and user data, to which the group adds nothing of the cluster's. */
+/**
+ * The same of a template that brings its own image and user data, to which the group adds nothing
+ * of the cluster's.
+ */
 export const sameOwnTemplate = (
   group: NodeGroup,
   { inUse, asked }: { readonly inUse: JsonObject; readonly asked: JsonObject },

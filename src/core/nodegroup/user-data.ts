@@ -1,5 +1,5 @@
-// What a new node of a managed group is told: its labels, taints and pod limit, in the form that its
-// image family reads. A user's own parts are kept, in EKS' order. Pure text.
+// What a new node of a managed group is told: its labels, taints and pod limit, in the form that
+// its image family reads. A user's own parts are kept, in EKS' order. Pure text.
 import type { Taint } from '../../api/kube.ts';
 import {
   evaluateUserData,

@@ -1,5 +1,5 @@
-// EKS' rules for the version, release and launch template that a node group is updated to, in EKS' words
-// where they are known. Pure: whoever asks reads cluster, images and templates.
+// EKS' rules for the version, release and launch template that a node group is updated to, in EKS'
+// words where they are known. Pure: whoever asks reads cluster, images and templates.
 import type { JsonObject } from '../../api/json.ts';
 import type { NodeGroupSpec } from '../../api/nodegroup.ts';
 import type { NodeGroupChange, NodeGroupUpdateSpec } from '../../api/nodegroup-update.ts';
@@ -7,8 +7,8 @@ import { familyOf } from './images.ts';
 import type { Complaint } from './validate.ts';
 
 /**
- * EKS takes the version that the group has, or the cluster's: anything above, below or between, and what
- * is no version at all, is one mistake to it.
+ * EKS takes the version that the group has, or the cluster's: anything above, below or between, and
+ * what is no version at all, is one mistake to it.
  */
 export const versionComplaint = (
   version: string,
@@ -130,8 +130,8 @@ export const creationRefusal = (
 };
 
 /**
- * What another version of the group's own template must have, and must not, besides. A group whose version in use (`before`) has
- * types in both places, or in neither, goes on so.
+ * What another version of the group's own template must have, and must not, besides. A group whose
+ * version in use (`before`) has types in both places, or in neither, goes on so.
  */
 export const versionRefusal = (
   spec: TemplateUser & Pick<NodeGroupSpec, 'instanceTypes'>,

@@ -1,4 +1,5 @@
-// How the drain stands that a scale-in or an update asked for, where somebody else asked the same node since.
+// How the drain stands that a scale-in or an update asked for, where somebody else asked the same
+// node since.
 import { describe, expect, it } from 'vitest';
 import { epochMs } from '../../api/brand.ts';
 import type { NodeDisruption } from '../../api/disruption.ts';

@@ -1,5 +1,5 @@
-// Nodes on their way out through a scale-in or delete: which there are, which are too many, which are
-// drained and may be terminated, which drain failed. Reads NodeDisruptions; writes nothing.
+// Nodes on their way out through a scale-in or delete: which there are, which are too many, which
+// are drained and may be terminated, which drain failed. Reads NodeDisruptions; writes nothing.
 import { type EpochMs, parseTime } from '../../api/brand.ts';
 import type { DisruptionCause, NodeDisruption } from '../../api/disruption.ts';
 import { unreadyPodText } from '../drain/index.ts';
@@ -12,7 +12,10 @@ export const isOwnScaleIn = (cause: DisruptionCause, group: string): boolean =>
   cause.cancelledAt === undefined &&
   cause.id.startsWith(`scale-in/${group}/`);
 
-/** Whether a cause was asked for by the scale-in or update `id`: the first time, or again after a withdrawal. */
+/**
+ * Whether a cause was asked for by the scale-in or update `id`: the first time, or again after a
+ * withdrawal.
+ */
 export const isOfRequest = (causeId: string, id: string): boolean =>
   causeId === id || causeId.startsWith(`${id}/`);
 
@@ -40,7 +43,10 @@ export interface VictimFacts {
   readonly now: EpochMs;
 }
 
-/** Until when an instance whose drain is over may still be kept: for its cooldown, or by whoever asked. */
+/**
+ * Until when an instance whose drain is over may still be kept: for its cooldown, or by whoever
+ * asked.
+ */
 const keptUntil = ({ status }: NodeDisruption, cause: DisruptionCause): number => {
   const { phase, drainedAt } = status ?? {};
   const emptyAt = phase === 'Completing' ? parseTime(drainedAt) : undefined;
@@ -49,8 +55,8 @@ const keptUntil = ({ status }: NodeDisruption, cause: DisruptionCause): number =
 };
 
 /**
- * Drained for us a moment ago, so that its end has been asked for or is under way; what others asked of it since, and took
- * back, keeps it no longer.
+ * Drained for us a moment ago, so that its end has been asked for or is under way; what others
+ * asked of it since, and took back, keeps it no longer.
  */
 const isStillGoing = (
   { status }: NodeDisruption,

@@ -1,6 +1,7 @@
 // The CloudFormation stack of a cluster, with the resources that eksctl gives it: a network of its
 // own, or the one that the file names, the control plane, its role and the nodes' shared security
 // group. Pure.
+import { defined } from '../../api/defined.ts';
 import type { JsonObject } from '../../api/json.ts';
 import type { ClusterConfig } from '../../formats/index.ts';
 import { clusterStackName, clusterTag } from './names.ts';
@@ -155,7 +156,7 @@ const serviceRole = (boundary: string | undefined): JsonObject => ({
         },
       ],
     },
-    ...(boundary === undefined ? {} : { PermissionsBoundary: boundary }),
+    ...defined({ PermissionsBoundary: boundary }),
     ManagedPolicyArns: ['AmazonEKSClusterPolicy', 'AmazonEKSVPCResourceController'].map((name) => ({
       'Fn::Sub': `arn:\${AWS::Partition}:iam::aws:policy/${name}`,
     })),
@@ -198,7 +199,7 @@ const controlPlane = (config: ClusterConfig, subnets: readonly (JsonObject | str
   Type: 'AWS::EKS::Cluster',
   Properties: {
     Name: config.name,
-    ...(config.version === undefined ? {} : { Version: config.version }),
+    ...defined({ Version: config.version }),
     RoleArn: config.serviceRoleArn ?? getAtt('ServiceRole', 'Arn'),
     ResourcesVpcConfig: {
       SubnetIds: [...subnets],

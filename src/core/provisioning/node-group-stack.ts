@@ -1,6 +1,7 @@
 // The CloudFormation stack of one node group, with the resources that eksctl gives it: a managed
 // group is an EKS nodegroup with a launch template and a role, a self-managed one a plain Auto
 // Scaling group. Pure: facts of cluster, subnets and image come in, a template goes out.
+import { defined } from '../../api/defined.ts';
 import type { JsonObject } from '../../api/json.ts';
 import type { Taint } from '../../api/kube.ts';
 import { type GroupConfig, sizesOf } from '../../formats/index.ts';
@@ -86,7 +87,7 @@ const disk = (facts: NodeGroupStackFacts, group: GroupConfig): JsonObject => {
   const volume: JsonObject = {
     VolumeSize: group.volumeSizeGiB,
     VolumeType: group.volumeType,
-    ...(group.volumeEncrypted === undefined ? {} : { Encrypted: group.volumeEncrypted }),
+    ...defined({ Encrypted: group.volumeEncrypted }),
   };
   return {
     DeviceName: familyNamed(facts.family)?.rootDevice ?? '/dev/xvda',
@@ -143,13 +144,13 @@ const managedOptions = (facts: NodeGroupStackFacts, group: GroupConfig): JsonObj
   return {
     ...(group.ami === undefined && amiType !== undefined ? { AmiType: amiType } : {}),
     ...(group.spot ? { CapacityType: 'SPOT' } : {}),
-    ...(group.releaseVersion === undefined ? {} : { ReleaseVersion: group.releaseVersion }),
+    ...defined({ ReleaseVersion: group.releaseVersion }),
     ...(group.taints.length === 0
       ? {}
       : {
           Taints: group.taints.map(({ key, value, effect }) => ({
             Key: key,
-            ...(value === undefined ? {} : { Value: value }),
+            ...defined({ Value: value }),
             Effect: eksTaintEffect[effect],
           })),
         }),
@@ -195,7 +196,7 @@ const managedResources = (
   const template =
     own === undefined
       ? { Id: { Ref: 'LaunchTemplate' } }
-      : { Id: own.id, ...(own.version === undefined ? {} : { Version: own.version }) };
+      : { Id: own.id, ...defined({ Version: own.version }) };
   return {
     ...(own === undefined
       ? {
@@ -205,7 +206,7 @@ const managedResources = (
               LaunchTemplateName: { Ref: 'AWS::StackName' },
               LaunchTemplateData: {
                 ...launchData(facts, group),
-                ...(group.ami === undefined ? {} : { ImageId: group.ami }),
+                ...defined({ ImageId: group.ami }),
                 ...ownBootstrap(facts, group),
               },
             },
@@ -266,7 +267,7 @@ const selfManagedResources = (
         LaunchTemplateName: { Ref: 'AWS::StackName' },
         LaunchTemplateData: {
           ...launchData(facts, group),
-          ...(facts.imageId === undefined ? {} : { ImageId: facts.imageId }),
+          ...defined({ ImageId: facts.imageId }),
           InstanceType: group.instanceTypes[0] ?? 'm5.large',
           IamInstanceProfile: { Arn: getAtt('NodeInstanceProfile', 'Arn') },
           UserData: { 'Fn::Base64': userDataOf(kind, facts, group) },

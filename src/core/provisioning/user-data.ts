@@ -1,6 +1,7 @@
 // User data of a node group, as eksctl writes it for its families: from the cluster's facts
 // to a kubelet with the labels of article 002. Managed groups get theirs from their controller, but
 // for those with an image of the user's own.
+import { defined } from '../../api/defined.ts';
 import {
   type Family,
   type GroupConfig,
@@ -37,14 +38,15 @@ const labelsOf = (cluster: string, group: GroupConfig): Readonly<Record<string, 
     ? {
         'eks.amazonaws.com/nodegroup': group.name,
         'eks.amazonaws.com/capacityType': group.spot ? 'SPOT' : 'ON_DEMAND',
-        ...(group.ami === undefined ? {} : { 'eks.amazonaws.com/nodegroup-image': group.ami }),
+        ...defined({ 'eks.amazonaws.com/nodegroup-image': group.ami }),
       }
     : {}),
 });
 
 /**
- * What the group's nodes keep of memory where it says how many pods may run: nodeadm and bootstrap.sh
- * would take their own number (awslabs/amazon-eks-ami#1698), Bottlerocket takes the right one itself.
+ * What the group's nodes keep of memory where it says how many pods may run: nodeadm and
+ * bootstrap.sh would take their own number (awslabs/amazon-eks-ami#1698), Bottlerocket takes the
+ * right one itself.
  */
 export const reservedFor = (
   family: Family,
@@ -84,7 +86,9 @@ export const injectionOf = (family: Family, facts: JoinFacts, group: GroupConfig
   override: group.overrideBootstrapCommand,
 });
 
-/** Plain text, not base64. Throws where there is nothing that could be merged: without user data. */
+/**
+ * Plain text, not base64. Throws where there is nothing that could be merged: without user data.
+ */
 export const userDataOf = (kind: UserDataKind, facts: JoinFacts, group: GroupConfig): string => {
   const written = writeUserData(injectionOf(families[kind], facts, group));
   if (written.kind === 'fault') throw new Error(written.message);

@@ -1,5 +1,6 @@
-// The story of one node from its steps: how long lay between them, and what is missing or in the wrong order.
-// The order is that of EKS' own drain: out of the load balancers, cordoned, pods evicted, deleted.
+// The story of one node from its steps: how long lay between them, and what is missing or in the
+// wrong order. The order is that of EKS' own drain: out of the load balancers, cordoned, pods
+// evicted, deleted.
 import type { NodeRecord, Step, StepKind } from './read.ts';
 
 /** How long one thing took to follow another. */

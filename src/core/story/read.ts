@@ -1,5 +1,7 @@
-// Reads audit events (audit.k8s.io/v1) into the steps of each node's life: joined, labelled, cordoned, pods
-// placed, evicted, refused, gone, deleted. Keeps what was done and by whom; judges nothing.
+// Reads audit events (audit.k8s.io/v1) into the steps of each node's life: joined, labelled,
+// cordoned, pods placed, evicted, refused, gone, deleted. Keeps what was done and by whom; judges
+// nothing.
+import { defined } from '../../api/defined.ts';
 import { isObject, type Json, type JsonObject, objectOr } from '../../api/json.ts';
 
 export type StepKind =
@@ -111,7 +113,7 @@ export class StoryReader {
     const entry = this.#entry(name);
     const say = (kind: StepKind, detail?: string): void => {
       this.#count++;
-      entry.steps.push({ ...by, kind, ...(detail === undefined ? {} : { detail }) });
+      entry.steps.push({ ...by, kind, ...defined({ detail }) });
     };
     const asked = objectOr(event.requestObject);
     this.#learnGroup(entry, asked, objectOr(event.responseObject));
@@ -142,7 +144,7 @@ export class StoryReader {
     const pod = `${text(reference.namespace)}/${text(reference.name)}`;
     const say = (kind: StepKind, detail?: string): void => {
       this.#count++;
-      this.#podSteps.push({ ...by, kind, pod, ...(detail === undefined ? {} : { detail }) });
+      this.#podSteps.push({ ...by, kind, pod, ...defined({ detail }) });
     };
     if (reference.subresource === 'binding') {
       const node = text(objectOr(objectOr(event.requestObject).target).name);

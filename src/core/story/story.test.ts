@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { defined } from '../../api/defined.ts';
 import type { JsonObject } from '../../api/json.ts';
 import { type NodeStory, StoryReader, tellStory } from './index.ts';
 
@@ -40,7 +41,7 @@ const pod = (
       resource: 'pods',
       namespace: 'demo',
       name,
-      ...(subresource === undefined ? {} : { subresource }),
+      ...defined({ subresource }),
     },
     responseStatus: { code: 201 },
     ...more,

@@ -1,6 +1,8 @@
 // When there is no node to drain: never joined, deleted, or its instance is gone. Completing a hook
 // on that ground is asked of the servers themselves first, past every cache.
+
 import { epochMs, formatTime } from '../../api/brand.ts';
+import { defined } from '../../api/defined.ts';
 import type { DisruptionOutcome, NodeDisruption, WaitingOn } from '../../api/disruption.ts';
 import { autoScalingGroupNameOf } from '../../api/nodegroup.ts';
 import type { Step } from '../../api/plan.ts';
@@ -175,7 +177,10 @@ export const askForInstance = ({ disruption, memory, now }: Observation): Step |
   return { kind: 'Confirm', what: 'instance', subject: instanceId };
 };
 
-/** Whether the cloud is taking the instance: what it says after our last call. undefined = it is to be asked. */
+/**
+ * Whether the cloud is taking the instance: what it says after our last call. undefined = it is to
+ * be asked.
+ */
 export const isLeaving = ({ memory, now }: Observation): boolean | undefined => {
   const { leaving, terminate } = memory;
   if (terminate?.done === true) return true;
@@ -193,7 +198,7 @@ export const askWhetherLeaving = ({ disruption, group }: Observation): readonly 
       kind: 'Confirm',
       what: 'leaving',
       subject: instanceId,
-      ...(name === undefined ? {} : { autoScalingGroupName: name }),
+      ...defined({ autoScalingGroupName: name }),
     },
   ];
 };

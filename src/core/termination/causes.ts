@@ -1,9 +1,11 @@
 // Several causes on one instance as one demand: the earliest deadline that forces, the strongest
-// follow-up, every hook of ours. Causes that were withdrawn or that the cloud has not confirmed, and
-// those of earlier episodes, do not count.
+// follow-up, every hook of ours. Causes that were withdrawn or that the cloud has not confirmed,
+// and those of earlier episodes, do not count.
+
 import { type DurationMs, durationMs, type EpochMs, epochMs, parseTime } from '../../api/brand.ts';
 import { spotNoticeMs, wasHandled } from '../../api/causes.ts';
 import { isInForce } from '../../api/confirmation.ts';
+import { defined } from '../../api/defined.ts';
 import {
   type DisruptionCause,
   type FollowUp,
@@ -61,8 +63,8 @@ export const holdingCause = (causes: readonly DisruptionCause[]): DisruptionCaus
   causes.every(isHolding) ? causes[0] : undefined;
 
 /**
- * The cause for whose turn a drained instance stays; undefined = none does. One that asks for its end and
- * waits for nothing is enough.
+ * The cause for whose turn a drained instance stays; undefined = none does. One that asks for its
+ * end and waits for nothing is enough.
  */
 const keepingCause = (causes: readonly DisruptionCause[]): DisruptionCause | undefined => {
   const ending = causes.filter(
@@ -203,8 +205,8 @@ const latest = (terms: readonly Term[]): EpochMs | undefined => {
 };
 
 /**
- * The deadline that forces first. None does where a hook that is not to be forced ends before it: nobody may force so
- * early, and the hook ends the drain.
+ * The deadline that forces first. None does where a hook that is not to be forced ends before it:
+ * nobody may force so early, and the hook ends the drain.
  */
 const forcingTerm = (terms: readonly Term[], hooks: readonly KnownHook[]): Term | undefined => {
   const open = hooks.filter(({ status }) => status.state === 'Open');
@@ -226,7 +228,10 @@ const strongest = (causes: readonly DisruptionCause[]): FollowUp => {
 const longestCooldown = (causes: readonly DisruptionCause[]): DurationMs =>
   durationMs(1000 * Math.max(0, ...causes.map(({ cooldownSeconds = 0 }) => cooldownSeconds)));
 
-/** What kept the instance of a drained node from being asked for by the causes it was drained for, withdrawn or not. */
+/**
+ * What kept the instance of a drained node from being asked for by the causes it was drained for,
+ * withdrawn or not.
+ */
 export const keptAsAsked = ({
   spec,
   status,
@@ -234,7 +239,7 @@ export const keptAsAsked = ({
   const { completingCauses = [] } = status ?? {};
   const causes = spec.causes.filter((cause) => wasHandled(cause, completingCauses));
   const keptBy = keepingCause(causes);
-  return { ...(keptBy === undefined ? {} : { keptBy }), cooldownMs: longestCooldown(causes) };
+  return { ...defined({ keptBy }), cooldownMs: longestCooldown(causes) };
 };
 
 export const demandOf = (observation: Observation): Demand => {
@@ -258,13 +263,12 @@ export const demandOf = (observation: Observation): Demand => {
     causes,
     hooks,
     followUp: strongest(causes),
-    ...(heldBy === undefined ? {} : { heldBy }),
-    ...(keptBy === undefined ? {} : { keptBy }),
+    ...defined({ heldBy, keptBy }),
     onDeadline: forcing === undefined ? 'fail' : 'force',
     waitsForReturning: forcing === undefined && causes.some(({ kind }) => kind === 'Update'),
     safetyMs: spot ? spotSafetyMs : safetyMs,
     cooldownMs: longestCooldown(causes),
-    ...(forceFrom === undefined ? {} : { forceFrom }),
+    ...defined({ forceFrom }),
     ...(Number.isFinite(deadline) ? { deadline: epochMs(deadline) } : {}),
   };
 };

@@ -1,6 +1,8 @@
 // Completing: the node is done with, its hooks are told, and so is whoever asked. What was decided
 // stands in the status; a call that is repeated after a crash finds its work done.
+
 import { type EpochMs, formatTime } from '../../api/brand.ts';
+import { defined } from '../../api/defined.ts';
 import type { DisruptionCause, NodeDisruptionStatus, WaitingOn } from '../../api/disruption.ts';
 import type { Step } from '../../api/plan.ts';
 import { askAgainAt, askForInstance, askWhetherLeaving, isLeaving } from './absence.ts';
@@ -42,8 +44,8 @@ const beginAgain = ({ disruption, now }: Observation): Decision => {
 };
 
 /**
- * Drained, and its owner has not let it go. It may go by itself meanwhile: where its node is not there or not
- * Ready the instance is asked about. Its `waitingOn` is empty when it is gone.
+ * Drained, and its owner has not let it go. It may go by itself meanwhile: where its node is not
+ * there or not Ready the instance is asked about. Its `waitingOn` is empty when it is gone.
  */
 const whileKept = (observation: Observation, keptBy: DisruptionCause): Decision => {
   const { memory, node } = observation;
@@ -129,7 +131,7 @@ const end = (
     endedAt: formatTime(now),
     // A cause that came meanwhile is not among them: it opens the next episode.
     handledCauses: handledIds(disruption, demand.causes),
-    ...(message === undefined ? {} : { message }),
+    ...defined({ message }),
     ...(failed ? withoutEndBlockers(before) : waitingFields([])),
     ...more,
   };

@@ -1,5 +1,6 @@
-// Whether the cloud confirms what a notice says: facts of one instance and a cause -> the cause with
-// what the cloud says of it. One row for each kind of notice; nothing else may let one move a pod.
+// Whether the cloud confirms what a notice says: facts of one instance and a cause -> the cause
+// with what the cloud says of it. One row for each kind of notice; nothing else may let one move a
+// pod.
 import { type EpochMs, epochMs, formatTime, parseTime } from '../../api/brand.ts';
 import { spotNoticeMs } from '../../api/causes.ts';
 import {
@@ -14,7 +15,9 @@ import {
 import type { CauseKind, Confirmation, DisruptionCause } from '../../api/disruption.ts';
 import { hookEnd } from './hooks.ts';
 
-/** How far the cloud's answers may lag behind its messages; a denial after that refutes the cause. */
+/**
+ * How far the cloud's answers may lag behind its messages; a denial after that refutes the cause.
+ */
 const answersWithinMs = 120_000;
 /** EC2 reclaims a spot instance at the end of its notice; one that runs this much later is kept. */
 const takenWithinMs = 60_000;
@@ -52,7 +55,10 @@ const denied = ({ cause, now }: Claim, reason: string): Verdict => {
   return now - since < answersWithinMs ? pending(reason) : refuted(reason);
 };
 
-/** A lifecycle state of EC2 Auto Scaling: Terminating, Terminating:Wait, Warmed:Terminating:Proceed, ... */
+/**
+ * A lifecycle state of EC2 Auto Scaling: Terminating, Terminating:Wait, Warmed:Terminating:Proceed,
+ * ...
+ */
 export const isTerminating = (state: string): boolean => /(?:^|:)Terminating(?::|$)/.test(state);
 
 const hook: Row = (claim) => {
@@ -189,7 +195,9 @@ export const confirmCause = (
   return { ...timed, confirmation };
 };
 
-/** `cause` of a message that cannot be true whatever the cloud says, as one from another account. */
+/**
+ * `cause` of a message that cannot be true whatever the cloud says, as one from another account.
+ */
 export const refuteCause = (
   cause: DisruptionCause,
   reason: string,

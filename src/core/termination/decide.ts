@@ -28,7 +28,9 @@ const byPhase: Readonly<Record<DisruptionPhase, Decide>> = {
   Ended: decideEnded,
 };
 
-/** The hooks to keep waiting, by phase. One being completed waits until Auto Scaling confirms it. */
+/**
+ * The hooks to keep waiting, by phase. One being completed waits until Auto Scaling confirms it.
+ */
 const hooksToKeep: Readonly<
   Record<DisruptionPhase, (observation: Observation, demand: Demand) => readonly KnownHook[]>
 > = {

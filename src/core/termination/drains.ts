@@ -1,8 +1,10 @@
 // Disruptions as the drains that share budgets: which may evict, until when, with whose intent to
 // force. The batch rule is here: nothing is evicted before every node of the batch shows its marks,
 // nor while further notices are arriving.
+
 import { type EpochMs, epochMs, formatTime, parseTime } from '../../api/brand.ts';
 import { isConfirmed, isInForce } from '../../api/confirmation.ts';
+import { defined } from '../../api/defined.ts';
 import type { NodeDisruption, NodeDisruptionStatus, WaitingOn } from '../../api/disruption.ts';
 import type { Node } from '../../api/kube.ts';
 import type { Classified, Drain, ForceWindow } from '../drain/index.ts';
@@ -29,7 +31,7 @@ export const forceWindow = (
     deadline: demand.deadline,
     onDeadline: demand.onDeadline,
     safetyMs: demand.safetyMs,
-    ...(demand.forceFrom === undefined ? {} : { forceFrom: demand.forceFrom }),
+    ...defined({ forceFrom: demand.forceFrom }),
   };
 };
 
@@ -95,7 +97,9 @@ export const batchOf = (
 
 type BatchBlocker = Extract<WaitingOn, { kind: 'batch' }>;
 
-/** What a marked drain waits for, or undefined when it may go on: its batch, and its batch's end. */
+/**
+ * What a marked drain waits for, or undefined when it may go on: its batch, and its batch's end.
+ */
 export const batchBlocker = (
   disruption: NodeDisruption,
   batch: Batch,
@@ -146,6 +150,6 @@ export const drainOf = (options: {
     ),
     mayEvict: marked,
     forcing: intended && status.forcingSince !== undefined,
-    ...(window === undefined ? {} : { window }),
+    ...defined({ window }),
   };
 };

@@ -1,4 +1,5 @@
-// An episode that finds its node empty because the one before it had drained it: what it says of that. Pure.
+// An episode that finds its node empty because the one before it had drained it: what it says of
+// that. Pure.
 import { wasHandled } from '../../api/causes.ts';
 import type {
   CauseKind,

@@ -1,9 +1,11 @@
-// Ended: a new cause, or a node that registers anew under a cause that stands, opens the next episode.
-// Withdrawing the causes undoes the marks unless the instance is being terminated; after a day the
-// record is deleted. Nothing else happens to a disruption that has ended.
+// Ended: a new cause, or a node that registers anew under a cause that stands, opens the next
+// episode. Withdrawing the causes undoes the marks unless the instance is being terminated; after a
+// day the record is deleted. Nothing else happens to a disruption that has ended.
+
 import { epochMs, parseTime } from '../../api/brand.ts';
 import { wasHandled } from '../../api/causes.ts';
 import { isInForce, isPending } from '../../api/confirmation.ts';
+import { defined } from '../../api/defined.ts';
 import type { NodeDisruption } from '../../api/disruption.ts';
 import type { Step } from '../../api/plan.ts';
 import { type Demand, standingCauses } from './causes.ts';
@@ -37,7 +39,7 @@ const drainAgain = (disruption: NodeDisruption): Step => {
   const { hooks } = disruption.status ?? {};
   return {
     ...next,
-    status: { ...status, handledCauses: handled, ...(hooks === undefined ? {} : { hooks }) },
+    status: { ...status, handledCauses: handled, ...defined({ hooks }) },
   };
 };
 

@@ -16,6 +16,7 @@ import {
   timePlus,
   tPlus,
 } from '../../../test/builders/core-termination.ts';
+import { defined } from '../../api/defined.ts';
 import type { DisruptionCause } from '../../api/disruption.ts';
 import { decideDisruption } from './decide.ts';
 
@@ -242,7 +243,7 @@ describe('withdrawing', () => {
       ['a crash', undefined],
       ['a lost answer', { at: tPlus(5), done: false, failures: 1 }],
     ])('asks after %s whether the call had come through', (_name, terminate) => {
-      const memory = { hooks: new Map(), ...(terminate === undefined ? {} : { terminate }) };
+      const memory = { hooks: new Map(), ...defined({ terminate }) };
       const taken = completing();
       taken.change({ memory });
       taken.instanceLeaving = true;

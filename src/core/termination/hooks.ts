@@ -1,5 +1,6 @@
 // The lifecycle hooks that wait for us: which there are, until when they wait, when the next
 // heartbeat is due, when to complete again after a failure. Rules H1 to H4. Calls nothing.
+
 import {
   type DurationMs,
   durationMs,
@@ -9,6 +10,7 @@ import {
   parseTime,
 } from '../../api/brand.ts';
 import { hookWaitSeconds } from '../../api/causes.ts';
+import { defined } from '../../api/defined.ts';
 import type { DisruptionCause, HookRef, HookStatus } from '../../api/disruption.ts';
 import type { HookMemory, Memory, Observation } from './observation.ts';
 
@@ -39,7 +41,7 @@ export const hooksOf = (causes: readonly DisruptionCause[]): readonly HookRef[] 
     }
     const token = known.token ?? hook.token;
     const first = startOf(known) <= startOf(hook) ? known : hook;
-    byKey.set(hookKey(hook), { ...first, ...(token === undefined ? {} : { token }) });
+    byKey.set(hookKey(hook), { ...first, ...defined({ token }) });
   }
   return [...byKey.values()];
 };
@@ -71,8 +73,8 @@ export interface KnownHook {
 }
 
 /**
- * Whether the hook that Auto Scaling no longer knows ended by its heartbeat timeout. Certain only where
- * this process knows of the last heartbeat, or has looked after the hook from its start.
+ * Whether the hook that Auto Scaling no longer knows ended by its heartbeat timeout. Certain only
+ * where this process knows of the last heartbeat, or has looked after the hook from its start.
  */
 const hasTimedOut = (ref: HookRef, { hooks, firstLookAt }: Memory): boolean => {
   const seen = hooks.get(hookKey(ref));
@@ -105,8 +107,7 @@ export const knownHooks = (
       name: ref.name,
       state,
       endsAt: formatTime(hookEnd(ref)),
-      ...(ref.token === undefined ? {} : { token: ref.token }),
-      ...(lastHeartbeatAt === undefined ? {} : { lastHeartbeatAt }),
+      ...defined({ token: ref.token, lastHeartbeatAt }),
       ...(state === 'Completed' ? { result: 'CONTINUE' as const } : {}),
     };
     return { ref, memory: seen, status };
@@ -114,9 +115,9 @@ export const knownHooks = (
 };
 
 /**
- * When to send the next heartbeat. One found by polling began nobody knows when: at once. So where another
- * process sent the last one: it wrote down when by its own clock, which may be ahead of ours by longer than
- * the hook lasts.
+ * When to send the next heartbeat. One found by polling began nobody knows when: at once. So where
+ * another process sent the last one: it wrote down when by its own clock, which may be ahead of
+ * ours by longer than the hook lasts.
  */
 export const heartbeatDue = (hook: KnownHook): EpochMs => {
   const isOurs = hook.status.lastHeartbeatAt === undefined && hook.ref.token !== undefined;

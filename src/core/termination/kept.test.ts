@@ -1,5 +1,5 @@
-// A drained instance that is kept for its owner: told, not terminated before it is let go and its cooldown is over,
-// and not waited for where it goes anyway.
+// A drained instance that is kept for its owner: told, not terminated before it is let go and its
+// cooldown is over, and not waited for where it goes anyway.
 import { describe, expect, it } from 'vitest';
 import {
   aHookCause,

@@ -71,8 +71,8 @@ export const decidePending = (observation: Observation, demand: Demand): Decisio
 };
 
 /**
- * The node was drained before and its marks stand: the message of its own termination, mostly. It is not
- * waited for again whether a scheduler knows of them; that it is empty is asked for again.
+ * The node was drained before and its marks stand: the message of its own termination, mostly. It
+ * is not waited for again whether a scheduler knows of them; that it is empty is asked for again.
  */
 const goOn = (observation: Observation, demand: Demand, node: Node): Decision | undefined => {
   const { disruption, now, options } = observation;
@@ -94,8 +94,9 @@ const goOn = (observation: Observation, demand: Demand, node: Node): Decision | 
 };
 
 /**
- * Without our annotation the one patch of native mode never landed: what stands there came from somebody else after the
- * intent was written. An intent without the annotation is that of the other mode, whose patches land one by one.
+ * Without our annotation the one patch of native mode never landed: what stands there came from
+ * somebody else after the intent was written. An intent without the annotation is that of the other
+ * mode, whose patches land one by one.
  */
 const hasNotLanded = ({ disruption, node }: Observation): boolean => {
   const { metadata, status } = disruption;

@@ -1,5 +1,6 @@
 // The marks on a node being drained: which are missing, which are ours, how to set them in the mode
 // of EKS and in our own, how to take away ours and no others. Patches are data; nothing is sent.
+import { defined } from '../../api/defined.ts';
 import type { OwnedMarks } from '../../api/disruption.ts';
 import { marks } from '../../api/disruption.ts';
 import { isObject, type JsonObject } from '../../api/json.ts';
@@ -102,8 +103,7 @@ const patch = (node: Node, body: JsonObject, why: string): PatchNode => ({
 const taintJson = ({ key, value, effect, timeAdded }: Taint): JsonObject => ({
   key,
   effect,
-  ...(value === undefined ? {} : { value }),
-  ...(timeAdded === undefined ? {} : { timeAdded }),
+  ...defined({ value, timeAdded }),
 });
 
 /** The two patches that article 001 shows in the audit log, label then cordon, nothing beside. */

@@ -33,7 +33,10 @@ export interface Memory {
   readonly firstLookAt?: EpochMs;
   /** The node's pods as a quorum list gave them. */
   readonly listed?: { readonly at: EpochMs; readonly pods: readonly Pod[] };
-  /** How many pods to evict were seen on the node at once: what is written at the end of a quick drain. */
+  /**
+   * How many pods to evict were seen on the node at once: what is written at the end of a quick
+   * drain.
+   */
   readonly mostPods?: number;
   /** How long pods of the node took to stop: written at the end of the drain. */
   readonly stopTimes?: readonly StopTimes[];
@@ -48,8 +51,8 @@ export interface Memory {
   /** Whether the cloud was taking the instance, or had. */
   readonly leaving?: { readonly at: EpochMs; readonly found: boolean };
   /**
-   * Whether the group rebalances its capacity, how many of its other members are in service, and how
-   * many it is to have.
+   * Whether the group rebalances its capacity, how many of its other members are in service, and
+   * how many it is to have.
    */
   readonly replacement?: {
     readonly at: EpochMs;

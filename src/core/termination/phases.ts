@@ -4,8 +4,9 @@ import type { DisruptionPhase } from '../../api/disruption.ts';
 
 export const transitions: Readonly<Record<DisruptionPhase, readonly DisruptionPhase[]>> = {
   /**
-   * Draining: the episode before drained the node and its marks stand. Completing: there is no node to mark. Ended: withdrawn before anything was done. Undoing: so, and
-   * marks of an earlier episode stand that nobody wants any more.
+   * Draining: the episode before drained the node and its marks stand. Completing: there is no node
+   * to mark. Ended: withdrawn before anything was done. Undoing: so, and marks of an earlier
+   * episode stand that nobody wants any more.
    */
   Pending: ['Marking', 'Draining', 'Completing', 'Undoing', 'Ended'],
   /** Marking again: the node registered anew, so its marks are gone. */

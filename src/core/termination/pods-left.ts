@@ -1,6 +1,8 @@
-// Which pods keep a node from being empty: those to evict and, for an update without force, those that
-// their owner puts back. Counts them; evicts nothing.
+// Which pods keep a node from being empty: those to evict and, for an update without force, those
+// that their owner puts back. Counts them; evicts nothing.
+
 import { type EpochMs, parseTime } from '../../api/brand.ts';
+import { defined } from '../../api/defined.ts';
 import type { NodeDisruption, NodeDisruptionStatus } from '../../api/disruption.ts';
 import type { Node } from '../../api/kube.ts';
 import { type Classified, type classifyPods, unstoppableFrom } from '../drain/index.ts';
@@ -16,7 +18,10 @@ export const isReturning = ({ reason }: Classified['skip'][number]): boolean =>
 export const inTheWay = ({ evict, skip }: Classified, { waitsForReturning }: Demand): number =>
   evict.length + (waitsForReturning ? skip.filter(isReturning).length : 0);
 
-/** `Unknown` is what the control plane writes of a kubelet that is silent; a living one writes `False`. */
+/**
+ * `Unknown` is what the control plane writes of a kubelet that is silent; a living one writes
+ * `False`.
+ */
 const kubeletIsUnreachable = (node: Node | undefined): boolean =>
   node?.status.conditions?.some(({ type, status }) => type === 'Ready' && status === 'Unknown') ??
   false;
@@ -57,8 +62,6 @@ export const classifyOptions = (
 ): ClassifyOptions => ({
   markedAt: parseTime(markedAt),
   boomerangs,
-  ...(observation.daemonSetIsGone === undefined
-    ? {}
-    : { daemonSetIsGone: observation.daemonSetIsGone }),
+  ...defined({ daemonSetIsGone: observation.daemonSetIsGone }),
   ...(leavesPods(observation) ? { unreachableAt: observation.now } : {}),
 });

@@ -1,6 +1,8 @@
 // The status of a disruption, which is its journal: built whole from what is known, bounded in
 // size, written as rarely as it stays useful (at most 8 times per drain). Decides no phase.
+
 import { type EpochMs, epochMs, formatTime, parseTime } from '../../api/brand.ts';
+import { defined } from '../../api/defined.ts';
 import type {
   DisruptionPhase,
   NodeDisruption,
@@ -102,7 +104,7 @@ export const bounded = (status: NodeDisruptionStatus): NodeDisruptionStatus => {
   const whole = (): NodeDisruptionStatus => ({
     ...rest,
     ...(back.length === 0 ? {} : { boomerangs: back }),
-    ...(stops === undefined ? {} : { stopTimes: stops }),
+    ...defined({ stopTimes: stops }),
     ...(blockers.length === 0 ? {} : { waitingOn: blockers }),
   });
   const tooLarge = (): boolean => bytesOf(whole()) > maxStatusBytes;
@@ -136,7 +138,7 @@ const drainedCondition = (
     type: 'Drained',
     status: value,
     reason: outcome ?? phase,
-    ...(status.message === undefined ? {} : { message: status.message }),
+    ...defined({ message: status.message }),
     lastTransitionTime: changed ? formatTime(now) : (last.lastTransitionTime ?? formatTime(now)),
   };
 };
@@ -149,8 +151,7 @@ const demandFields = (demand: Demand): StatusChange => ({
 });
 
 const deadlineOf = (status: NodeDisruptionStatus | undefined): StatusChange => ({
-  ...(status?.deadline === undefined ? {} : { deadline: status.deadline }),
-  ...(status?.onDeadline === undefined ? {} : { onDeadline: status.onDeadline }),
+  ...defined({ deadline: status?.deadline, onDeadline: status?.onDeadline }),
 });
 
 const unwritten: NodeDisruptionStatus = { episode: 1, phase: 'Pending' };
@@ -180,7 +181,7 @@ export const writeStatus = (options: {
   const status: NodeDisruptionStatus = {
     episode: 1,
     ...(demand === undefined ? before : kept),
-    ...(generation === undefined ? {} : { observedGeneration: generation }),
+    ...defined({ observedGeneration: generation }),
     ...(demand === undefined ? {} : demandFields(demand)),
     ...(settled ? deadlineOf(before) : {}),
     ...change,
@@ -211,13 +212,9 @@ const summaryOf = (
   const causes = causesServed(disruption);
   return {
     episode,
-    ...(outcome === undefined ? {} : { outcome }),
-    ...(message === undefined ? {} : { message }),
-    ...(startedAt === undefined ? {} : { startedAt }),
-    ...(deadline === undefined ? {} : { deadline }),
-    ...(endedAt === undefined ? {} : { endedAt }),
+    ...defined({ outcome, message, startedAt, deadline, endedAt }),
     ...(causes.length === 0 ? {} : { causes }),
-    ...(podsTotal === undefined ? {} : { podsTotal }),
+    ...defined({ podsTotal }),
   };
 };
 
@@ -233,13 +230,12 @@ export const nextEpisode = (disruption: NodeDisruption): WriteStatus => {
     status: {
       episode: (before?.episode ?? 0) + 1,
       phase: 'Pending',
-      ...(generation === undefined ? {} : { observedGeneration: generation }),
+      ...defined({ observedGeneration: generation }),
       // Ownership of marks is that of one node: without its uid it would hold for any.
       ...(before?.ownedMarks === undefined || before.node === undefined
         ? {}
         : { ownedMarks: before.ownedMarks, node: before.node }),
-      ...(before?.handledCauses === undefined ? {} : { handledCauses: before.handledCauses }),
-      ...(before?.stopTimes === undefined ? {} : { stopTimes: before.stopTimes }),
+      ...defined({ handledCauses: before?.handledCauses, stopTimes: before?.stopTimes }),
       ...(before === undefined ? {} : { previous: summaryOf(disruption, before) }),
     },
   };

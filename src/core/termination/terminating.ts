@@ -37,8 +37,9 @@ export const mustTerminate = (
 };
 
 /**
- * Whether whoever asked for the instance's end has taken that back after the drain, with nothing that kept it: the call
- * may have been made before, by a process that has died since, or with an answer that was lost. Then the cloud has to be asked.
+ * Whether whoever asked for the instance's end has taken that back after the drain, with nothing
+ * that kept it: the call may have been made before, by a process that has died since, or with an
+ * answer that was lost. Then the cloud has to be asked.
  */
 export const isTakenBack = ({ disruption, now }: Observation, demand: Demand): boolean => {
   const { instanceId } = disruption.spec;
@@ -53,8 +54,9 @@ export const isTakenBack = ({ disruption, now }: Observation, demand: Demand): b
 };
 
 /**
- * Whether we have had the instance taken at the end of its last drain. Who takes the cause back then is too late: the node
- * serves nobody any more, and pods that came to it would go with it. Taken back before, it asks for nothing at the end.
+ * Whether we have had the instance taken at the end of its last drain. Who takes the cause back
+ * then is too late: the node serves nobody any more, and pods that came to it would go with it.
+ * Taken back before, it asks for nothing at the end.
  */
 export const wasTerminated = ({ spec, status }: NodeDisruption): boolean => {
   const { phase, outcome, followUp } = status ?? {};

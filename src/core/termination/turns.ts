@@ -31,7 +31,10 @@ export const awaitsTurn = (disruption: NodeDisruption, node: Node | undefined): 
   return !hasMarksOfOurs(node, disruption.status?.ownedMarks);
 };
 
-/** Whether the node counts as out of service for its group. A surplus node that is scaled in does not. */
+/**
+ * Whether the node counts as out of service for its group. A surplus node that is scaled in does
+ * not.
+ */
 export const isOutOfService = (disruption: NodeDisruption, node: Node | undefined): boolean => {
   const { causes } = disruption.spec;
   const counted = causes.filter(isInForce);
@@ -74,8 +77,8 @@ const bySoonest = (a: Waiting, b: Waiting): number =>
   (a.name < b.name ? -1 : 1);
 
 /**
- * How many nodes may be out of service at once: maxUnavailable, or as many as it takes for each that
- * waits to be drained before it is due, whichever is more.
+ * How many nodes may be out of service at once: maxUnavailable, or as many as it takes for each
+ * that waits to be drained before it is due, whichever is more.
  */
 export const slotsOf = (ledger: Ledger, now: EpochMs): number => {
   const { maxUnavailable, drainMs, out } = ledger;

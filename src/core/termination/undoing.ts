@@ -1,5 +1,6 @@
-// Undoing: every cause of this episode was withdrawn. Our marks, and only ours, are taken away, unless
-// an earlier episode's cause still wants them; pods that have left already do not come back by it.
+// Undoing: every cause of this episode was withdrawn. Our marks, and only ours, are taken away,
+// unless an earlier episode's cause still wants them; pods that have left already do not come back
+// by it.
 import { formatTime } from '../../api/brand.ts';
 import { handledIds, standingCauses } from './causes.ts';
 import { type Decision, decision } from './decision.ts';

@@ -1,4 +1,5 @@
-// A node whose kubelet is dead: what was told to stop there holds up no drain after which the instance goes.
+// A node whose kubelet is dead: what was told to stop there holds up no drain after which the
+// instance goes.
 import { describe, expect, it } from 'vitest';
 import {
   aHookCause,

@@ -1,5 +1,5 @@
-// Pending, for causes that may wait: the node is not marked before its group's ledger has room for it,
-// and for a rebalance recommendation before its replacement is Ready. Says what it waits for.
+// Pending, for causes that may wait: the node is not marked before its group's ledger has room for
+// it, and for a rebalance recommendation before its replacement is Ready. Says what it waits for.
 import { epochMs, formatTime, parseTime } from '../../api/brand.ts';
 import type { DisruptionCause, WaitingOn } from '../../api/disruption.ts';
 import { autoScalingGroupNameOf } from '../../api/nodegroup.ts';
@@ -97,7 +97,9 @@ export const whileWaiting = (observation: Observation, demand: Demand): Decision
   });
 };
 
-/** The message with which a node returns to service after a recommendation that nothing followed. */
+/**
+ * The message with which a node returns to service after a recommendation that nothing followed.
+ */
 export const overText = ({ disruption }: Observation): string | undefined => {
   const over = disruption.spec.causes.find(wasOver);
   if (over === undefined) return undefined;

@@ -1,7 +1,9 @@
-// Decisions of an update as tables: what is told stays within its bounds, nothing waits for ever, nothing
-// is drained that nobody has looked at.
+// Decisions of an update as tables: what is told stays within its bounds, nothing waits for ever,
+// nothing is drained that nobody has looked at.
+
 import { describe, expect, it } from 'vitest';
 import { epochMs, formatTime } from '../../api/brand.ts';
+import { defined } from '../../api/defined.ts';
 import type { NodeDisruption } from '../../api/disruption.ts';
 import type { NodeGroupUpdateStatus } from '../../api/nodegroup-update.ts';
 import { decideUpdate } from './index.ts';
@@ -42,7 +44,7 @@ const aDisruption = (
       },
     ],
   },
-  ...(status === undefined ? {} : { status }),
+  ...defined({ status }),
 });
 
 const observe = (

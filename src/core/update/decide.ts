@@ -1,5 +1,6 @@
-// What an update does next: one function per phase over what was observed. Steps have no choice left in
-// them; at a fixed state a second decision has none. Decides nothing about pods: that is the drain's.
+// What an update does next: one function per phase over what was observed. Steps have no choice
+// left in them; at a fixed state a second decision has none. Decides nothing about pods: that is
+// the drain's.
 import type { HealthIssue } from '../../api/nodegroup.ts';
 import { isStopAsked, type UpdatePhase, type UpdateStrategy } from '../../api/nodegroup-update.ts';
 import { goingBack } from './ending/automatic-rollback.ts';
@@ -78,8 +79,8 @@ const phasesOf: Readonly<Record<UpdateStrategy, typeof byPhase>> = {
 };
 
 /**
- * One that was held before its node had joined and told what it is made of (then it is no old one): it
- * is given back, and only then may the update end.
+ * One that was held before its node had joined and told what it is made of (then it is no old one):
+ * it is given back, and only then may the update end.
  */
 const givenBack = ({ fresh }: Herd, decided: UpdateDecision): UpdateDecision => {
   const held = fresh.filter(({ state }) => state.kind === 'held');
@@ -96,7 +97,9 @@ const failed = (observation: UpdateObservation, issues: readonly HealthIssue[]) 
     ? undefined
     : { change: fail(observation, issues), surge: observation.surge, steps: [] };
 
-/** Once all is set back it waits for no node, and of one that was stopped nobody looks at a probe. */
+/**
+ * Once all is set back it waits for no node, and of one that was stopped nobody looks at a probe.
+ */
 const noLonger = ({ status }: UpdateObservation): StatusChange => {
   if (status.phase !== 'Restoring') return {};
   const isStopped = status.ending === 'Cancelled';

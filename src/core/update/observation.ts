@@ -1,5 +1,5 @@
-// What an update's next step is decided on: the world as it is now, the update's own journal, the time.
-// No behaviour.
+// What an update's next step is decided on: the world as it is now, the update's own journal, the
+// time. No behaviour.
 import type { EpochMs } from '../../api/brand.ts';
 import type { NodeDisruption } from '../../api/disruption.ts';
 import type { HealthIssue } from '../../api/nodegroup.ts';
@@ -62,7 +62,10 @@ export interface StepPacing {
   readonly holds?: readonly Hold[];
   readonly waves?: readonly Wave[];
   readonly probes?: readonly Probe[];
-  /** What the probes found when they were last looked at; absent: something else holds, nobody looks. */
+  /**
+   * What the probes found when they were last looked at; absent: something else holds, nobody
+   * looks.
+   */
   readonly probed?: readonly ProbeResult[];
 }
 
@@ -89,7 +92,10 @@ export interface UpdateObservation extends StepPacing {
   readonly history?: readonly (readonly UpdatePace[])[];
   /** Where the last launch failed for want of room; undefined: not looked at in this pass. */
   readonly shortages?: readonly UpdateShortage[];
-  /** Launches that fail now, by zone, and instances that are no Ready node yet, with EC2's launch time. */
+  /**
+   * Launches that fail now, by zone, and instances that are no Ready node yet, with EC2's launch
+   * time.
+   */
   readonly launches?: readonly MissingNode[];
   readonly unjoined?: readonly {
     readonly instanceId: string;
@@ -126,7 +132,10 @@ export type UpdateStep =
   | { readonly kind: 'Lift'; readonly instanceId: string }
   /** Drains it at once, or with `hold` when it is lifted; its group starts another in its place. */
   | ({ readonly kind: 'Replace'; readonly instanceId: string } & StepHolds)
-  /** Drains it as Replace does, and ends it with decrement; one of EKS' surplus without the minute between. */
+  /**
+   * Drains it as Replace does, and ends it with decrement; one of EKS' surplus without the minute
+   * between.
+   */
   | ({
       readonly kind: 'Retire';
       readonly instanceId: string;

@@ -1,4 +1,5 @@
-// Whose word counts for an update: its own, then its group's, then EKS' numbers; of EKS' strategies EKS' alone.
+// Whose word counts for an update: its own, then its group's, then EKS' numbers; of EKS' strategies
+// EKS' alone.
 import { describe, expect, it } from 'vitest';
 import { policiesOf } from './policy.ts';
 

@@ -1,5 +1,5 @@
-// The policies of one update, resolved: what the update itself asks for, then its group, then EKS' own
-// numbers, and GKE's of blue/green. EKS' strategies have EKS' alone. Pure.
+// The policies of one update, resolved: what the update itself asks for, then its group, then EKS'
+// own numbers, and GKE's of blue/green. EKS' strategies have EKS' alone. Pure.
 import { defaultDrainTimeoutSeconds } from '../../api/causes.ts';
 import type { NodeGroupSpec } from '../../api/nodegroup.ts';
 import {
@@ -13,7 +13,9 @@ import type {
   UpdateBlueGreen,
 } from '../../api/update-policy.ts';
 
-/** EKS waits this long between empty and terminate (EKS user guide, "managed node update behavior"). */
+/**
+ * EKS waits this long between empty and terminate (EKS user guide, "managed node update behavior").
+ */
 const eksCooldownSeconds = 60;
 
 /** Auto Scaling itself tries again after seconds; capacity comes back after minutes. */
@@ -79,8 +81,9 @@ export const policiesOf = (
 };
 
 /**
- * Why an update by this strategy cannot have the policies that it or its group asks for; undefined: it can. The API
- * server refuses the same in a group; an update may have another strategy than its group.
+ * Why an update by this strategy cannot have the policies that it or its group asks for; undefined:
+ * it can. The API server refuses the same in a group; an update may have another strategy than its
+ * group.
  */
 export const policyComplaint = (
   { updateConfig }: Pick<NodeGroupSpec, 'updateConfig'>,

@@ -1,5 +1,6 @@
-// An access entry beside its role, as `aws eks describe-access-entry` and `aws iam get-role` print them:
-// whether the entry still means that role. EKS binds an entry to the role's unique id, not to its ARN.
+// An access entry beside its role, as `aws eks describe-access-entry` and `aws iam get-role` print
+// them: whether the entry still means that role. EKS binds an entry to the role's unique id, not to
+// its ARN.
 import type { Problem } from '../node/problem.ts';
 import { find, type Located, textOf } from '../user-data/located.ts';
 import { parseYaml } from '../user-data/yaml.ts';
@@ -12,7 +13,9 @@ const timeOf = (value: Located | undefined): number | undefined => {
   return Number.isNaN(time) ? undefined : time;
 };
 
-/** One JSON document after the other is no YAML; with a mark between them it is, on the same lines. */
+/**
+ * One JSON document after the other is no YAML; with a mark between them it is, on the same lines.
+ */
 const separated = (text: string): string => text.replaceAll(/\}[ \t]*\r?\n\{/g, '}\n--- {');
 
 /** Undefined: the text holds no access entry. */

@@ -1,6 +1,6 @@
-// The ConfigMap kube-system/aws-auth: which IAM roles may act as which users. Adds and removes roles
-// of nodes, and tells whom an entry means. Whatever else stands there, comments and order included,
-// stays as it is.
+// The ConfigMap kube-system/aws-auth: which IAM roles may act as which users. Adds and removes
+// roles of nodes, and tells whom an entry means. Whatever else stands there, comments and order
+// included, stays as it is.
 import { type Document, isMap, isSeq, parseDocument, type YAMLMap, type YAMLSeq } from 'yaml';
 import { Lines } from '../position.ts';
 import { refuseRepeatedKeys } from '../yaml-keys.ts';
@@ -25,11 +25,16 @@ const nodeUser = 'system:node:{{EC2PrivateDNSName}}';
 export const roleWithoutPath = (arn: string): string =>
   arn.replace(/^(arn:[^:]*:iam::\d*:role)\/.*\/([^/]+)$/i, '$1/$2');
 
-/** The authenticator compares ARNs in lower case, and never strips the path of one that stands here. */
+/**
+ * The authenticator compares ARNs in lower case, and never strips the path of one that stands here.
+ */
 const isNamed = (arn: string, asked: string): boolean =>
   arn.toLowerCase() === roleWithoutPath(asked).toLowerCase();
 
-/** An entry as it was written, and as it is read: with what aliases and merge keys bring from elsewhere. */
+/**
+ * An entry as it was written, and as it is read: with what aliases and merge keys bring from
+ * elsewhere.
+ */
 interface Written {
   readonly node: YAMLMap;
   readonly fields: Readonly<Record<string, unknown>>;
@@ -119,7 +124,9 @@ const groupsOf = (entry: Pick<Written, 'fields'>): readonly string[] => {
   return Array.isArray(groups) ? groups.map(String) : [];
 };
 
-/** Written for nodes: their user name, and no groups but theirs. Anything else is somebody's own. */
+/**
+ * Written for nodes: their user name, and no groups but theirs. Anything else is somebody's own.
+ */
 const isNodeEntry = (entry: Written): boolean =>
   (fieldOf(entry, 'username') ?? nodeUser) === nodeUser &&
   groupsOf(entry).every((group) => (nodeGroups.windows as readonly string[]).includes(group));

@@ -1,5 +1,5 @@
-// What is wrong in the ConfigMaps that let nodes in and give Windows pods addresses, with its place.
-// Changes nothing; the authenticator's own reading is beside this file.
+// What is wrong in the ConfigMaps that let nodes in and give Windows pods addresses, with its
+// place. Changes nothing; the authenticator's own reading is beside this file.
 
 import type { Problem } from '../node/problem.ts';
 import type { Position } from '../position.ts';

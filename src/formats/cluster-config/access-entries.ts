@@ -1,5 +1,5 @@
-// eksctl's accessConfig.accessEntries: who a cluster lets in by entries of its own. Shape, values and the
-// rules between them, in EKS' terms; never asks whether a principal is there.
+// eksctl's accessConfig.accessEntries: who a cluster lets in by entries of its own. Shape, values
+// and the rules between them, in EKS' terms; never asks whether a principal is there.
 import { isObject, type Json } from '../../api/json.ts';
 import { list, object, text } from './shape.ts';
 import { member, objectsOf, textOf, textsOf } from './values.ts';

@@ -179,7 +179,9 @@ const memberOf = (shape: ObjectShape | MapShape, key: string): Shape | undefined
   return Object.hasOwn(shape.fields, key) ? shape.fields[key] : undefined;
 };
 
-/** Reads one YAML document of `text` against `shape`. Duplicate keys and bad YAML are faults too. */
+/**
+ * Reads one YAML document of `text` against `shape`. Duplicate keys and bad YAML are faults too.
+ */
 export const checkYaml = (text: string, shape: Shape): Checked => {
   const lines = new LineCounter();
   const documents = parseAllDocuments(text, {

@@ -19,8 +19,9 @@ const cidr = text({
 });
 
 /**
- * EKS allows _ as well; the name is part of a stack's, where CloudFormation does not, and the value of a label of
- * the nodes, which ends with a letter or digit. Managed groups are objects besides: core/nodegroup says more of theirs.
+ * EKS allows _ as well; the name is part of a stack's, where CloudFormation does not, and the value
+ * of a label of the nodes, which ends with a letter or digit. Managed groups are objects besides:
+ * core/nodegroup says more of theirs.
  */
 const groupName = text({
   pattern: {

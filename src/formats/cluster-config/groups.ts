@@ -1,5 +1,6 @@
 // One node group of a ClusterConfig, or of eksctl's flags, with eksctl's defaults and rules. Sizes
 // follow eksctl: two nodes when nothing is said; what is left out follows what was said.
+import { defined } from '../../api/defined.ts';
 import { isObject, type Json, type JsonObject } from '../../api/json.ts';
 import type { Taint } from '../../api/kube.ts';
 import { member, numberOf, objectsOf, textMapOf, textOf, textsOf } from './values.ts';
@@ -107,7 +108,7 @@ const taintsOf = (value: Json | undefined): readonly Taint[] =>
     const text = textOf(taint.value);
     return {
       key: textOf(taint.key) ?? '',
-      ...(text === undefined ? {} : { value: text }),
+      ...defined({ value: text }),
       effect: textOf(taint.effect) as Taint['effect'],
     };
   });
@@ -129,9 +130,7 @@ const sizesAsked = (group: JsonObject): AskedSizes => {
   const min = numberOf(group.minSize);
   const max = numberOf(group.maxSize);
   return {
-    ...(desired === undefined ? {} : { desired }),
-    ...(min === undefined ? {} : { min }),
-    ...(max === undefined ? {} : { max }),
+    ...defined({ desired, min, max }),
   };
 };
 

@@ -1,5 +1,5 @@
-// A kubelet's command line: arguments with their places, which flags there are, and what several of the
-// same make together. Never splits a text that the shell or systemd has split already.
+// A kubelet's command line: arguments with their places, which flags there are, and what several of
+// the same make together. Never splits a text that the shell or systemd has split already.
 
 import type { Position } from '../position.ts';
 import { labelPieces, labelsOf } from './labels.ts';
@@ -72,8 +72,8 @@ const valued: ReadonlySet<string> = new Set(
 );
 
 /**
- * Flags that a kubelet of that minor and later does not know any more. Those from 25 on were read in the
- * kubelet's own options of 1.25 to 1.36; older ones are of release notes.
+ * Flags that a kubelet of that minor and later does not know any more. Those from 25 on were read
+ * in the kubelet's own options of 1.25 to 1.36; older ones are of release notes.
  */
 export const removedFlags: Readonly<Record<string, { minor: number; instead: string }>> = {
   'container-runtime': { minor: 27, instead: 'leave it out: containerd is the only runtime' },

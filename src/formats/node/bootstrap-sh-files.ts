@@ -1,6 +1,6 @@
 // The files that /etc/eks/bootstrap.sh leaves on Amazon Linux 2, and the kubelet's words and
-// configuration that stand in them. Behaviour: awslabs/amazon-eks-ami, branch al2, templates/al2/runtime.
-// Contents of units are ours, paths, keys and values the image's.
+// configuration that stand in them. Behaviour: awslabs/amazon-eks-ami, branch al2,
+// templates/al2/runtime. Contents of units are ours, paths, keys and values the image's.
 import type { JsonObject } from '../../api/json.ts';
 import type { BootstrapCall } from '../user-data/bootstrap-script.ts';
 import { printToml } from '../user-data/toml.ts';

@@ -1,5 +1,5 @@
-// Whether a cluster's certificate authority is one: base64 of PEM whose blocks are X.509 certificates, part
-// by part. Never verifies a signature, never asks whether it is still valid.
+// Whether a cluster's certificate authority is one: base64 of PEM whose blocks are X.509
+// certificates, part by part. Never verifies a signature, never asks whether it is still valid.
 import { type Element, elementsOf, encoded, MalformedDer } from '../der.ts';
 import { isBase64 } from '../user-data/node-config.ts';
 
@@ -79,8 +79,9 @@ export const authorityFault = (base64: string): string | undefined => {
 };
 
 /**
- * The DER of the first certificate's SubjectPublicKeyInfo: what kubeadm's --discovery-token-ca-cert-hash is
- * the SHA-256 of. `base64` is a certificate authority without an `authorityFault`.
+ * The DER of the first certificate's SubjectPublicKeyInfo: what kubeadm's
+ * --discovery-token-ca-cert-hash is the SHA-256 of. `base64` is a certificate authority without an
+ * `authorityFault`.
  */
 export const publicKeyInfo = (base64: string): Uint8Array => {
   const text = atob(base64.replaceAll(/\s/g, ''));

@@ -1,5 +1,5 @@
-// containerd's configuration as nodeadm writes it: the image's settings with the user's document merged
-// in. Keys: amazon-eks-ami, nodeadm/internal/containerd. Never throws.
+// containerd's configuration as nodeadm writes it: the image's settings with the user's document
+// merged in. Keys: amazon-eks-ami, nodeadm/internal/containerd. Never throws.
 import type { JsonObject } from '../../api/json.ts';
 import { toJson } from '../user-data/located.ts';
 import { parseToml, printToml } from '../user-data/toml.ts';

@@ -1,5 +1,5 @@
-// From user data and the facts of an instance to the node: its kubelet, labels, taints, files, and why
-// it does not join. The one evaluation for render, lint, explain, diff and the embedded world.
+// From user data and the facts of an instance to the node: its kubelet, labels, taints, files, and
+// why it does not join. The one evaluation for render, lint, explain, diff and the embedded world.
 import { begin } from '../position.ts';
 import { type Bootstrap, readBootstrap } from '../user-data/bootstrap.ts';
 import { readLimitBytes, sizeLimitBytes } from '../user-data/decode.ts';

@@ -1,5 +1,5 @@
-// What evaluating user data gives, and what every family's evaluation shares: the instance's numbers,
-// the words of a kubelet, the cluster that is meant.
+// What evaluating user data gives, and what every family's evaluation shares: the instance's
+// numbers, the words of a kubelet, the cluster that is meant.
 import type { Taint } from '../../api/kube.ts';
 import type { Family } from '../user-data/families.ts';
 import type { Placed } from './arguments.ts';

@@ -1,5 +1,6 @@
-// A certificate authority that signs nothing: for samples, for tests and for worlds that nobody reaches
-// from outside. A real X.509 certificate (Ed25519, valid until 9999) whose key was never kept.
+// A certificate authority that signs nothing: for samples, for tests and for worlds that nobody
+// reaches from outside. A real X.509 certificate (Ed25519, valid until 9999) whose key was never
+// kept.
 const lines = [
   'MIH9MIGwoAMCAQICAQEwBQYDK2VwMBUxEzARBgNVBAMMCmt1YmVybmV0ZXMwIBcN',
   'MjAwMTAxMDAwMDAwWhgPOTk5OTEyMzEyMzU5NTlaMBUxEzARBgNVBAMMCmt1YmVy',

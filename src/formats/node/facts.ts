@@ -1,5 +1,5 @@
-// What an evaluation needs to know of the instance and its cluster besides its user data: all that a
-// node would ask the metadata service and EC2 for.
+// What an evaluation needs to know of the instance and its cluster besides its user data: all that
+// a node would ask the metadata service and EC2 for.
 
 export type ImagePart = 'credential-provider' | 'pause-image';
 
@@ -27,7 +27,9 @@ export interface NodeFacts {
     readonly certificateAuthority?: string;
     readonly serviceCidr?: string;
   };
-  /** Whether the image has NVIDIA's container runtime; by default where EKS picks its NVIDIA image. */
+  /**
+   * Whether the image has NVIDIA's container runtime; by default where EKS picks its NVIDIA image.
+   */
   readonly hasNvidiaRuntime?: boolean;
   /** What EKS' own images have and this one has not; nothing by default. */
   readonly lacks?: readonly ImagePart[];

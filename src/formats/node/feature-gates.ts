@@ -1,12 +1,14 @@
-// Feature gates that a kubelet takes: the minor in which each appeared and, where it is gone, the first
-// without it. Read from the sources of 1.25 to 1.36 (see NOTICE); 0: older than what was read. Outside
-// those minors a gate that is not here may exist, and nothing is said of it.
+// Feature gates that a kubelet takes: the minor in which each appeared and, where it is gone, the
+// first without it. Read from the sources of 1.25 to 1.36 (see NOTICE); 0: older than what was
+// read. Outside those minors a gate that is not here may exist, and nothing is said of it.
 import facts from './facts/feature-gates.json' with { type: 'json' };
 
 const firstRead = 25;
 const lastRead = 36;
 
-/** Gone before what was read (removed gates of Kubernetes' website), and two that are sets of gates. */
+/**
+ * Gone before what was read (removed gates of Kubernetes' website), and two that are sets of gates.
+ */
 const others: Readonly<Record<string, readonly number[]>> = {
   AllAlpha: [0],
   AllBeta: [0],

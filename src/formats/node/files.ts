@@ -1,5 +1,5 @@
-// The files that a bootstrap leaves on a node, in the words that EKS' images use for them. Contents are
-// ours, paths and keys are the images'. Pure text.
+// The files that a bootstrap leaves on a node, in the words that EKS' images use for them. Contents
+// are ours, paths and keys are the images'. Pure text.
 import type { JsonObject } from '../../api/json.ts';
 import { minorOf, type NodeFacts } from './facts.ts';
 import { printJson } from './json-text.ts';

@@ -1,5 +1,6 @@
-// What is published of EC2 instance types: network interfaces, addresses, processors, memory. Facts from
-// awslabs/amazon-eks-ami's instance-info.jsonl and moto's instance types (see NOTICE). No behaviour.
+// What is published of EC2 instance types: network interfaces, addresses, processors, memory. Facts
+// from awslabs/amazon-eks-ami's instance-info.jsonl and moto's instance types (see NOTICE). No
+// behaviour.
 import facts from './facts/instance-types.json' with { type: 'json' };
 
 export interface InstanceTypeFacts {
@@ -14,7 +15,9 @@ export interface InstanceTypeFacts {
 
 const rows: Readonly<Record<string, readonly number[]>> = facts;
 
-/** large has 2, xlarge 4, Nxlarge 4 N: true of all types that are newer than the published table. */
+/**
+ * large has 2, xlarge 4, Nxlarge 4 N: true of all types that are newer than the published table.
+ */
 const cpusByName = (name: string): number | undefined => {
   const size = name.split('.')[1] ?? '';
   if (size === 'large') return 2;
@@ -30,7 +33,10 @@ export const instanceTypeFacts = (name: string): InstanceTypeFacts | undefined =
   return { name, interfaces, addressesPerInterface, cpus, memoryMiB };
 };
 
-/** Families with NVIDIA GPUs (EC2 user guide, accelerated computing): p2 and later, g3 and later but g4ad. */
+/**
+ * Families with NVIDIA GPUs (EC2 user guide, accelerated computing): p2 and later, g3 and later but
+ * g4ad.
+ */
 const nvidiaFamily = /^(?:p\d\w*(?:-\w+)?|g(?:[3-9]\w*(?:-\w+)?|r\d\w*))\./;
 
 export const hasNvidiaGpu = (instanceType: string): boolean =>

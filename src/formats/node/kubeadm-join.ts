@@ -1,5 +1,6 @@
-// Plain cloud-init for clusters without EKS: what `kubeadm join` with a bootstrap token leaves on the
-// node. The KubeletConfiguration itself comes from the cluster and is not known here. Runs nothing.
+// Plain cloud-init for clusters without EKS: what `kubeadm join` with a bootstrap token leaves on
+// the node. The KubeletConfiguration itself comes from the cluster and is not known here. Runs
+// nothing.
 import { begin } from '../position.ts';
 import type { Bootstrap } from '../user-data/bootstrap.ts';
 import type { JoinConfiguration, KubeadmJoin } from '../user-data/kubeadm.ts';
@@ -29,7 +30,8 @@ const tokenProblems = ({ token }: KubeadmJoin): readonly Obstacle[] => {
 const joinProblems = (join: KubeadmJoin): readonly Obstacle[] => {
   const { token, caHash, endpoint } = join;
   const found: Obstacle[] = [...tokenProblems(join)];
-  // It names the API server and its authority; credentials in it do without a token (kubeadm reference, join).
+  // It names the API server and its authority; credentials in it do without a token (kubeadm
+  // reference, join).
   if (join.discoveryFile !== undefined) return found;
   if (endpoint === undefined || (endpoint.text === '' && !endpoint.isOpaque)) {
     found.push(obstacle('CI001', join.at, 'kubeadm join is given no API server'));

@@ -1,5 +1,5 @@
-// What Drover computes for a node is a configuration that the kubelet of that minor takes: each field is
-// one of that minor's, each value of its type, each flag and gate known to it.
+// What Drover computes for a node is a configuration that the kubelet of that minor takes: each
+// field is one of that minor's, each value of its type, each flag and gate known to it.
 import { describe, expect, it } from 'vitest';
 import { evaluateUserData } from '../index.ts';
 import { begin } from '../position.ts';

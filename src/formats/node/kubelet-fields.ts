@@ -1,6 +1,6 @@
-// The fields of KubeletConfiguration v1beta1, minor by minor, and what a value of each must be. Facts
-// from k8s.io/kubelet, read by scripts/generate-kubelet-facts.ts (see NOTICE). A kubelet passes over a
-// field that it does not have without a word, and exits at a value of another type.
+// The fields of KubeletConfiguration v1beta1, minor by minor, and what a value of each must be.
+// Facts from k8s.io/kubelet, read by scripts/generate-kubelet-facts.ts (see NOTICE). A kubelet
+// passes over a field that it does not have without a word, and exits at a value of another type.
 import { kindOf, type Located, numberOf, textOf } from '../user-data/located.ts';
 import facts from './facts/kubelet-configuration.json' with { type: 'json' };
 import { meant } from './nearest.ts';

@@ -1,5 +1,6 @@
 // A kubelet's configuration as it comes together on the node: the base that the image's bootstrap
-// writes, the user's drop-in over it, flags over both. Constants: amazon-eks-ami, nodeadm's config.go.
+// writes, the user's drop-in over it, flags over both. Constants: amazon-eks-ami, nodeadm's
+// config.go.
 import { isObject, type Json, type JsonObject, objectOr } from '../../api/json.ts';
 import type { Taint } from '../../api/kube.ts';
 import { type Argument, allOf, lastOf, nodeLabels } from './arguments.ts';
@@ -166,7 +167,9 @@ const fieldOfFlag: Readonly<Record<string, readonly [field: string, read: FromFl
 export const fieldOf = (flag: string): string | undefined =>
   Object.hasOwn(fieldOfFlag, flag) ? fieldOfFlag[flag]?.[0] : undefined;
 
-/** Flags over the configuration; a map replaces the whole map, as the kubelet does, but for gates. */
+/**
+ * Flags over the configuration; a map replaces the whole map, as the kubelet does, but for gates.
+ */
 export const withFlags = (config: JsonObject, flags: readonly Argument[]): JsonObject => {
   const result: Record<string, Json | undefined> = { ...config };
   for (const [name, [field, read]] of Object.entries(fieldOfFlag)) {

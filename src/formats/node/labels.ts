@@ -116,7 +116,9 @@ export const kubeletMaySet = (key: string): boolean => {
   return kubeletDomains.some((parent) => isBelow(domain, parent));
 };
 
-/** Labels for the kubelet's flag and those that only a controller may set once the node is there. */
+/**
+ * Labels for the kubelet's flag and those that only a controller may set once the node is there.
+ */
 export const splitLabels = (
   labels: Readonly<Record<string, string>>,
 ): {

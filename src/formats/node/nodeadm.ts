@@ -331,7 +331,9 @@ const filesOf = (spec: Located, facts: NodeFacts, parts: Parts): readonly NodeFi
   ];
 };
 
-/** systemd-resolved's, and the strategy for EKS' own service that sets up instance store volumes. */
+/**
+ * systemd-resolved's, and the strategy for EKS' own service that sets up instance store volumes.
+ */
 const instanceFiles = (instance: Located | undefined): readonly NodeFile[] => {
   const words = (field: string): string =>
     textsOf(find(instance, 'network', field))

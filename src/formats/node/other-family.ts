@@ -1,5 +1,6 @@
-// User data that was written for another family than the image's: it may look right, and nothing on the
-// node reads it. Judged by what the text itself speaks of; a text that speaks of no family is left alone.
+// User data that was written for another family than the image's: it may look right, and nothing on
+// the node reads it. Judged by what the text itself speaks of; a text that speaks of no family is
+// left alone.
 import { begin, type Position } from '../position.ts';
 import type { Bootstrap } from '../user-data/bootstrap.ts';
 import { type Family, guessFamily } from '../user-data/families.ts';

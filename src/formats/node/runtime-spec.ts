@@ -1,5 +1,6 @@
-// The OCI runtime specification that nodeadm gives containerd for its containers, with the user's document
-// merged in. Values: awslabs/amazon-eks-ami, nodeadm/internal/containerd/base-runtime-spec.json. Pure.
+// The OCI runtime specification that nodeadm gives containerd for its containers, with the user's
+// document merged in. Values: awslabs/amazon-eks-ami,
+// nodeadm/internal/containerd/base-runtime-spec.json. Pure.
 import { isObject, type Json, type JsonObject } from '../../api/json.ts';
 import { jsonFile, type NodeFile } from './files.ts';
 import { layered } from './kubelet.ts';
@@ -62,6 +63,9 @@ const sorted = (value: Json): Json => {
   return Object.fromEntries(members.map(([key, one]) => [key, sorted(one ?? null)]));
 };
 
-/** Maps are merged key by key, lists replaced, null stays null: as every free document of a NodeConfig. */
+/**
+ * Maps are merged key by key, lists replaced, null stays null: as every free document of a
+ * NodeConfig.
+ */
 export const runtimeSpec = (user: JsonObject): NodeFile =>
   jsonFile(runtimeSpecFile, sorted(layered(base, user)) as JsonObject);

@@ -1,4 +1,5 @@
-// The words that systemd and Windows make of one text, and where each of their characters was written.
+// The words that systemd and Windows make of one text, and where each of their characters was
+// written.
 import { describe, expect, it } from 'vitest';
 import { word } from './evaluated.ts';
 import {

@@ -1,5 +1,6 @@
-// How a text becomes the words of a command line: as systemd splits `$VARIABLE` of a unit, and as Windows
-// splits a service's arguments. Keeps for each character its place in the text that was written.
+// How a text becomes the words of a command line: as systemd splits `$VARIABLE` of a unit, and as
+// Windows splits a service's arguments. Keeps for each character its place in the text that was
+// written.
 import type { Placed } from './arguments.ts';
 
 /** Characters with their offsets in the text they come from. */
@@ -79,8 +80,9 @@ const split = (word: Placed, { quotes, escapes }: Syntax): readonly Placed[] => 
 };
 
 /**
- * The words of `$VARIABLE` in a unit: "quotes are respected when splitting into words, and afterwards
- * removed" (systemd.service(5)). A backslash keeps the next character; a quote may stay open to the end.
+ * The words of `$VARIABLE` in a unit: "quotes are respected when splitting into words, and
+ * afterwards removed" (systemd.service(5)). A backslash keeps the next character; a quote may stay
+ * open to the end.
  */
 export const systemdWords = (value: Placed): readonly Placed[] =>
   split(value, { quotes: '"\'', escapes: () => true });
@@ -90,8 +92,8 @@ export const windowsWords = (value: Placed): readonly Placed[] =>
   split(value, { quotes: '"', escapes: (next) => next === '"' });
 
 /**
- * The value of `KEY=text` in a file of `EnvironmentFile=` (systemd.exec(5)) where `text` begins with
- * neither quote nor blank: it ends with its line; a backslash keeps the next character.
+ * The value of `KEY=text` in a file of `EnvironmentFile=` (systemd.exec(5)) where `text` begins
+ * with neither quote nor blank: it ends with its line; a backslash keeps the next character.
  */
 export const environmentFileValue = (word: Placed): Placed => {
   const characters = new Characters(word);
@@ -103,7 +105,9 @@ export const environmentFileValue = (word: Placed): Placed => {
   return characters.placed(0);
 };
 
-/** The value of `Environment='KEY=text'` in a unit: quotes within `text` end and begin that quote. */
+/**
+ * The value of `Environment='KEY=text'` in a unit: quotes within `text` end and begin that quote.
+ */
 export const environmentValue = (word: Placed): Placed => {
   const quoted = { ...word, text: `'${word.text}'`, at: (offset: number) => word.at(offset - 1) };
   return systemdWords(quoted)[0] ?? word;

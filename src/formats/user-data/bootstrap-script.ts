@@ -1,5 +1,5 @@
-// Calls of /etc/eks/bootstrap.sh (Amazon Linux 2, Ubuntu): its arguments as that script reads them, a
-// flag and then its value, everything else positional. Runs nothing.
+// Calls of /etc/eks/bootstrap.sh (Amazon Linux 2, Ubuntu): its arguments as that script reads them,
+// a flag and then its value, everything else positional. Runs nothing.
 import type { Placed } from '../node/arguments.ts';
 import type { Position } from '../position.ts';
 import type { Field, Invocation, ReadScript } from './shell.ts';

@@ -1,5 +1,6 @@
 // Everything in user data that has to do with joining a cluster, whatever the family: calls of
-// bootstrap scripts, NodeConfigs and the one in force, Bottlerocket's settings, kubeadm. Never throws.
+// bootstrap scripts, NodeConfigs and the one in force, Bottlerocket's settings, kubeadm. Never
+// throws.
 import type { Placed } from '../node/arguments.ts';
 import type { ParseFault } from '../position.ts';
 import { type BootstrapCall, bootstrapCalls } from './bootstrap-script.ts';
@@ -104,8 +105,8 @@ const joinsOf = (
     });
 
 /**
- * nodeadm takes all of the user data or nothing of it, and so it does with its directory: one part that
- * does not decode is enough to lose the others.
+ * nodeadm takes all of the user data or nothing of it, and so it does with its directory: one part
+ * that does not decode is enough to lose the others.
  */
 export const acceptedConfigs = ({ data, nodeConfigs }: Bootstrap): readonly NodeConfigSource[] => {
   const whole = (sources: readonly NodeConfigSource[]): readonly NodeConfigSource[] =>

@@ -1,5 +1,6 @@
-// cloud-config parts as cloud-init reads them: it makes one document of all of them, and unless a part says
-// merge_how its lists take the place of those before (cloudinit/handlers/cloud_config.py). Runs nothing.
+// cloud-config parts as cloud-init reads them: it makes one document of all of them, and unless a
+// part says merge_how its lists take the place of those before
+// (cloudinit/handlers/cloud_config.py). Runs nothing.
 import type { ParseFault } from '../position.ts';
 import { bootstrapCalls } from './bootstrap-script.ts';
 import type { UserDataPart } from './document.ts';
@@ -35,7 +36,8 @@ const commandScript = (item: Located): ReadScript | undefined => {
     return readScript(text, item.contentAt ?? item.at);
   }
   if (item.kind !== 'list') return undefined;
-  // A list is an argument vector: no shell reads it, but a shell that is named first reads the rest.
+  // A list is an argument vector: no shell reads it, but a shell that is named first reads the
+  // rest.
   const words = item.items.map(
     (one) => textOf(one) ?? String(one.kind === 'scalar' ? one.value : ''),
   );

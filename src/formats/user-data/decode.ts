@@ -6,8 +6,8 @@ import { begin, type ParseFault } from '../position.ts';
 /** EC2's limit for the raw user data, that is after gzip and before base64. */
 export const sizeLimitBytes = 16_384;
 /**
- * The largest file that is read as user data, and what a gzip may grow to: 64 times what EC2 takes, since
- * templates hold several. A larger one is reported by its size alone.
+ * The largest file that is read as user data, and what a gzip may grow to: 64 times what EC2 takes,
+ * since templates hold several. A larger one is reported by its size alone.
  */
 export const readLimitBytes = 1024 * 1024;
 
@@ -20,7 +20,10 @@ export interface Decoded {
   /** As EC2 counts them. */
   readonly sizeBytes: number;
   readonly faults: readonly ParseFault[];
-  /** A character for each byte, where the bytes are not UTF-8: a part of a MIME document may be gzip. */
+  /**
+   * A character for each byte, where the bytes are not UTF-8: a part of a MIME document may be
+   * gzip.
+   */
   readonly binary?: string;
 }
 

@@ -1,5 +1,6 @@
-// User data taken apart: the parts of it, each with its kind and the place where its text begins, as the
-// family's readers see them. What cannot be read is a fault; nothing is dropped in silence.
+// User data taken apart: the parts of it, each with its kind and the place where its text begins,
+// as the family's readers see them. What cannot be read is a fault; nothing is dropped in silence.
+import { defined } from '../../api/defined.ts';
 import { begin, type ParseFault, type Position } from '../position.ts';
 import { type Decoded, decode, decodeBody } from './decode.ts';
 import { type Family, guessFamily } from './families.ts';
@@ -102,7 +103,7 @@ const readPart = (part: MimePart, family: Family, isBinary: boolean): UserDataPa
     index: part.index,
     kind: kindOf(part, text, family),
     type: part.type,
-    ...(mergeType === undefined ? {} : { mergeType }),
+    ...defined({ mergeType }),
     text,
     at: part.bodyAt,
     faults:

@@ -1,5 +1,6 @@
-// User data inside other files: CloudFormation templates, Terraform, eksctl's ClusterConfig, Karpenter's
-// EC2NodeClass. Finds the texts and where their lines stand in the file; fills no variable in.
+// User data inside other files: CloudFormation templates, Terraform, eksctl's ClusterConfig,
+// Karpenter's EC2NodeClass. Finds the texts and where their lines stand in the file; fills no
+// variable in.
 import { type Position, within } from '../position.ts';
 import { type Family, familyCalled, guessFamily } from './families.ts';
 import { find, type Located, memberOf, textOf } from './located.ts';

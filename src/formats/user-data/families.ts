@@ -1,5 +1,5 @@
-// The families of images whose user data is read here, with the names that others have for them, and
-// how a family is told from a text. Knows nothing of what the texts say.
+// The families of images whose user data is read here, with the names that others have for them,
+// and how a family is told from a text. Knows nothing of what the texts say.
 
 export const families = [
   'al2',

@@ -1,6 +1,7 @@
-// Which versions of its configuration a kubeadm reads, and the form that arguments have in them. Facts:
-// the page of kubeadm's configuration (v1beta1 up to 1.21), kubernetes#101129 (v1beta3, 1.22), kubernetes#107013 (v1beta2 up to 1.26), kubernetes#125029 (v1beta4,
-// 1.31), kubeadm 1.37, which refuses v1beta3.
+// Which versions of its configuration a kubeadm reads, and the form that arguments have in them.
+// Facts: the page of kubeadm's configuration (v1beta1 up to 1.21), kubernetes#101129 (v1beta3,
+// 1.22), kubernetes#107013 (v1beta2 up to 1.26), kubernetes#125029 (v1beta4, 1.31), kubeadm 1.37,
+// which refuses v1beta3.
 
 interface Span {
   readonly from: number;

@@ -1,5 +1,5 @@
-// Plain cloud-init that joins a cluster with kubeadm and a bootstrap token: the command in a script or in
-// runcmd, the JoinConfiguration that write_files leaves. Runs nothing.
+// Plain cloud-init that joins a cluster with kubeadm and a bootstrap token: the command in a script
+// or in runcmd, the JoinConfiguration that write_files leaves. Runs nothing.
 import type { Placed } from '../node/arguments.ts';
 import { type ParseFault, type Position, within } from '../position.ts';
 import { placed } from './bootstrap-script.ts';

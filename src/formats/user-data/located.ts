@@ -1,5 +1,5 @@
-// Values that know where they were written: what YAML, TOML and flags become before they are merged.
-// Never knows which format a value came from.
+// Values that know where they were written: what YAML, TOML and flags become before they are
+// merged. Never knows which format a value came from.
 import type { Json, JsonObject } from '../../api/json.ts';
 import { type Position, within } from '../position.ts';
 

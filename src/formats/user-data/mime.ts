@@ -1,5 +1,6 @@
 // Multi-part MIME as user data has it: parts with the line where each body begins. Reads as nodeadm
-// (Go's mime/multipart) does and names each place where cloud-init (Python's email) reads otherwise.
+// (Go's mime/multipart) does and names each place where cloud-init (Python's email) reads
+// otherwise.
 import { begin, type ParseFault, type Position } from '../position.ts';
 
 export interface MimeHeader {
@@ -121,8 +122,8 @@ const cut = (lines: readonly string[], from: number, boundary: string) => {
     if (kind === 'close') return { cuts, closedAt: i };
     start = i + 1;
   }
-  // Go's reader takes a part that ends before it begins for the end, dashes or not; without the end of
-  // its line it does not know the boundary.
+  // Go's reader takes a part that ends before it begins for the end, dashes or not; without the end
+  // of its line it does not know the boundary.
   const isEnd = start === lines.length - 1 && lines[start] === '' && cuts.length > 0;
   if (start !== undefined && isEnd) return { cuts, closedAt: start - 1 };
   if (start !== undefined) cuts.push({ start, end: lines.length });
@@ -295,7 +296,9 @@ export const partToPrint = ({ headers, body, type }: MimePart): PartToPrint => (
   body,
 });
 
-/** The body as its Content-Transfer-Encoding has it; positions within are then those of the part. */
+/**
+ * The body as its Content-Transfer-Encoding has it; positions within are then those of the part.
+ */
 export const transferEncodingOf = ({ headers }: MimePart): string =>
   headerOf(headers, 'content-transfer-encoding')?.value.trim().toLowerCase() ?? '7bit';
 
@@ -313,6 +316,8 @@ const quotedPrintable = (text: string): string => {
   return new TextDecoder().decode(Uint8Array.from(bytes));
 };
 
-/** The part's body with quoted-printable undone; base64 is for `decodeBody`, which sees through it. */
+/**
+ * The part's body with quoted-printable undone; base64 is for `decodeBody`, which sees through it.
+ */
 export const bodyOf = (part: MimePart): string =>
   transferEncodingOf(part) === 'quoted-printable' ? quotedPrintable(part.body) : part.body;

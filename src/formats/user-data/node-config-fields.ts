@@ -1,10 +1,11 @@
-// The fields of nodeadm's NodeConfig (node.eks.aws/v1alpha1) and how two of each merge. Names are those
-// of awslabs/amazon-eks-ami, nodeadm/internal/api/types.go; the merge rules were measured there.
+// The fields of nodeadm's NodeConfig (node.eks.aws/v1alpha1) and how two of each merge. Names are
+// those of awslabs/amazon-eks-ami, nodeadm/internal/api/types.go; the merge rules were measured
+// there.
 
 /**
  * text, bytes, number, truth, list: an empty later value does not override, a list replaces.
- * append: later items follow. keyed: key by key, whatever the value. document: deep, whatever the value.
- * toml: a text that is merged as a document.
+ * append: later items follow. keyed: key by key, whatever the value. document: deep, whatever the
+ * value. toml: a text that is merged as a document.
  */
 export type FieldKind =
   | 'text'

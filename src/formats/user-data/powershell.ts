@@ -1,5 +1,5 @@
-// Windows user data: the <powershell> tag and the call of EKS' bootstrap script in it, with quotes and
-// the escape ` as PowerShell has them. Runs nothing, never throws.
+// Windows user data: the <powershell> tag and the call of EKS' bootstrap script in it, with quotes
+// and the escape ` as PowerShell has them. Runs nothing, never throws.
 import type { Placed } from '../node/arguments.ts';
 import { begin, Lines, type ParseFault, type Position, within } from '../position.ts';
 

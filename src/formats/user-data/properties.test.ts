@@ -1,5 +1,6 @@
-// What holds for whatever is written: it is read back as it was meant, by every family; NodeConfigs merge
-// in any grouping alike, as upstream's do while a field keeps its kind; and long texts of one token end.
+// What holds for whatever is written: it is read back as it was meant, by every family; NodeConfigs
+// merge in any grouping alike, as upstream's do while a field keeps its kind; and long texts of one
+// token end.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../api/json.ts';

@@ -1,5 +1,5 @@
-// POSIX shell scripts as commands of words, with bash's $'..' and <<<: quotes, escapes, expansions and
-// here-documents by the shell's own rules. Runs nothing, expands nothing, never throws.
+// POSIX shell scripts as commands of words, with bash's $'..' and <<<: quotes, escapes, expansions
+// and here-documents by the shell's own rules. Runs nothing, expands nothing, never throws.
 import { begin, Lines, type ParseFault, type Position, within } from '../position.ts';
 
 /** A stretch of a word. `offset` is where it begins in the script. */

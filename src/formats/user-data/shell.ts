@@ -1,5 +1,5 @@
-// What a shell script's commands say once their variables are filled in: assignments are followed in
-// the order of the text, unknown commands stay opaque. Runs nothing.
+// What a shell script's commands say once their variables are filled in: assignments are followed
+// in the order of the text, unknown commands stay opaque. Runs nothing.
 import { begin, type ParseFault, type Position } from '../position.ts';
 import {
   type HereDocument,

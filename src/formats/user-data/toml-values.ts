@@ -1,5 +1,5 @@
-// The values of TOML 1.0 at a position of a text: strings, numbers, dates, arrays, inline tables, keys.
-// Throws TomlSyntaxError to its caller in this folder, which turns it into a fault.
+// The values of TOML 1.0 at a position of a text: strings, numbers, dates, arrays, inline tables,
+// keys. Throws TomlSyntaxError to its caller in this folder, which turns it into a fault.
 import { Lines, type Position } from '../position.ts';
 import type { Located, LocatedMember } from './located.ts';
 

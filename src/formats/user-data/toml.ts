@@ -201,7 +201,9 @@ const printValue = (value: Json | undefined): string => {
   return members.length === 0 ? '{}' : `{ ${members.join(', ')} }`;
 };
 
-/** Prints a table and those below it, each under its own header. TOML has no null: it is left out. */
+/**
+ * Prints a table and those below it, each under its own header. TOML has no null: it is left out.
+ */
 export const printToml = (value: Json, path: readonly string[] = []): string => {
   if (!isObject(value)) return '';
   const members = Object.entries(value).filter(([, one]) => one !== null && one !== undefined);

@@ -143,7 +143,9 @@ const nodeConfig = (injection: Injection): string => {
 const quoted = (text: string): string =>
   /['\n\r\u007f]/.test(text) ? JSON.stringify(text) : `'${text}'`;
 
-/** Bottlerocket's settings as dotted keys, the form that article 003 shows; a key once, for tables. */
+/**
+ * Bottlerocket's settings as dotted keys, the form that article 003 shows; a key once, for tables.
+ */
 const settings = ({ cluster, labels, taints, maxPods, kubeReserved = {} }: Injection): string => {
   const perKey = new Map<string, string[]>();
   for (const { key, value = '', effect } of taints) {
@@ -167,7 +169,10 @@ const settings = ({ cluster, labels, taints, maxPods, kubeReserved = {} }: Injec
   ].join('\n');
 };
 
-/** Without a service CIDR the script guesses it and the DNS address from the VPC, wrongly for others. */
+/**
+ * Without a service CIDR the script guesses it and the DNS address from the VPC, wrongly for
+ * others.
+ */
 const powershellCall = (injection: Injection): readonly string[] => {
   const { name, endpoint, certificateAuthority, serviceCidr = '' } = injection.cluster;
   const { maxPods } = injection;
@@ -196,7 +201,10 @@ const hostPortOf = (endpoint = ''): string => {
   return host === '' || /^(?:\[.*\]|[^:]*):\d+$/.test(host) ? host : `${host}:443`;
 };
 
-/** Labels, taints and numbers have no flags of `kubeadm join`: its configuration takes them to the kubelet. */
+/**
+ * Labels, taints and numbers have no flags of `kubeadm join`: its configuration takes them to the
+ * kubelet.
+ */
 const joinConfiguration = (injection: Injection, join: KubeadmAccess): readonly string[] => {
   const { cluster, labels, taints, maxPods } = injection;
   const version = joinVersionOf(minorOf(join.kubernetesVersion));

@@ -1,5 +1,6 @@
 // YAML as located values: the core schema, one document or several, never more nodes than a bound,
 // however many aliases there are. Never throws.
+
 import {
   isAlias,
   isMap,
@@ -10,6 +11,7 @@ import {
   type ParsedNode,
   parseAllDocuments,
 } from 'yaml';
+import { defined } from '../../api/defined.ts';
 import { begin, type ParseFault, type Position, within } from '../position.ts';
 import { refuseRepeatedKeys } from '../yaml-keys.ts';
 import type { Located, LocatedMember } from './located.ts';
@@ -86,7 +88,7 @@ class Reader {
     }
     const value = this.#scalar(node, at);
     const contentAt = this.#contentAt(node);
-    return { kind: 'scalar', value, at, ...(contentAt === undefined ? {} : { contentAt }) };
+    return { kind: 'scalar', value, at, ...defined({ contentAt }) };
   }
 
   /** Of a block scalar: its first line, at the column of its indentation. */
@@ -162,7 +164,8 @@ export const parseYaml = (text: string, outer: Position = begin): YamlResult => 
     });
     return { documents, faults: reader.faults, ambiguous: reader.ambiguous };
   } catch (error) {
-    // The library's own limits (nesting) end in an exception of the engine, not in an error of a document.
+    // The library's own limits (nesting) end in an exception of the engine, not in an error of a
+    // document.
     const message = `YAML that cannot be read (${error instanceof Error ? error.message : error})`;
     return { documents: [], faults: [{ at: outer, message }], ambiguous: [] };
   }

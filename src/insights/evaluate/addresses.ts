@@ -82,7 +82,10 @@ export const isInSubnet = (value: Value, subnet: Value): boolean => {
 
 const privateNetworks = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16'];
 
-/** IANA's special-purpose registries, multicast and what is kept for later use, without the private networks. */
+/**
+ * IANA's special-purpose registries, multicast and what is kept for later use, without the private
+ * networks.
+ */
 const reservedNetworks = [
   ...['0.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '192.0.0.0/24'],
   ...['192.0.2.0/24', '192.88.99.0/24', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24'],
@@ -91,7 +94,9 @@ const reservedNetworks = [
   ...['fc00::/7', 'fe80::/10', 'ff00::/8'],
 ];
 
-/** Private by RFC 1918, reserved for other special purposes, or routable; undefined for no address. */
+/**
+ * Private by RFC 1918, reserved for other special purposes, or routable; undefined for no address.
+ */
 export const addressKind = (value: Value): 'private' | 'reserved' | 'public' | undefined => {
   if (parseAddress(value) === undefined) return undefined;
   if (privateNetworks.some((network) => isInSubnet(value, network))) return 'private';

@@ -336,7 +336,10 @@ const compileRange = (
   return () => value;
 };
 
-/** The expression and what comes in its place are texts of the query: how groups are named there is not documented. */
+/**
+ * The expression and what comes in its place are texts of the query: how groups are named there is
+ * not documented.
+ */
 const compileReplace = (
   call: Expression & { readonly kind: 'call' },
   context: CompileContext,

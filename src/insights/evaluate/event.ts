@@ -21,7 +21,9 @@ export interface LogSource {
   readonly log: string;
   /** All fields have names where it is absent. */
   readonly cap?: FieldCap;
-  /** Told once of each event that looks like a JSON object, when somebody asked whether it is one. */
+  /**
+   * Told once of each event that looks like a JSON object, when somebody asked whether it is one.
+   */
   readonly onParsed?: (isObject: boolean) => void;
 }
 
@@ -108,7 +110,9 @@ export class LogEvent {
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
-/** Begins and ends as an object does, blanks aside; what does not is counted without being parsed. */
+/**
+ * Begins and ends as an object does, blanks aside; what does not is counted without being parsed.
+ */
 const looksLikeObject = (text: string): boolean => {
   // Nearly all of them, and there are millions.
   if (text.charCodeAt(0) === openBrace && text.charCodeAt(text.length - 1) === closeBrace) {

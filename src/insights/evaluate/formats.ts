@@ -1,5 +1,5 @@
-// What `parse ... csv` and `parse ... logfmt` find in a text. Values stay text; nothing is ever an error: what is not
-// of the format gives no values.
+// What `parse ... csv` and `parse ... logfmt` find in a text. Values stay text; nothing is ever an
+// error: what is not of the format gives no values.
 
 /** Values between commas; in double quotes they may hold commas, and a quote as two (RFC 4180). */
 export const readCsv = (text: string, wanted: number): readonly string[] => {

@@ -1,4 +1,5 @@
-// Functions that choose, convert and measure, which the language got in 2026 (CWL_QuerySyntax-operations-functions).
+// Functions that choose, convert and measure, which the language got in 2026
+// (CWL_QuerySyntax-operations-functions).
 import { addressKind, parseAddress } from './addresses.ts';
 import type { FunctionSpec } from './function-spec.ts';
 import { isTrue, numberOrDigits, toNumber, type Value } from './values.ts';

@@ -1,5 +1,7 @@
-// Functions of texts and lists that the language got in 2026: codes, hashes, parts (CWL_QuerySyntax-operations-functions,
-// -hash-functions). Where the documentation leaves a case open it is decided here and pinned by a test.
+// Functions of texts and lists that the language got in 2026: codes, hashes, parts
+// (CWL_QuerySyntax-operations-functions,
+// -hash-functions). Where the documentation leaves a case open it is decided here and pinned by a
+// test.
 import { createHash } from 'node:crypto';
 import { type FunctionSpec, maxTextLength } from './function-spec.ts';
 import { listIn, numberOrDigits, toNumber, toText, type Value } from './values.ts';

@@ -1,5 +1,5 @@
-// The pattern of `parse` with stars: `"user=*, verb:*"`. Each star takes as little as it can; one at
-// the end takes the rest.
+// The pattern of `parse` with stars: `"user=*, verb:*"`. Each star takes as little as it can; one
+// at the end takes the rest.
 
 /** What each star holds, or undefined when the text does not have the pattern's parts in order. */
 export type GlobMatch = (text: string) => readonly string[] | undefined;

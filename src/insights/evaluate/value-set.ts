@@ -1,4 +1,5 @@
-// Values that a subquery answered, of which one may be equal to a field's. Equal as `in [...]` has it, in one look.
+// Values that a subquery answered, of which one may be equal to a field's. Equal as `in [...]` has
+// it, in one look.
 import type { MemoryBudget } from '../stages/budget.ts';
 import { toNumber, toText, type Value } from './values.ts';
 

@@ -116,7 +116,9 @@ export const valueBytes = (value: Value): number => {
 
 const isText = (value: Value): value is string => typeof value === 'string';
 
-/** A missing value equals nothing, not even another. Text that looks like a number is still text. */
+/**
+ * A missing value equals nothing, not even another. Text that looks like a number is still text.
+ */
 export const equals = (left: Value, right: Value): boolean => {
   if (left === undefined || right === undefined) return false;
   if (left === right) return true;

@@ -11,7 +11,9 @@ export interface FieldRef {
   readonly name: string;
   /** The parts as written; a part in backticks is one, dots or not. */
   readonly path: readonly string[];
-  /** `true` or `false` without backticks: the literal, unless a command made a field of that name. */
+  /**
+   * `true` or `false` without backticks: the literal, unless a command made a field of that name.
+   */
   readonly mayBeLiteral?: true;
   readonly span: Span;
 }

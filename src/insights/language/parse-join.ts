@@ -1,4 +1,5 @@
-// `join` and `appendcols`: their text to the syntax tree. `join` has one pair of fields that are equal, as documented.
+// `join` and `appendcols`: their text to the syntax tree. `join` has one pair of fields that are
+// equal, as documented.
 import type { Command, FieldRef } from './ast.ts';
 import { QueryError } from './query-error.ts';
 import { option, type Reading, truth } from './reading.ts';

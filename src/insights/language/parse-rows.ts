@@ -1,5 +1,5 @@
-// Commands that take something out of a text, or that count from row to row: their text to the syntax tree. What is
-// documented of them and nothing else; the rest is refused with its place.
+// Commands that take something out of a text, or that count from row to row: their text to the
+// syntax tree. What is documented of them and nothing else; the rest is refused with its place.
 import type { Command, FieldRef, FormatWord } from './ast.ts';
 import { appendcols, join } from './parse-join.ts';
 import { QueryError } from './query-error.ts';

@@ -1,5 +1,5 @@
-// What is wrong with a query, where, and what to write instead. Every refusal of the language is one
-// of these; nothing that cannot be evaluated is ever skipped.
+// What is wrong with a query, where, and what to write instead. Every refusal of the language is
+// one of these; nothing that cannot be evaluated is ever skipped.
 
 /** Half-open range of UTF-16 units of the query's text. */
 export interface Span {
@@ -34,7 +34,9 @@ export const positionOf = (
   return { line: before.split('\n').length, column: at - lastBreak };
 };
 
-/** A query may be one line of thousands of characters: this much of it is shown around the place. */
+/**
+ * A query may be one line of thousands of characters: this much of it is shown around the place.
+ */
 const shownUnits = 72;
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be printed.

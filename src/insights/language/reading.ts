@@ -1,4 +1,5 @@
-// What the parser of a query lends to those of single commands, and what several of these read alike. Knows no command.
+// What the parser of a query lends to those of single commands, and what several of these read
+// alike. Knows no command.
 import type { Subquery } from './ast.ts';
 import type { ExpressionParser } from './parse-expression.ts';
 import type { QueryError } from './query-error.ts';

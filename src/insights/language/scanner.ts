@@ -92,7 +92,9 @@ export class Scanner {
     return word;
   }
 
-  /** A field's parts: `a.b.0`, `a.[3]`, backticks around any part; undefined when none stands here. */
+  /**
+   * A field's parts: `a.b.0`, `a.[3]`, backticks around any part; undefined when none stands here.
+   */
   path(): readonly string[] | undefined {
     const first = this.text[this.at] ?? '';
     if (first !== '`' && !identifierStart.test(first)) return undefined;
@@ -220,7 +222,9 @@ export class Scanner {
   }
 }
 
-/** Where a class that begins at `from` ends; `from` itself when it never does before the line does. */
+/**
+ * Where a class that begins at `from` ends; `from` itself when it never does before the line does.
+ */
 const classEnd = (text: string, from: number): number => {
   const found = /^\[\^?\]?(?:[^\]\\\n]|\\.)*\]/.exec(text.slice(from, from + 1000));
   return found === null ? from : from + found[0].length - 1;

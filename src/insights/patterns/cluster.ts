@@ -1,6 +1,6 @@
-// Masked texts to patterns. Texts of the same build (the same separators) with at least half of their words in common
-// belong together; in them a word becomes a token where it takes many values. The same texts give the same patterns,
-// in whatever order they came.
+// Masked texts to patterns. Texts of the same build (the same separators) with at least half of
+// their words in common belong together; in them a word becomes a token where it takes many values.
+// The same texts give the same patterns, in whatever order they came.
 import type { MemoryBudget } from '../stages/budget.ts';
 import { Leaders, remedy, Steps } from './leaders.ts';
 import { kinds } from './mask.ts';

@@ -1,4 +1,5 @@
-// How `pattern` finds the cluster of a text, against comparing it with each, and the bound of the work.
+// How `pattern` finds the cluster of a text, against comparing it with each, and the bound of the
+// work.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { QueryLimitError } from '../language/query-error.ts';

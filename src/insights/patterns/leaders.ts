@@ -1,5 +1,6 @@
-// Finds the first text of the same build that has half of its words in common with another, without looking at all of
-// them: only at those that share a rare word with it. What it may look at is bounded.
+// Finds the first text of the same build that has half of its words in common with another, without
+// looking at all of them: only at those that share a rare word with it. What it may look at is
+// bounded.
 import { QueryLimitError } from '../language/query-error.ts';
 import type { MemoryBudget } from '../stages/budget.ts';
 
@@ -89,8 +90,8 @@ export class Leaders {
   }
 
   /**
-   * Whoever has half of the words has at least one of any half and one more: the places are taken of which the fewest
-   * leaders have the word.
+   * Whoever has half of the words has at least one of any half and one more: the places are taken
+   * of which the fewest leaders have the word.
    */
   #rarest(words: Int32Array): readonly (readonly number[])[] {
     this.#steps.take(words.length);

@@ -1,5 +1,5 @@
-// Words of masked texts as numbers: texts are kept by the ten thousand, and most of their words are the same few.
-// Tells what it keeps in bytes; refuses nothing.
+// Words of masked texts as numbers: texts are kept by the ten thousand, and most of their words are
+// the same few. Tells what it keeps in bytes; refuses nothing.
 import { kinds, markOf } from './mask.ts';
 
 /** A masked text, split. */
@@ -14,7 +14,10 @@ const wordsAndMarks = /([\u0001-\u0006]|[\w.\-\u0080-\uffff]+)/;
 /** No masked text has it. */
 const betweenSeparators = '\0';
 
-/** Of a word or a list of separators met for the first time: its place in a map and in a list, and the string. */
+/**
+ * Of a word or a list of separators met for the first time: its place in a map and in a list, and
+ * the string.
+ */
 const entryBytes = 120;
 
 export class Vocabulary {

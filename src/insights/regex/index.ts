@@ -10,7 +10,9 @@ import { TestAutomaton } from './test-automaton.ts';
 export { RegexWorkError } from './find-match.ts';
 export { RegexError } from './syntax.ts';
 
-/** Looks at places of a text that finding all matches may take, for each of its units and besides. */
+/**
+ * Looks at places of a text that finding all matches may take, for each of its units and besides.
+ */
 const placesPerUnit = 20;
 const freePlaces = 1_000_000;
 
@@ -53,8 +55,9 @@ export class LinearRegex {
   }
 
   /**
-   * Matches one after the other. A match may be looked for to the end of the text and yet be short, so all of them
-   * together may take the square of its length: throws RegexWorkError beyond a bound.
+   * Matches one after the other. A match may be looked for to the end of the text and yet be short,
+   * so all of them together may take the square of its length: throws RegexWorkError beyond a
+   * bound.
    */
   *findAll(text: string): Generator<Match, void> {
     if (!this.test(text)) return;

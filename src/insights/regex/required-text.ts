@@ -1,5 +1,5 @@
-// The longest text that every match of an expression must contain: what a line is searched for before
-// the automaton looks at it.
+// The longest text that every match of an expression must contain: what a line is searched for
+// before the automaton looks at it.
 import type { Node } from './syntax.ts';
 
 interface Runs {

@@ -3,7 +3,9 @@
 import { holds, type Program } from './program.ts';
 
 interface State {
-  /** Where the automaton stands before the next unit, in no order: only whether it matches counts. */
+  /**
+   * Where the automaton stands before the next unit, in no order: only whether it matches counts.
+   */
   readonly at: Int32Array;
   /** A unit before this place; undefined at the text's start. */
   readonly before: number | undefined;
@@ -98,7 +100,10 @@ export class TestAutomaton {
     return number - 1;
   }
 
-  /** The instructions that read a unit, reached without reading; undefined when a match is among them. */
+  /**
+   * The instructions that read a unit, reached without reading; undefined when a match is among
+   * them.
+   */
   #closure(state: State, after: number | undefined): readonly number[] | undefined {
     const { instructions } = this.#program;
     const seen = new Set<number>();

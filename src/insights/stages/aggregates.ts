@@ -1,5 +1,5 @@
-// Functions of many events, for `stats`: what is kept of each group and what comes of it. Exact where
-// CloudWatch estimates (count_distinct, pct), within the memory that a query may keep.
+// Functions of many events, for `stats`: what is kept of each group and what comes of it. Exact
+// where CloudWatch estimates (count_distinct, pct), within the memory that a query may keep.
 
 import {
   type CompileContext,

@@ -1,4 +1,5 @@
-// `appendcols`: the values of other rows, put beside the rows that come: the first beside the first, and so on.
+// `appendcols`: the values of other rows, put beside the rows that come: the first beside the
+// first, and so on.
 import type { Read, Row } from '../evaluate/row.ts';
 import { alone } from '../evaluate/row-index.ts';
 import { type Value, valueBytes } from '../evaluate/values.ts';

@@ -1,4 +1,5 @@
-// How much a query may keep in memory. Charged by estimate, refused before the process is in trouble.
+// How much a query may keep in memory. Charged by estimate, refused before the process is in
+// trouble.
 import { QueryLimitError } from '../language/query-error.ts';
 
 export class MemoryBudget {

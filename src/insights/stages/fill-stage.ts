@@ -1,5 +1,5 @@
-// `fillmissing`: rows of the bins between the first and the last that have no events. Puts rows in between, in the
-// order that the bins come in; adds none before the first or after the last.
+// `fillmissing`: rows of the bins between the first and the last that have no events. Puts rows in
+// between, in the order that the bins come in; adds none before the first or after the last.
 import { Row } from '../evaluate/row.ts';
 import { nextAfter, type Period } from '../evaluate/time.ts';
 import { Instant, type Value } from '../evaluate/values.ts';

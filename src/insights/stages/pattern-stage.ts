@@ -1,5 +1,5 @@
-// `pattern`, and `diff` after it: events counted by the pattern of a text, in one time range or in two. Keeps each
-// text that masking leaves, never an event.
+// `pattern`, and `diff` after it: events counted by the pattern of a text, in one time range or in
+// two. Keeps each text that masking leaves, never an event.
 import type { Read, Row } from '../evaluate/row.ts';
 import { Row as NewRow } from '../evaluate/row.ts';
 import { toText, type Value } from '../evaluate/values.ts';

@@ -1,10 +1,14 @@
-// Commands that make rows of a row, or that carry something from row to row. None of them keeps a row.
+// Commands that make rows of a row, or that carry something from row to row. None of them keeps a
+// row.
 import type { Read, Row } from '../evaluate/row.ts';
 import { Row as NewRow } from '../evaluate/row.ts';
 import { listIn, toNumber, toText, type Value } from '../evaluate/values.ts';
 import type { Stage } from './stage.ts';
 
-/** `limit any`: the first rows that come. Once it has them nothing that follows can change the result. */
+/**
+ * `limit any`: the first rows that come. Once it has them nothing that follows can change the
+ * result.
+ */
 export class AnyStage implements Stage {
   readonly #count: number;
   readonly #next: Stage;

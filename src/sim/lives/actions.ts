@@ -120,7 +120,9 @@ const rebalance = (context: ActionContext): void => {
   context.onWarning('rebalance-recommendation');
 };
 
-/** EC2 announces it days ahead. Half of the messages never come: EC2's own list has it all the same. */
+/**
+ * EC2 announces it days ahead. Half of the messages never come: EC2's own list has it all the same.
+ */
 const maintenance = (context: ActionContext): void => {
   const { world, random } = context;
   const node = pickOf(random, liveNodes(context));

@@ -1,5 +1,6 @@
-// The cluster autoscaler's scale-down, as far as a node group sees it: one node that runs no pod of a workload is
-// terminated with its place in the Auto Scaling group, never below the minimum. It leaves a node alone that is annotated.
+// The cluster autoscaler's scale-down, as far as a node group sees it: one node that runs no pod of
+// a workload is terminated with its place in the Auto Scaling group, never below the minimum. It
+// leaves a node alone that is annotated.
 
 import type { World } from '../../../world/index.ts';
 import { instanceIdOfProviderId } from '../../api/brand.ts';
@@ -28,7 +29,10 @@ export interface EmptyNode {
   readonly isDisabled: boolean;
 }
 
-/** Ready nodes without pods of workloads, whose instances are in service in a group that is above its minimum. */
+/**
+ * Ready nodes without pods of workloads, whose instances are in service in a group that is above
+ * its minimum.
+ */
 export const emptyNodes = (world: World): readonly EmptyNode[] => {
   const busy = busyNodes(world);
   const answer = objectOr(world.aws.call('autoscaling', 'DescribeAutoScalingGroups', {}));
@@ -50,7 +54,10 @@ export const emptyNodes = (world: World): readonly EmptyNode[] => {
   });
 };
 
-/** The call that takes the node out with its place; undefined where the autoscaler finds nothing to take. */
+/**
+ * The call that takes the node out with its place; undefined where the autoscaler finds nothing to
+ * take.
+ */
 export const scaleDownCall = (
   world: World,
   isOfInterest: (node: EmptyNode) => boolean = ({ isDisabled }) => !isDisabled,

@@ -81,8 +81,8 @@ const worldFaultKinds = [
 ] as const;
 
 /**
- * Of an update that is at work; Applied is of ConfigUpdates, Pending is over at once where nobody has to
- * approve, and the end is no phase to fire in.
+ * Of an update that is at work; Applied is of ConfigUpdates, Pending is over at once where nobody
+ * has to approve, and the end is no phase to fire in.
  */
 const notAtWork: ReadonlySet<string> = new Set(['Pending', 'Applied', 'Ended']);
 const phasesAtWork = updatePhases.filter((phase) => !notAtWork.has(phase));
@@ -110,7 +110,10 @@ const wantedEnds = updateStrategies.flatMap((strategy) =>
   ['Successful', 'Failed', 'Cancelled'].map((status) => `${strategy} ${status}`),
 );
 
-/** What at least one of its updates, or sequences, has to have gone through; waves wait for probes too rarely. */
+/**
+ * What at least one of its updates, or sequences, has to have gone through; waves wait for probes
+ * too rarely.
+ */
 const wantedWays: readonly RegExp[] = [
   ...holdKinds.filter((kind) => kind !== 'WaveProbes').map((kind) => RegExp(`held by ${kind}`)),
   ...hookKinds.map((kind) => RegExp(`hook ${kind} by`)),
@@ -144,12 +147,15 @@ const missingOfUpdates = ({ updateMatrix, updateEnds, updateWays }: Met): string
     .map((way) => `no update met: ${way.source}`),
 ];
 
-/** Oracles about what lives do not do: kubelets ask for certificates in a story of the mutants alone. */
+/**
+ * Oracles about what lives do not do: kubelets ask for certificates in a story of the mutants
+ * alone.
+ */
 const notInLives: ReadonlySet<string> = new Set(['certificates-name-their-instance']);
 
 /**
- * Lines for people, and whether the batch failed. `expectAll` = large enough for every cell of drains,
- * `expectUpdates` = for those of updates too.
+ * Lines for people, and whether the batch failed. `expectAll` = large enough for every cell of
+ * drains, `expectUpdates` = for those of updates too.
  */
 export const reportBatch = (
   batch: Batch,

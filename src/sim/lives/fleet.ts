@@ -1,5 +1,5 @@
-// The controller processes of one life: one alone, or two replicas that elect a leader, each with its
-// own network, its own misfortune and its own idea of the time. Never decides what they do.
+// The controller processes of one life: one alone, or two replicas that elect a leader, each with
+// its own network, its own misfortune and its own idea of the time. Never decides what they do.
 
 import { nodeManagerAgent, nodeManagerUser, type World } from '../../../world/index.ts';
 import { microsPerMs, microsPerSecond } from '../../../world/kernel/index.ts';
@@ -97,7 +97,9 @@ export class Fleet {
     this.#isDown = isDown;
   }
 
-  /** Rarely enough that a rest of patience remains: who stands still all the time proves nothing. */
+  /**
+   * Rarely enough that a rest of patience remains: who stands still all the time proves nothing.
+   */
   #pause(process: ControllerProcess, seconds: number): boolean {
     const now = this.#options.world.kernel.now();
     if (now < this.#pausesAgainAt) return false;

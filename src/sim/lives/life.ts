@@ -1,10 +1,11 @@
-// One seeded life of a cluster: built, used, harmed, healed, and then judged by the oracles. The same
-// seed gives the same trace hash, whatever machine it runs on.
+// One seeded life of a cluster: built, used, harmed, healed, and then judged by the oracles. The
+// same seed gives the same trace hash, whatever machine it runs on.
 
 import { checkTrace } from '../../../world/check/index.ts';
 import type { WorldClient } from '../../../world/contracts.ts';
 import { createWorld, nodeManagerAgent, seedCluster, type World } from '../../../world/index.ts';
 import { microsPerSecond, Tables } from '../../../world/kernel/index.ts';
+import { defined } from '../../api/defined.ts';
 import type { JsonObject } from '../../api/json.ts';
 import { autoScalingGroupNameOf, forceAnnotation, type NodeGroup } from '../../api/nodegroup.ts';
 import type { Trace, Violation } from '../../api/trace.ts';
@@ -68,7 +69,10 @@ export interface LifeResult {
 /** 2022-09-25T13:00:00Z, the articles' day. */
 const startAt = 1_664_110_800 * microsPerSecond;
 const bootLimitSeconds = 120;
-/** Of a whole surplus, one by one, each to the end of its hook's heartbeats (200 min), and of an update behind it. */
+/**
+ * Of a whole surplus, one by one, each to the end of its hook's heartbeats (200 min), and of an
+ * update behind it.
+ */
 const healLimitSeconds = 60 * 3600;
 /** How long two replicas may work in peace before one goes on alone: long enough to fall out. */
 const replicasLimitSeconds = 120;
@@ -245,7 +249,7 @@ class Life {
           operation,
           userAgent: 'aws-cli',
           input,
-          ...(error === undefined ? {} : { error }),
+          ...defined({ error }),
         }),
       onWarning: (kind: string) => this.#recorder.fault(kind, 'fired'),
     };
@@ -289,11 +293,13 @@ class Life {
     await this.#driver.until(isOver, { limitSeconds: replicasLimitSeconds, everySeconds: 15 });
     this.#fleet?.becomeOne();
     let ended = false;
-    // What comes back may set Auto Scaling going again: over means that nothing began while we looked.
+    // What comes back may set Auto Scaling going again: over means that nothing began while we
+    // looked.
     for (let round = 0; round < maxRounds; round += 1) {
       const limitSeconds = healLimitSeconds;
       ended = await this.#driver.until(isOver, { limitSeconds, everySeconds: 15 });
-      // Pods that were sent away come up elsewhere, as far as there is room; groups are filled again.
+      // Pods that were sent away come up elsewhere, as far as there is room; groups are filled
+      // again.
       await this.#driver.until(() => appsAreReady(this.#world) && groupsAreFull(this.#world), {
         limitSeconds: recoverLimitSeconds,
         everySeconds: 15,

@@ -1,5 +1,5 @@
-// Counts what met what in a life: which fault fired while which phase of a drain or an update was open, and how
-// updates ended. What never met proves nothing. Acts on nothing.
+// Counts what met what in a life: which fault fired while which phase of a drain or an update was
+// open, and how updates ended. What never met proves nothing. Acts on nothing.
 
 import type { World } from '../../../world/index.ts';
 import type { JsonObject } from '../../api/json.ts';
@@ -19,7 +19,10 @@ export interface Met {
   readonly updateMatrix: Readonly<Record<string, Readonly<Counts>>>;
   /** `strategy status`, e.g. `SURGE Successful` -> count. */
   readonly updateEnds: Readonly<Counts>;
-  /** What updates went through, e.g. `held by Soak`, `hook preDrain by webhook` -> updates, sequences. */
+  /**
+   * What updates went through, e.g. `held by Soak`, `hook preDrain by webhook` -> updates,
+   * sequences.
+   */
   readonly updateWays: Readonly<Counts>;
 }
 
@@ -57,7 +60,9 @@ export class Meetings implements Met {
   readonly #ended = new Set<string>();
   readonly #told = new Set<string>();
 
-  /** `standing`: faults that are there all the time: they meet every phase that begins meanwhile. */
+  /**
+   * `standing`: faults that are there all the time: they meet every phase that begins meanwhile.
+   */
   constructor(world: World, standing: () => readonly string[]) {
     this.#world = world;
     world.kube.onChange(resources.disruptions, ({ object }) => {

@@ -1,5 +1,5 @@
-// What of a world's work is still open: drains, hooks, node groups, updates, applications that are not whole.
-// A life waits until nothing is. Looks only, and by what anybody can see.
+// What of a world's work is still open: drains, hooks, node groups, updates, applications that are
+// not whole. A life waits until nothing is. Looks only, and by what anybody can see.
 
 import type { World } from '../../../world/index.ts';
 import { microsPerMs } from '../../../world/kernel/index.ts';
@@ -19,12 +19,14 @@ export const resources = {
 export const phaseOf = (disruption: JsonObject): string =>
   String(objectOr(disruption.status).phase ?? 'Pending');
 
-/** What EC2 has scheduled is days ahead, and its budgets have until then; no life waits for that. */
+/**
+ * What EC2 has scheduled is days ahead, and its budgets have until then; no life waits for that.
+ */
 const longestWaitMs = 2 * 24 * 3_600_000;
 
 /**
- * A drain without a deadline against budgets may stand for ever: that is what was asked for. It must
- * then name nothing but budgets. So may one that waits for its turn, not begun.
+ * A drain without a deadline against budgets may stand for ever: that is what was asked for. It
+ * must then name nothing but budgets. So may one that waits for its turn, not begun.
  */
 const isBlockedForGood = (disruption: JsonObject, nowMs: number): boolean => {
   const status = objectOr(disruption.status);

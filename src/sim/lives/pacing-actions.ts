@@ -1,5 +1,6 @@
-// When people let updates go on: freezes and windows of minutes, since lives are short, and health probes that ask for
-// a condition which an application has, or has not. From a stream of chance of their own.
+// When people let updates go on: freezes and windows of minutes, since lives are short, and health
+// probes that ask for a condition which an application has, or has not. From a stream of chance of
+// their own.
 
 import type { WorldClient } from '../../../world/contracts.ts';
 import type { World } from '../../../world/index.ts';

@@ -2,10 +2,13 @@
 // seed always gives the same cluster. Nothing here acts.
 
 import type { DemoGroup } from '../../../world/aws/index.ts';
+import { defined } from '../../api/defined.ts';
 import type { JsonObject } from '../../api/json.ts';
 import type { Random } from '../../ports/index.ts';
 
-/** none; a number or percentage; never = maxUnavailable 0; two = a second budget on the same pods. */
+/**
+ * none; a number or percentage; never = maxUnavailable 0; two = a second budget on the same pods.
+ */
 export type BudgetKind = 'none' | 'one' | 'half' | 'allButOne' | 'never' | 'two';
 
 export interface App {
@@ -66,7 +69,7 @@ const drawSettings = (random: Random): GroupSettings => {
     // A drain that fails keeps its hook to the end: 100 heartbeats that a life can wait for.
     heartbeatSeconds: onDeadline === 'fail' ? 120 : heartbeatSeconds,
     drain: { timeoutSeconds, onDeadline },
-    ...(foreignHookSeconds === undefined ? {} : { foreignHookSeconds }),
+    ...defined({ foreignHookSeconds }),
   };
 };
 

@@ -1,5 +1,5 @@
-// What people do with updates of several node groups, one after another: ask for one, pause it, stop it, roll it back,
-// have it go on after it failed.
+// What people do with updates of several node groups, one after another: ask for one, pause it,
+// stop it, roll it back, have it go on after it failed.
 
 import type { WorldClient } from '../../../world/contracts.ts';
 import type { World } from '../../../world/index.ts';

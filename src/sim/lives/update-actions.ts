@@ -1,5 +1,6 @@
-// What an update does to one node: it marks it and lets it keep its pods, lets it go some time later,
-// with force or without, or gives it back; and takes its cause away from a drain that has failed.
+// What an update does to one node: it marks it and lets it keep its pods, lets it go some time
+// later, with force or without, or gives it back; and takes its cause away from a drain that has
+// failed.
 
 import { microsPerSecond } from '../../../world/kernel/index.ts';
 import { liftWrite, withdrawCauseWrite } from '../../api/causes.ts';

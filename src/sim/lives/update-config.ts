@@ -1,5 +1,6 @@
-// How an update is to go, as owners of node groups say it: strategy, how many at once, what happens where a drain or a new
-// node takes too long, hooks, waves and approval. Draws what the API server takes; decides nothing.
+// How an update is to go, as owners of node groups say it: strategy, how many at once, what happens
+// where a drain or a new node takes too long, hooks, waves and approval. Draws what the API server
+// takes; decides nothing.
 
 import type { WorldClient } from '../../../world/contracts.ts';
 import type { JsonObject } from '../../api/json.ts';

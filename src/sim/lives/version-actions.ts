@@ -1,6 +1,6 @@
-// What people do with versions of node groups: ask for another release or template version, in the spec or
-// as an update, for either strategy; pause, go on, stop, roll back; and what others do to the same nodes and
-// groups meanwhile, which no update may undo.
+// What people do with versions of node groups: ask for another release or template version, in the
+// spec or as an update, for either strategy; pause, go on, stop, roll back; and what others do to
+// the same nodes and groups meanwhile, which no update may undo.
 
 import type { WorldClient } from '../../../world/contracts.ts';
 import type { World } from '../../../world/index.ts';
@@ -56,7 +56,10 @@ export const ownTemplate = ({ world }: ActionContext): NonNullable<JsonObject> =
   return { id: String(LaunchTemplateId), version: '1' };
 };
 
-/** A further version of it; undefined where AWS refuses. Types belong to it or to the group; some do not know. */
+/**
+ * A further version of it; undefined where AWS refuses. Types belong to it or to the group; some do
+ * not know.
+ */
 const nextTemplate = (
   { world, random }: ActionContext,
   { id }: { readonly id: string },
@@ -159,7 +162,9 @@ export const abortUpdate = ({ world, random, user }: ActionContext): void => {
   patchUpdate(user, update, { abort: random.next() < 0.5 ? 'Stop' : 'RollBack' });
 };
 
-/** As `drover approve update`, where it waits for that; approves a wave with all waves before it. */
+/**
+ * As `drover approve update`, where it waits for that; approves a wave with all waves before it.
+ */
 const approve = (user: User, { metadata, status }: NodeGroupUpdate): void => {
   const annotations = Object.fromEntries(
     (status?.holds ?? []).flatMap(({ kind }) => {
@@ -210,8 +215,9 @@ export const suspendProcess = (context: ActionContext): void => {
 };
 
 /**
- * In the end who paused an update lets it go on, and who is to approve one does; one that pauses itself once
- * more, as its policy has it, is stopped. `resumed`: names of those that were let go on.
+ * In the end who paused an update lets it go on, and who is to approve one does; one that pauses
+ * itself once more, as its policy has it, is stopped. `resumed`: names of those that were let go
+ * on.
  */
 export const endPauses = (world: World, user: User, resumed: Set<string>): void => {
   for (const update of openUpdates(world)) {

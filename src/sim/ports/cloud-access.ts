@@ -1,4 +1,5 @@
-// Key pairs, security groups and access entries of the world's EC2 as the port sees them, in virtual time.
+// Key pairs, security groups and access entries of the world's EC2 as the port sees them, in
+// virtual time.
 import { type JsonObject, objectOr } from '../../api/json.ts';
 import type { SecurityRule } from '../../api/network.ts';
 import {

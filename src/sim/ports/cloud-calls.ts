@@ -1,5 +1,6 @@
 // One call of the world's AWS services in virtual time: over the network with its faults, told to
 // whoever traces, refusals as CloudErrors. Knows no operation.
+import { defined } from '../../api/defined.ts';
 import { isObject, type JsonObject } from '../../api/json.ts';
 import { AwsError } from '../../aws-wire/index.ts';
 import {
@@ -162,8 +163,7 @@ export class CloudCalls {
     const message = this.#bodies.get(receipt);
     this.#onCall({
       ...call,
-      ...(error === undefined ? {} : { error }),
-      ...(message === undefined ? {} : { message }),
+      ...defined({ error, message }),
     });
     if (error === undefined) this.#bodies.delete(receipt);
   }

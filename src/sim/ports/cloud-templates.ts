@@ -1,4 +1,6 @@
-// Launch templates and instance profiles of the world as the CloudApi port sees them, in virtual time.
+// Launch templates and instance profiles of the world as the CloudApi port sees them, in virtual
+// time.
+import { defined } from '../../api/defined.ts';
 import { isObject, type JsonObject, objectOr } from '../../api/json.ts';
 import {
   type CloudApi,
@@ -91,7 +93,7 @@ export class SimTemplates implements Templates {
     const input = {
       LaunchTemplateId,
       LaunchTemplateData,
-      ...(SourceVersion === undefined ? {} : { SourceVersion }),
+      ...defined({ SourceVersion }),
     };
     const output = await this.#calls.send('ec2', 'CreateLaunchTemplateVersion', input, options);
     return String(numberOf(objectOr(output.LaunchTemplateVersion).VersionNumber));

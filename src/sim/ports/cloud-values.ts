@@ -1,6 +1,8 @@
 // What the world's AWS answers look like as values of the CloudApi port, and the one request that
 // more than one operation shares. Pure.
+
 import { epochMs, formatKubeTime } from '../../api/brand.ts';
+import { defined } from '../../api/defined.ts';
 import { isObject, type JsonObject, objectOr, setOwn } from '../../api/json.ts';
 import type { ClusterNetwork } from '../../api/network.ts';
 import {
@@ -86,7 +88,7 @@ export const toGroup = (group: JsonObject): ScalingGroup => {
     capacityRebalance: group.CapacityRebalance === true,
     suspendedProcesses: objects(group.SuspendedProcesses).map((one) => textOf(one.ProcessName)),
     ...warmPoolOf(group),
-    ...(launchTemplate === undefined ? {} : { launchTemplate }),
+    ...defined({ launchTemplate }),
     ...(isSpotAlone(objectOr(objectOr(group.MixedInstancesPolicy).InstancesDistribution))
       ? { isSpot: true }
       : {}),

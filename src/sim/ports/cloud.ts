@@ -199,7 +199,8 @@ export class SimCloudApi implements CloudApi {
     options: Options = {},
   ): Promise<readonly CloudInstance[]> {
     if (instanceIds.length === 0) return [];
-    // A filter answers with what exists; InstanceIds would refuse the whole call for one unknown id.
+    // A filter answers with what exists; InstanceIds would refuse the whole call for one unknown
+    // id.
     const input = { Filters: [{ Name: 'instance-id', Values: instanceIds }] };
     const reservations = await this.#calls.all(
       'ec2',

@@ -1,4 +1,5 @@
-// DeleteAutoScalingGroup against the world in process, as the port has it: what is in a warm pool keeps nobody.
+// DeleteAutoScalingGroup against the world in process, as the port has it: what is in a warm pool
+// keeps nobody.
 import { type CloudApi, isGroupInUse, throwIfDenied } from '../../ports/index.ts';
 import type { CloudCalls } from './cloud-calls.ts';
 

@@ -1,5 +1,5 @@
-// An endpoint of webhooks and probes in the world's time: it answers, fails, is slow, hangs or is not there, as it is
-// told for each call. No socket is opened.
+// An endpoint of webhooks and probes in the world's time: it answers, fails, is slow, hangs or is
+// not there, as it is told for each call. No socket is opened.
 
 import type { World } from '../../../world/index.ts';
 import { microsPerMs } from '../../../world/kernel/index.ts';

@@ -5,7 +5,9 @@ import { microsPerMs, microsPerSecond } from '../../../world/kernel/index.ts';
 import type { Random } from '../../ports/index.ts';
 import type { CallFate, NetworkFaults } from './network.ts';
 
-/** F1 to F6 of the fault menu. F3 (a kill) strikes after a write, F6 (a pause) just before a call. */
+/**
+ * F1 to F6 of the fault menu. F3 (a kill) strikes after a write, F6 (a pause) just before a call.
+ */
 export const networkFaultKinds = [
   'F1-stale-watch',
   'F2-broken-watch',
@@ -28,7 +30,9 @@ export interface FaultRates {
   readonly apiError: number;
   readonly expired: number;
   readonly cloudError: number;
-  /** Chance per write or cloud call that the process stands still first, having decided to make it. */
+  /**
+   * Chance per write or cloud call that the process stands still first, having decided to make it.
+   */
   readonly pause: number;
 }
 

@@ -9,6 +9,7 @@ import type {
   WorldKube,
 } from '../../../world/contracts.ts';
 import type { EpochMs } from '../../api/brand.ts';
+import { defined } from '../../api/defined.ts';
 import type { Json, JsonObject } from '../../api/json.ts';
 import type { KubeObject, ResourceType } from '../../api/kube.ts';
 import {
@@ -210,14 +211,12 @@ export class SimKubeApi implements KubeApi {
       apiVersion: 'v1',
       // A real server ignores the query of a DELETE that has a body: the body must say it too.
       ...(options.dryRun === true ? { dryRun: ['All'] } : {}),
-      ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
-      ...(propagationPolicy === undefined ? {} : { propagationPolicy }),
+      ...defined({ gracePeriodSeconds, propagationPolicy }),
       ...(uid === undefined && resourceVersion === undefined
         ? {}
         : {
             preconditions: {
-              ...(uid === undefined ? {} : { uid }),
-              ...(resourceVersion === undefined ? {} : { resourceVersion }),
+              ...defined({ uid, resourceVersion }),
             },
           }),
     };
@@ -239,9 +238,7 @@ export class SimKubeApi implements KubeApi {
       metadata: { name: pod.name, namespace: pod.namespace },
       deleteOptions: {
         preconditions: { uid: pod.uid },
-        ...(options.gracePeriodSeconds === undefined
-          ? {}
-          : { gracePeriodSeconds: options.gracePeriodSeconds }),
+        ...defined({ gracePeriodSeconds: options.gracePeriodSeconds }),
       },
     };
     const path = `/api/v1/namespaces/${pod.namespace}/pods/${pod.name}/eviction`;
@@ -264,7 +261,7 @@ export class SimKubeApi implements KubeApi {
       path,
       query,
       contentType: 'application/json',
-      ...(body === undefined ? {} : { body }),
+      ...defined({ body }),
     };
   }
 

@@ -3,6 +3,7 @@
 import type { World } from '../../../world/index.ts';
 import { type Micros, microsPerMs } from '../../../world/kernel/index.ts';
 import { type EpochMs, epochMs } from '../../api/brand.ts';
+import { defined } from '../../api/defined.ts';
 import type { AwsCallContext } from '../../aws-wire/index.ts';
 import type { Clock, CloudApi, KubeApi, Random } from '../../ports/index.ts';
 import { ServerClock } from '../../runtime/index.ts';
@@ -39,7 +40,9 @@ const worldFaults = (world: World, random: Random): NetworkFaults => ({
   },
 });
 
-/** `component` names the process in the world's chance. `legMicros` is the network's one-way time. */
+/**
+ * `component` names the process in the world's chance. `legMicros` is the network's one-way time.
+ */
 export const createInProcessPorts = (
   world: World,
   options: {
@@ -90,7 +93,7 @@ export const createInProcessPorts = (
         }),
       network,
       now,
-      ...(options.onCloudCall === undefined ? {} : { onCall: options.onCloudCall }),
+      ...defined({ onCall: options.onCloudCall }),
     }),
     clock,
     ownClock,

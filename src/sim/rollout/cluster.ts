@@ -1,5 +1,5 @@
-// Clusters to rehearse an update on, drawn from a seed: nodes, zones, and what runs on them. Pure; a cluster
-// is data, so that both strategies and every repetition get the same one.
+// Clusters to rehearse an update on, drawn from a seed: nodes, zones, and what runs on them. Pure;
+// a cluster is data, so that both strategies and every repetition get the same one.
 import type { Random } from '../../ports/index.ts';
 
 export type AppKind = 'Deployment' | 'StatefulSet' | 'DaemonSet' | 'Pod';
@@ -107,7 +107,10 @@ export const drawCluster = (index: number, random: Random): RolloutCluster => {
   return clusterOf(size, random);
 };
 
-/** Mostly small ones, as most groups are: of 3 to 12 nodes, one in five of up to 30, one in twenty of up to 60. */
+/**
+ * Mostly small ones, as most groups are: of 3 to 12 nodes, one in five of up to 30, one in twenty
+ * of up to 60.
+ */
 export const drawAnyCluster = (random: Random): RolloutCluster => {
   const kind = random.below(20);
   const nodes =

@@ -1,5 +1,5 @@
-// How many of a rollout's nodes, and of each application's pods, are Ready just now: counted as they change, so that
-// asking costs the same in a large cluster. Watches only.
+// How many of a rollout's nodes, and of each application's pods, are Ready just now: counted as
+// they change, so that asking costs the same in a large cluster. Watches only.
 
 import type { World } from '../../../world/index.ts';
 import { type JsonObject, objectOr } from '../../api/json.ts';

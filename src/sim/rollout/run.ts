@@ -1,5 +1,6 @@
-// One version update of a drawn cluster in virtual time, by the real controllers, and what it was like:
-// how long, how many launches and evictions, how far each application was down. Judges nothing.
+// One version update of a drawn cluster in virtual time, by the real controllers, and what it was
+// like: how long, how many launches and evictions, how far each application was down. Judges
+// nothing.
 
 import type { Result, WorldClient } from '../../../world/contracts.ts';
 import {
@@ -11,6 +12,7 @@ import {
 } from '../../../world/index.ts';
 import { microsPerSecond, Tables } from '../../../world/kernel/index.ts';
 import { type EpochMs, parseTime } from '../../api/brand.ts';
+import { defined } from '../../api/defined.ts';
 import { type JsonObject, objectOr } from '../../api/json.ts';
 import type {
   NodeGroupUpdate,
@@ -58,7 +60,10 @@ export interface RolloutOptions {
   readonly prepare?: (world: World, user: WorldClient) => void;
   /** Called every two seconds of the update, with the seconds since it was asked for. */
   readonly look?: (world: World, seconds: number) => void;
-  /** Called when everything is up, before the update is asked for: to plan it. `enough` ends it there. */
+  /**
+   * Called when everything is up, before the update is asked for: to plan it. `enough` ends it
+   * there.
+   */
   readonly before?: (sources: RolloutSources) => Promise<'enough' | undefined>;
 }
 
@@ -367,7 +372,7 @@ class Rollout {
       codes: errors.map(({ code }) => code),
       reEvictions: this.#reEvictions,
       lateDrains,
-      ...(failed === undefined ? {} : { failed }),
+      ...defined({ failed }),
       lowest: this.#lowest,
       events: this.#world.kernel.steps - this.#startedSteps,
       updateBytes: JSON.stringify(this.#update() ?? {}).length,

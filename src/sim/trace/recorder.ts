@@ -1,8 +1,9 @@
-// Writes down what happens in a world as a Trace for the oracles: requests, committed objects, cloud
-// calls, lifecycle states, faults. Observes only; never changes a step.
+// Writes down what happens in a world as a Trace for the oracles: requests, committed objects,
+// cloud calls, lifecycle states, faults. Observes only; never changes a step.
 
 import type { StoreChange, WriteRecord } from '../../../world/contracts.ts';
 import type { World } from '../../../world/index.ts';
+import { defined } from '../../api/defined.ts';
 import { isObject, type JsonObject } from '../../api/json.ts';
 import type { Trace, TraceEntry, TraceFacts } from '../../api/trace.ts';
 
@@ -37,10 +38,7 @@ export class TraceRecorder {
       kind: 'request',
       at: this.#now(),
       ...rest,
-      ...(subresource === undefined ? {} : { subresource }),
-      ...(namespace === undefined ? {} : { namespace }),
-      ...(name === undefined ? {} : { name }),
-      ...(body === undefined ? {} : { body }),
+      ...defined({ subresource, namespace, name, body }),
     });
   }
 

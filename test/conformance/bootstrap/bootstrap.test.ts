@@ -1,5 +1,8 @@
-// The cases of each topic through the functions that user data, nodes and identities really go through.
+// The cases of each topic through the functions that user data, nodes and identities really go
+// through.
+
 import { describe, expect, it } from 'vitest';
+import { defined } from '../../../src/api/defined.ts';
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
 import {
   flags,
@@ -106,7 +109,7 @@ const dnsData: Readonly<Record<string, (cidr: string) => string>> = {
 };
 check(topics.clusterDns, ({ family, cidr, vpcCidr }) => {
   const cluster = cidr === undefined ? {} : { cluster: { serviceCidr: cidr } };
-  const facts = { ...cluster, ...(vpcCidr === undefined ? {} : { vpcCidr }) };
+  const facts = { ...cluster, ...defined({ vpcCidr }) };
   return evaluate(dnsData[family]?.(cidr ?? '') ?? '', facts, family).node.cluster.dns;
 });
 

@@ -1,5 +1,5 @@
-// What a topic of the bootstrap's conformance is: cases as data, whose behaviour they follow, and where
-// ours differs. Runs nothing.
+// What a topic of the bootstrap's conformance is: cases as data, whose behaviour they follow, and
+// where ours differs. Runs nothing.
 
 export interface Case<G, E> {
   readonly name: string;

@@ -1,8 +1,8 @@
-// Runs moto's own tests of EKS node groups and Auto Scaling against a world, and compares what fails
-// with expected-failures.json. MOTO_TESTS names a checkout of getmoto/moto: its tests are not part of
-// this project, and python3 needs the packages that they import, freezegun among them. Without it nothing
-// runs, and a line says so. `--write` takes the failures as expected; other words are given to pytest in
-// place of the suites (`tests/test_eks -k nodegroup`).
+// Runs moto's own tests of EKS node groups and Auto Scaling against a world, and compares what
+// fails with expected-failures.json. MOTO_TESTS names a checkout of getmoto/moto: its tests are not
+// part of this project, and python3 needs the packages that they import, freezegun among them.
+// Without it nothing runs, and a line says so. `--write` takes the failures as expected; other
+// words are given to pytest in place of the suites (`tests/test_eks -k nodegroup`).
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,7 +21,9 @@ const say = (line: string): void => {
 /** Why tests of a kind fail here: the first whose words a test's name or its failure holds. */
 interface Expected {
   readonly source: string;
-  /** moto's version and commit, and how many of its tests ran there: told by docs/conformance.md. */
+  /**
+   * moto's version and commit, and how many of its tests ran there: told by docs/conformance.md.
+   */
   readonly checkout: string;
   readonly ran: number;
   readonly reasons: readonly { readonly matches: string; readonly reason: string }[];

@@ -1,5 +1,5 @@
-// A world as moto's tests expect a server to be: everything has settled when a call is answered, and
-// POST /moto-api/reset begins anew. For that suite only: no user's command reaches this mode.
+// A world as moto's tests expect a server to be: everything has settled when a call is answered,
+// and POST /moto-api/reset begins anew. For that suite only: no user's command reaches this mode.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { HttpRequest, HttpResponse } from '../../../src/api/http.ts';
@@ -61,7 +61,8 @@ class SettledWorld {
 
   constructor() {
     seedEmpty(this.#world);
-    // moto's tests name images, subnets, a role and a key pair that they do not make: here they exist.
+    // moto's tests name images, subnets, a role and a key pair that they do not make: here they
+    // exist.
     const images = this.#world.kernel.tables.open<JsonObject>('aws/ec2/images');
     const plain = [...images.values()].find((row) => row.family === plainFamily);
     for (const imageId of testImages) images.put(imageId, { ...plain, imageId });

@@ -1,4 +1,5 @@
-// Mutants about marks: too late, not all of them, taken from others, left behind, without an intent.
+// Mutants about marks: too late, not all of them, taken from others, left behind, without an
+// intent.
 import type { Mutant } from '../mutant.ts';
 
 const marks = 'src/core/termination/marks.ts';

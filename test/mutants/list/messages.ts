@@ -1,5 +1,5 @@
-// Mutants about the cloud's side: hooks of others, messages that are lost, sizes that nobody may ask
-// for or that are not followed.
+// Mutants about the cloud's side: hooks of others, messages that are lost, sizes that nobody may
+// ask for or that are not followed.
 import type { Mutant } from '../mutant.ts';
 
 const intake = 'src/controllers/intake/controller.ts';

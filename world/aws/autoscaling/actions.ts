@@ -1,5 +1,6 @@
-// Lifecycle actions: the waits that hooks impose. Opens one per hook, notifies the hook's target, and
-// ends it by a result, a missed heartbeat or the global timeout. What follows is the engine's.
+// Lifecycle actions: the waits that hooks impose. Opens one per hook, notifies the hook's target,
+// and ends it by a result, a missed heartbeat or the global timeout. What follows is the engine's.
+import { defined } from '../../../src/api/defined.ts';
 import type { JsonObject } from '../../../src/api/json.ts';
 import { microsPerMs } from '../../kernel/index.ts';
 import type { Delivery } from '../messaging/delivery.ts';
@@ -176,7 +177,7 @@ export class Actions {
       AutoScalingGroupName: group.name,
       EC2InstanceId: action.instanceId,
       LifecycleActionToken: action.token,
-      ...(hook.metadata === undefined ? {} : { NotificationMetadata: hook.metadata }),
+      ...defined({ NotificationMetadata: hook.metadata }),
     };
     const verb = isLaunch ? 'LAUNCHING' : 'TERMINATING';
     this.#tellTarget(group, hook, {

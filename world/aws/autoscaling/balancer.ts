@@ -1,6 +1,6 @@
-// AZRebalance: a group whose zones drifted apart gets an instance in its emptiest zone, then loses one
-// in its fullest. Launches before it ends anything, one at a time; never moves desired capacity.
-// Source: Auto Scaling user guide, "Rebalancing activities".
+// AZRebalance: a group whose zones drifted apart gets an instance in its emptiest zone, then loses
+// one in its fullest. Launches before it ends anything, one at a time; never moves desired
+// capacity. Source: Auto Scaling user guide, "Rebalancing activities".
 import { microsPerMs, type Table, type WorldEvent } from '../../kernel/index.ts';
 import type { Network } from '../ec2/network.ts';
 import { type Span, sentence } from '../scope.ts';

@@ -1,5 +1,5 @@
-// Brings the number of a group's instances to desired capacity: how many to start, which to end, when
-// to try again, with the service's sentences for why. Never moves a member itself.
+// Brings the number of a group's instances to desired capacity: how many to start, which to end,
+// when to try again, with the service's sentences for why. Never moves a member itself.
 import { type Span, sentence } from '../scope.ts';
 import type { Balancer } from './balancer.ts';
 import { type Candidate, scaleInChoice } from './choose.ts';

@@ -1,5 +1,6 @@
 // Auto Scaling groups over the API: create, read, change, delete, processes. Checks what the
 // service checks, in its words; the engine does the rest.
+import { defined } from '../../../src/api/defined.ts';
 import {
   type AwsInput,
   optionalFlag,
@@ -308,7 +309,7 @@ const describe = (parts: GroupParts, input: AwsInput) => {
     AutoScalingGroups: page.items.map((row) =>
       renderGroup(row, { store, network, warmPools: parts.warmPools, account: scope.account }),
     ),
-    ...(page.nextToken === undefined ? {} : { NextToken: page.nextToken }),
+    ...defined({ NextToken: page.nextToken }),
   };
 };
 

@@ -1,5 +1,6 @@
 // What a group launches and where, as requests name it: a launch template, plain or in a mixed
 // instances policy, and subnets or zones. Refuses what the service refuses, in its words.
+import { defined } from '../../../src/api/defined.ts';
 import {
   type AwsInput,
   optionalNumber,
@@ -38,7 +39,7 @@ const readTemplate = ({ templates, images }: SourceParts, input: AwsInput): Temp
     const noImage = images.refusal(optionalText(data, 'ImageId'));
     if (noImage !== undefined) throw refuse(noImage.code, noImage.message);
     const { version } = reference;
-    return { id: template.id, name: template.name, ...(version === undefined ? {} : { version }) };
+    return { id: template.id, name: template.name, ...defined({ version }) };
   } catch (error) {
     const why = error instanceof Error ? error.message : '';
     throw validationError(`You must use a valid fully-formed launch template. ${why}`);
@@ -46,8 +47,8 @@ const readTemplate = ({ templates, images }: SourceParts, input: AwsInput): Temp
 };
 
 /**
- * The launch template, plain or in a mixed instances policy; undefined when none is given. What an update of a
- * policy does not say stays as it is.
+ * The launch template, plain or in a mixed instances policy; undefined when none is given. What an
+ * update of a policy does not say stays as it is.
  */
 export const readSource = (
   parts: SourceParts,
@@ -85,8 +86,7 @@ const spotLimits = (distribution: AwsInput, now: GroupRow['mixed']) => {
   const spotPools = optionalNumber(distribution, 'SpotInstancePools') ?? now?.spotPools;
   const spotMaxPrice = optionalText(distribution, 'SpotMaxPrice') ?? now?.spotMaxPrice;
   return {
-    ...(spotPools === undefined ? {} : { spotPools }),
-    ...(spotMaxPrice === undefined ? {} : { spotMaxPrice }),
+    ...defined({ spotPools, spotMaxPrice }),
   };
 };
 

@@ -1,4 +1,5 @@
 // Lifecycle hooks and actions over the API. Ranges are the service model's; messages the service's.
+import { defined } from '../../../src/api/defined.ts';
 import {
   type AwsInput,
   optionalNumber,
@@ -125,8 +126,7 @@ export const putHook = ({ store, engine }: HookParts, input: HookRequest): HookR
     globalSeconds: globalTimeoutOf(heartbeatSeconds),
     defaultResult,
     ...(targetArn === undefined || targetArn === '' ? {} : { targetArn }),
-    ...(roleArn === undefined ? {} : { roleArn }),
-    ...(metadata === undefined ? {} : { metadata }),
+    ...defined({ roleArn, metadata }),
   };
   store.putHook(hook);
   if (hook.targetArn !== undefined && hook.targetArn !== before?.targetArn) {

@@ -1,4 +1,5 @@
 // Instances and activities of Auto Scaling over the API: end, health, protection, attach, detach.
+import { defined } from '../../../src/api/defined.ts';
 import {
   type AwsInput,
   optionalFlag,
@@ -175,7 +176,7 @@ const describeInstances = ({ store }: InstanceParts, input: AwsInput) => {
   });
   return {
     AutoScalingInstances: page.items.map(scalingInstance),
-    ...(page.nextToken === undefined ? {} : { NextToken: page.nextToken }),
+    ...defined({ NextToken: page.nextToken }),
   };
 };
 
@@ -203,6 +204,6 @@ const describeActivities = ({ store }: InstanceParts, input: AwsInput) => {
   });
   return {
     Activities: page.items.map(renderActivity),
-    ...(page.nextToken === undefined ? {} : { NextToken: page.nextToken }),
+    ...defined({ NextToken: page.nextToken }),
   };
 };

@@ -1,6 +1,6 @@
-// Instance refreshes: a group's instances are replaced a few at a time, as many as its minimum healthy
-// percentage allows and one at least. Rolling only: no checkpoints, alarms, rollback or bake time.
-// Source: EC2 Auto Scaling user guide, "instance refresh".
+// Instance refreshes: a group's instances are replaced a few at a time, as many as its minimum
+// healthy percentage allows and one at least. Rolling only: no checkpoints, alarms, rollback or
+// bake time. Source: EC2 Auto Scaling user guide, "instance refresh".
 import { microsPerSecond, type Table, type WorldEvent } from '../../kernel/index.ts';
 import { refuse } from '../scope.ts';
 import type { Engine } from './engine.ts';
@@ -97,7 +97,9 @@ export class InstanceRefreshes {
     return cancelling;
   }
 
-  /** Still to be replaced: those that have not begun to leave, and those whose successor is not up. */
+  /**
+   * Still to be replaced: those that have not begun to leave, and those whose successor is not up.
+   */
   toUpdate(row: RefreshRow): number {
     if (isOver(row)) return row.left.length;
     const desired = this.#store.group(row.group)?.desired ?? 0;

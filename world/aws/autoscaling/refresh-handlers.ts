@@ -1,4 +1,5 @@
 // Instance refreshes over the API. What a refresh here cannot do is refused, never ignored.
+import { defined } from '../../../src/api/defined.ts';
 import {
   type AwsInput,
   optionalFlag,
@@ -65,7 +66,7 @@ export const refreshHandlers = ({ store, refreshes }: RefreshHandlerParts): Serv
     });
     return {
       InstanceRefreshes: page.items.map((row) => render(refreshes, row)),
-      ...(page.nextToken === undefined ? {} : { NextToken: page.nextToken }),
+      ...defined({ NextToken: page.nextToken }),
     };
   },
 });
@@ -78,7 +79,7 @@ const render = (refreshes: InstanceRefreshes, row: RefreshRow) => {
     AutoScalingGroupName: row.group,
     Status: row.status,
     StartTime: row.startedAt,
-    ...(row.endedAt === undefined ? {} : { EndTime: row.endedAt }),
+    ...defined({ EndTime: row.endedAt }),
     PercentageComplete: row.status === 'Pending' ? 0 : done,
     InstancesToUpdate: toUpdate,
     Preferences: {

@@ -1,4 +1,5 @@
 // Rows of Auto Scaling as the service's answers show them. Only shapes; decides nothing.
+import { defined } from '../../../src/api/defined.ts';
 import type { Network } from '../ec2/network.ts';
 import type {
   ActivityRow,
@@ -14,7 +15,7 @@ import type { WarmPoolRow, WarmPools } from './warm-pool.ts';
 const template = ({ id, name, version }: TemplateUse) => ({
   LaunchTemplateId: id,
   LaunchTemplateName: name,
-  ...(version === undefined ? {} : { Version: version }),
+  ...defined({ Version: version }),
 });
 
 const member = (row: MemberRow) => ({
@@ -47,7 +48,9 @@ export const tagDescription = (
   PropagateAtLaunch: tag.propagate,
 });
 
-/** Tags of a group change rarely, and the group is asked for every second while its nodes change. */
+/**
+ * Tags of a group change rarely, and the group is asked for every second while its nodes change.
+ */
 const rendered = new WeakMap<GroupRow['tags'], { readonly name: string; readonly tags: Tags }>();
 type Tags = readonly ReturnType<typeof tagDescription>[];
 
@@ -115,7 +118,7 @@ const warmPoolOf = (
 export const renderWarmPool = (pool: WarmPoolRow) => ({
   MinSize: pool.minSize,
   PoolState: pool.state,
-  ...(pool.maxPrepared === undefined ? {} : { MaxGroupPreparedCapacity: pool.maxPrepared }),
+  ...defined({ MaxGroupPreparedCapacity: pool.maxPrepared }),
   ...(pool.isDeleting ? { Status: 'PendingDelete' } : {}),
 });
 
@@ -148,7 +151,7 @@ const distributionOf = (mixed: MixedPolicy) => ({
   ...(mixed.spotStrategy === 'lowest-price'
     ? { SpotInstancePools: mixed.spotPools ?? defaultSpotPools }
     : {}),
-  ...(mixed.spotMaxPrice === undefined ? {} : { SpotMaxPrice: mixed.spotMaxPrice }),
+  ...defined({ SpotMaxPrice: mixed.spotMaxPrice }),
 });
 
 const namedZones = ({ zones }: GroupRow): readonly string[] | undefined =>
@@ -161,9 +164,11 @@ export const renderHook = (row: HookRow) => ({
   LifecycleHookName: row.name,
   AutoScalingGroupName: row.group,
   LifecycleTransition: row.transition,
-  ...(row.targetArn === undefined ? {} : { NotificationTargetARN: row.targetArn }),
-  ...(row.roleArn === undefined ? {} : { RoleARN: row.roleArn }),
-  ...(row.metadata === undefined ? {} : { NotificationMetadata: row.metadata }),
+  ...defined({
+    NotificationTargetARN: row.targetArn,
+    RoleARN: row.roleArn,
+    NotificationMetadata: row.metadata,
+  }),
   HeartbeatTimeout: row.heartbeatSeconds,
   GlobalTimeout: row.globalSeconds,
   DefaultResult: row.defaultResult,
@@ -175,9 +180,9 @@ export const renderActivity = (row: ActivityRow) => ({
   Description: row.description,
   Cause: row.cause,
   StartTime: row.startedAt,
-  ...(row.endedAt === undefined ? {} : { EndTime: row.endedAt }),
+  ...defined({ EndTime: row.endedAt }),
   StatusCode: row.status,
-  ...(row.message === undefined ? {} : { StatusMessage: row.message }),
+  ...defined({ StatusMessage: row.message }),
   Progress: row.progress,
   Details: row.details,
   AutoScalingGroupARN: row.groupArn,

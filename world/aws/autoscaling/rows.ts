@@ -68,7 +68,9 @@ export type GroupTag = {
 export type TemplateUse = {
   readonly id: string;
   readonly name: string;
-  /** As given: a number, `$Latest` or `$Default`; left out where none was given, `$Default` then. */
+  /**
+   * As given: a number, `$Latest` or `$Default`; left out where none was given, `$Default` then.
+   */
   readonly version?: string;
 };
 

@@ -1,6 +1,7 @@
 // Capacity Rebalancing: a spot member that EC2 recommends to rebalance is replaced before EC2 takes
-// it. Launches the replacement first; terminates the member, with its hooks, once that is in service.
-// Source: Auto Scaling user guide, "Capacity Rebalancing to handle EC2 Spot interruptions".
+// it. Launches the replacement first; terminates the member, with its hooks, once that is in
+// service. Source: Auto Scaling user guide, "Capacity Rebalancing to handle EC2 Spot
+// interruptions".
 import { microsPerMs, type Table, type WorldEvent } from '../../kernel/index.ts';
 import type { Instances } from '../ec2/instances.ts';
 import { type Span, sentence } from '../scope.ts';

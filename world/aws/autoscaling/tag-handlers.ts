@@ -1,4 +1,5 @@
 // Tags of Auto Scaling groups over the API.
+import { defined } from '../../../src/api/defined.ts';
 import {
   type AwsInput,
   optionalFlag,
@@ -58,6 +59,6 @@ const describeTags = (store: GroupStore, input: AwsInput) => {
   });
   return {
     Tags: page.items.map((tag) => tagDescription(tag.group, tag)),
-    ...(page.nextToken === undefined ? {} : { NextToken: page.nextToken }),
+    ...defined({ NextToken: page.nextToken }),
   };
 };

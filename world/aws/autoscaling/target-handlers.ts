@@ -1,5 +1,5 @@
-// Target groups of an Auto Scaling group over the API, in both spellings: load balancer target groups
-// and traffic sources.
+// Target groups of an Auto Scaling group over the API, in both spellings: load balancer target
+// groups and traffic sources.
 import {
   type AwsInput,
   optionalText,

@@ -1,4 +1,5 @@
 // Warm pools over the API.
+import { defined } from '../../../src/api/defined.ts';
 import {
   optionalFlag,
   optionalNumber,
@@ -46,7 +47,7 @@ export const warmPoolHandlers = (parts: WarmPoolHandlerParts): ServiceHandlers =
         minSize: optionalNumber(input, 'MinSize') ?? before?.minSize ?? 0,
         state,
         isDeleting: false,
-        ...(maxPrepared === undefined ? {} : { maxPrepared }),
+        ...defined({ maxPrepared }),
       });
       engine.queueScaling(group.name);
       return {};
@@ -71,7 +72,7 @@ export const warmPoolHandlers = (parts: WarmPoolHandlerParts): ServiceHandlers =
       return {
         ...(pool === undefined ? {} : { WarmPoolConfiguration: renderWarmPool(pool) }),
         Instances: page.items.map(groupInstance),
-        ...(page.nextToken === undefined ? {} : { NextToken: page.nextToken }),
+        ...defined({ NextToken: page.nextToken }),
       };
     },
   };

@@ -1,6 +1,6 @@
 // Warm pools: instances kept ready beside a group, stopped or running, that come in service faster.
-// Sizes the pool, moves its members, hands them out. Hooks for launches run on the way in, as on the
-// way out; none when a pool's instance ends (inferred).
+// Sizes the pool, moves its members, hands them out. Hooks for launches run on the way in, as on
+// the way out; none when a pool's instance ends (inferred).
 import type { Table } from '../../kernel/index.ts';
 import type { InstanceRow, Instances } from '../ec2/instances.ts';
 import { sentence } from '../scope.ts';

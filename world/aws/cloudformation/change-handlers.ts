@@ -1,5 +1,5 @@
-// CloudFormation's changing operations: a template is checked as a whole before a stack exists or is
-// changed; what follows is the engine's.
+// CloudFormation's changing operations: a template is checked as a whole before a stack exists or
+// is changed; what follows is the engine's.
 import { objectOr } from '../../../src/api/json.ts';
 import {
   type AwsInput,
@@ -227,7 +227,8 @@ const plannedOf = (
     try {
       return evaluateText(value, { ...lookup, condition });
     } catch {
-      // A name that depends on a resource: CloudFormation refuses these; here it fails the resource.
+      // A name that depends on a resource: CloudFormation refuses these; here it fails the
+      // resource.
       return [];
     }
   });

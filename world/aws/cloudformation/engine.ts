@@ -1,6 +1,7 @@
-// Brings a stack into being and to its end, resource by resource, in the order of dependencies, with
-// rollback. All waiting is durable kernel events; calls behind the port are asked again after a
-// restart. Never decides what a resource is: that is its type's.
+// Brings a stack into being and to its end, resource by resource, in the order of dependencies,
+// with rollback. All waiting is durable kernel events; calls behind the port are asked again after
+// a restart. Never decides what a resource is: that is its type's.
+import { defined } from '../../../src/api/defined.ts';
 import { objectOr } from '../../../src/api/json.ts';
 import type { WorldEvent } from '../../kernel/index.ts';
 import type { ServiceCalls } from '../calls.ts';
@@ -356,7 +357,7 @@ export class StackEngine {
 
   #moveStack(stackId: string, status: StackStatus, reason?: string): void {
     const { reason: _, ...before } = this.#stacks.need(stackId);
-    const after = { ...before, status, ...(reason === undefined ? {} : { reason }) };
+    const after = { ...before, status, ...defined({ reason }) };
     this.#stacks.put(after);
     this.#stacks.tellStack(after);
   }

@@ -1,5 +1,6 @@
-// Calls of the stack engine that are answered outside the world: at most one per resource at a time,
-// answered in a step of the world. Holds nothing that a restart would miss: the engine asks again.
+// Calls of the stack engine that are answered outside the world: at most one per resource at a
+// time, answered in a step of the world. Holds nothing that a restart would miss: the engine asks
+// again.
 import { AwsError } from '../../../src/aws-wire/index.ts';
 import type { Kernel } from '../../kernel/index.ts';
 import type { ServiceCall, ServiceCalls } from '../calls.ts';

@@ -1,4 +1,5 @@
 // CloudFormation's reading operations: stacks, resources, events, exports, templates. Shapes only.
+import { defined } from '../../../src/api/defined.ts';
 import { type AwsInput, optionalText, text, texts } from '../../../src/aws-wire/index.ts';
 import { tagList } from '../filters.ts';
 import { pageOf } from '../paging.ts';
@@ -138,8 +139,7 @@ const renderStack = (row: StackRow) => ({
   Outputs: row.outputs.map((output) => ({
     OutputKey: output.key,
     OutputValue: output.value,
-    ...(output.description === undefined ? {} : { Description: output.description }),
-    ...(output.exportName === undefined ? {} : { ExportName: output.exportName }),
+    ...defined({ Description: output.description, ExportName: output.exportName }),
   })),
   Tags: tagList(row.tags),
   EnableTerminationProtection: row.isProtected,
@@ -178,7 +178,7 @@ const renderEvent = (row: StackEventRow) => ({
   Timestamp: row.at,
   ResourceStatus: row.status,
   ...reasonOf(row),
-  ...(row.properties === undefined ? {} : { ResourceProperties: row.properties }),
+  ...defined({ ResourceProperties: row.properties }),
 });
 
 /** As given; of the stacks that a world begins with, what is recorded of them, values literal. */

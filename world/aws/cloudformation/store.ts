@@ -1,4 +1,5 @@
 // The tables of CloudFormation with the look-ups that its parts need. Decides nothing.
+import { defined } from '../../../src/api/defined.ts';
 import { hexString, type Table } from '../../kernel/index.ts';
 import type { Tags } from '../filters.ts';
 import { isoMillis, type Scope, validationError } from '../scope.ts';
@@ -146,7 +147,7 @@ export class Stacks {
       physicalId: stack.id,
       type: stackType,
       status: stack.status,
-      ...(stack.reason === undefined ? {} : { reason: stack.reason }),
+      ...defined({ reason: stack.reason }),
     });
   }
 
@@ -158,7 +159,7 @@ export class Stacks {
       physicalId,
       type,
       status,
-      ...(reason === undefined ? {} : { reason }),
+      ...defined({ reason }),
       ...(Object.keys(properties).length === 0 ? {} : { properties: JSON.stringify(properties) }),
     });
   }

@@ -1,4 +1,5 @@
-// A stack that is changed in place: what is told, what the services show, what is refused, what is put back.
+// A stack that is changed in place: what is told, what the services show, what is refused, what is
+// put back.
 import { describe, expect, it } from 'vitest';
 import { type Answer, aTestWorld, type TestWorld } from '../../../test/builders/world-aws.ts';
 

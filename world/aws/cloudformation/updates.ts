@@ -1,6 +1,8 @@
-// Changes a stack in place, resource by resource in the order of dependencies, and puts everything back when one
-// fails. Only what a resource's type can change is changed: nothing is replaced, added or taken away, which is
-// refused before anything begins. All waiting is durable kernel events.
+// Changes a stack in place, resource by resource in the order of dependencies, and puts everything
+// back when one fails. Only what a resource's type can change is changed: nothing is replaced,
+// added or taken away, which is refused before anything begins. All waiting is durable kernel
+// events.
+import { defined } from '../../../src/api/defined.ts';
 import { notImplemented } from '../../../src/aws-wire/index.ts';
 import type { WorldEvent } from '../../kernel/index.ts';
 import { type Scope, type Span, validationError } from '../scope.ts';
@@ -41,7 +43,9 @@ export class StackUpdates {
     this.#scope.kernel.register({ name: component, handle: (event) => this.#handle(event) });
   }
 
-  /** Throws what CloudFormation refuses, and what the world cannot change, before anything changes. */
+  /**
+   * Throws what CloudFormation refuses, and what the world cannot change, before anything changes.
+   */
   begin(stack: StackRow, change: StackChange, wanted: readonly StackResource[]): void {
     if (!updatable.has(stack.status)) {
       throw validationError(
@@ -98,7 +102,9 @@ export class StackUpdates {
     }
   }
 
-  /** One resource further; whatever a changed one gives to others is seen when they are looked at. */
+  /**
+   * One resource further; whatever a changed one gives to others is seen when they are looked at.
+   */
   #step(stack: StackRow, isRollback: boolean): void {
     const busy = stack.resources.find((one) => one.status === 'UPDATE_IN_PROGRESS');
     if (busy !== undefined) {
@@ -171,7 +177,7 @@ export class StackUpdates {
 
   #moveStack(stackId: string, status: StackStatus, reason?: string): void {
     const { reason: _, ...before } = this.#stacks.need(stackId);
-    const after = { ...before, status, ...(reason === undefined ? {} : { reason }) };
+    const after = { ...before, status, ...defined({ reason }) };
     this.#stacks.put(after);
     this.#stacks.tellStack(after);
   }

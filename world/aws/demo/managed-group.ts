@@ -101,7 +101,9 @@ const addSourceTemplate = (
 
 const nodegroupRole = 'AWSServiceRoleForAmazonEKSNodegroup';
 
-/** The template that EKS derives from it, with image and user data: the one instances start from. */
+/**
+ * The template that EKS derives from it, with image and user data: the one instances start from.
+ */
 const addDerivedTemplate = (
   context: DemoContext,
   group: DemoGroup,

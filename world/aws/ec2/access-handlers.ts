@@ -1,5 +1,7 @@
 // Key pairs and security groups over the API, and the parts of a network that are only shown. Rules
-// are kept as CloudFormation writes them, one range or group each; they stop kubelets' packets alone.
+// are kept as CloudFormation writes them, one range or group each; they stop kubelets' packets
+// alone.
+import { defined } from '../../../src/api/defined.ts';
 import type { JsonObject } from '../../../src/api/json.ts';
 import {
   type AwsInput,
@@ -189,7 +191,7 @@ const groupHandlers = (parts: AccessParts): ServiceHandlers => ({
     );
     return {
       SecurityGroupRules: page.items,
-      ...(page.nextToken === undefined ? {} : { NextToken: page.nextToken }),
+      ...defined({ NextToken: page.nextToken }),
     };
   },
 });
@@ -211,8 +213,7 @@ const readRules = (input: AwsInput): readonly JsonObject[] => {
     const to = optionalNumber(permission, 'ToPort');
     const base: JsonObject = {
       IpProtocol: optionalText(permission, 'IpProtocol') ?? '-1',
-      ...(from === undefined ? {} : { FromPort: from }),
-      ...(to === undefined ? {} : { ToPort: to }),
+      ...defined({ FromPort: from, ToPort: to }),
     };
     return [
       ...structures(permission, 'IpRanges').map((one) => ({

@@ -1,5 +1,6 @@
 // What changes EC2: starting, stopping and ending instances, launch templates, tags. Without
 // RunInstances: in this world instances come from Auto Scaling groups.
+import { defined } from '../../../src/api/defined.ts';
 import type { JsonObject } from '../../../src/api/json.ts';
 import {
   type AwsCallContext,
@@ -256,7 +257,7 @@ const renderVersion = (template: TemplateRow, row: TemplateVersionRow) => ({
   LaunchTemplateId: template.id,
   LaunchTemplateName: template.name,
   VersionNumber: row.version,
-  ...(row.description === undefined ? {} : { VersionDescription: row.description }),
+  ...defined({ VersionDescription: row.description }),
   CreateTime: row.createdAt,
   CreatedBy: row.createdBy,
   DefaultVersion: row.version === template.defaultVersion,
@@ -287,7 +288,7 @@ const describeTemplates = ({ templates }: ChangeParts, input: AwsInput) => {
   });
   return {
     LaunchTemplates: page.items.map(renderTemplate),
-    ...(page.nextToken === undefined ? {} : { NextToken: page.nextToken }),
+    ...defined({ NextToken: page.nextToken }),
   };
 };
 
@@ -368,6 +369,6 @@ const describeVersions = (parts: ChangeParts, input: AwsInput) => {
   });
   return {
     LaunchTemplateVersions: page.items.map(({ template, row }) => renderVersion(template, row)),
-    ...(page.nextToken === undefined ? {} : { NextToken: page.nextToken }),
+    ...defined({ NextToken: page.nextToken }),
   };
 };

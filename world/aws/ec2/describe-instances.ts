@@ -1,4 +1,5 @@
 // DescribeInstances and its kin: rows of instances as EC2 shows them. Reads only.
+import { defined } from '../../../src/api/defined.ts';
 import {
   type AwsInput,
   optionalFlag,
@@ -116,7 +117,7 @@ export const instanceReadHandlers = (parts: StatusParts): ServiceHandlers => ({
         Groups: [],
         Instances: [renderInstance(parts, row)],
       })),
-      ...(page.nextToken === undefined ? {} : { NextToken: page.nextToken }),
+      ...defined({ NextToken: page.nextToken }),
     };
   },
   DescribeInstanceStatus: (input) => {
@@ -125,7 +126,7 @@ export const instanceReadHandlers = (parts: StatusParts): ServiceHandlers => ({
     const page = findInstances(parts, input, shown, statusFilters(parts));
     return {
       InstanceStatuses: page.items.map((row) => renderStatus(parts, row)),
-      ...(page.nextToken === undefined ? {} : { NextToken: page.nextToken }),
+      ...defined({ NextToken: page.nextToken }),
     };
   },
   DescribeInstanceAttribute: (input) => {
@@ -213,7 +214,7 @@ const renderInstance = (parts: Ec2Parts, row: InstanceRow) => {
     PrivateDnsName: isGone ? '' : row.privateDnsName,
     PublicDnsName: '',
     ...(isGone ? {} : addressing(parts, row, groups)),
-    ...(row.keyName === undefined ? {} : { KeyName: row.keyName }),
+    ...defined({ KeyName: row.keyName }),
     ...(row.profileArn === undefined
       ? {}
       : {

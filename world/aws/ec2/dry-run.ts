@@ -1,5 +1,6 @@
 // `DryRun` of EC2's operations: after the parameters have been validated the answer is the error
-// DryRunOperation, and the handler is not called. It does not look whether the named resources exist.
+// DryRunOperation, and the handler is not called. It does not look whether the named resources
+// exist.
 import { optionalFlag } from '../../../src/aws-wire/index.ts';
 import { refuse, type ServiceHandlers } from '../scope.ts';
 
@@ -7,7 +8,10 @@ import { refuse, type ServiceHandlers } from '../scope.ts';
 const dryRunOperation = () =>
   refuse('DryRunOperation', 'Request would have succeeded, but DryRun flag is set.', 412);
 
-/** Every operation of EC2 that the world answers takes DryRun; dry-run.test.ts holds that against the model. */
+/**
+ * Every operation of EC2 that the world answers takes DryRun; dry-run.test.ts holds that against
+ * the model.
+ */
 export const withDryRun = (handlers: ServiceHandlers): ServiceHandlers =>
   Object.fromEntries(
     Object.entries(handlers).map(([name, handler]) => [

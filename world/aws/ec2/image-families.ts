@@ -1,5 +1,5 @@
-// EKS' image families: architecture, image name, the public parameters that name the newest image, and
-// what a node of it says of its system. Facts of the EKS user guide ("retrieve-ami-id",
+// EKS' image families: architecture, image name, the public parameters that name the newest image,
+// and what a node of it says of its system. Facts of the EKS user guide ("retrieve-ami-id",
 // "retrieve-ami-id-bottlerocket", "retrieve-windows-ami-id"); no behaviour.
 
 type WindowsYear = '2019' | '2022' | '2025';

@@ -1,5 +1,6 @@
-// Machine images of EKS' optimized families, per Kubernetes minor and release, the plain Amazon Linux
-// images, and the SSM names under which they are published. Which release is newest is decided by the release date alone.
+// Machine images of EKS' optimized families, per Kubernetes minor and release, the plain Amazon
+// Linux images, and the SSM names under which they are published. Which release is newest is
+// decided by the release date alone.
 import { type Family, familyCalled } from '../../../src/formats/index.ts';
 import type { Table } from '../../kernel/index.ts';
 import { isoSeconds, type Scope } from '../scope.ts';

@@ -1,6 +1,7 @@
 // EC2 instances as a state machine: pending, running, stopping, stopped, shutting-down, terminated.
 // Switches machines on and off at their host and tells whoever listens. Never decides to launch.
 
+import { defined } from '../../../src/api/defined.ts';
 import type { Machine } from '../../contracts.ts';
 import type { Table, WorldEvent } from '../../kernel/index.ts';
 import { hexString } from '../../kernel/index.ts';
@@ -148,7 +149,7 @@ export class Instances {
     const place = {
       zone: subnet.zone,
       type: instanceType,
-      ...(group === undefined ? {} : { group }),
+      ...defined({ group }),
     };
     // A template without an image starts what no boot looks at.
     const noImage = this.#images.refusal(request.imageId);
@@ -174,9 +175,11 @@ export class Instances {
     }
     const random = kernel.random(component);
     const optional = {
-      ...(request.keyName === undefined ? {} : { keyName: request.keyName }),
-      ...(request.profileArn === undefined ? {} : { profileArn: request.profileArn }),
-      ...(request.userData === undefined ? {} : { userData: request.userData }),
+      ...defined({
+        keyName: request.keyName,
+        profileArn: request.profileArn,
+        userData: request.userData,
+      }),
       ...(request.isWarm === true ? { isWarm: true } : {}),
     };
     const instance: InstanceRow = {
@@ -281,7 +284,7 @@ export class Instances {
           !this.#scope.faults.active('no-capacity', {
             zone: one,
             type: instanceType,
-            ...(group === undefined ? {} : { group }),
+            ...defined({ group }),
           }),
       );
     const elsewhere =
@@ -366,7 +369,7 @@ export class Instances {
       nodeLabels: bootstrap.labels,
       nodeTaints: bootstrap.taints,
       joins: row.joins && bootstrap.joins,
-      ...(bootstrap.fault === undefined ? {} : { bootstrapFault: bootstrap.fault }),
+      ...defined({ bootstrapFault: bootstrap.fault }),
     };
   }
 

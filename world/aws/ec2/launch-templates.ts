@@ -1,5 +1,6 @@
 // Launch templates and their numbered versions. Data is kept as the caller gave it; nothing here
 // judges whether an instance could start from it.
+import { defined } from '../../../src/api/defined.ts';
 import type { JsonObject } from '../../../src/api/json.ts';
 import type { Table } from '../../kernel/index.ts';
 import type { Tags } from '../filters.ts';
@@ -99,7 +100,7 @@ export class LaunchTemplates {
       createdAt: this.#scope.now(),
       createdBy: request.createdBy,
       data: request.data,
-      ...(request.description === undefined ? {} : { description: request.description }),
+      ...defined({ description: request.description }),
     };
     this.#versions.put(`${templateId}/${version}`, row);
     this.#templates.put(templateId, { ...template, latestVersion: version, lastNumber: version });

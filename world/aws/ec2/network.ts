@@ -29,7 +29,9 @@ export type SecurityGroupRow = {
   readonly description: string;
   readonly vpcId: string;
   readonly tags: Tags;
-  /** As CloudFormation writes rules: IpProtocol, FromPort, ToPort, CidrIp, SourceSecurityGroupId. */
+  /**
+   * As CloudFormation writes rules: IpProtocol, FromPort, ToPort, CidrIp, SourceSecurityGroupId.
+   */
   readonly ingress?: readonly JsonObject[];
   readonly egress?: readonly JsonObject[];
 };

@@ -1,6 +1,7 @@
 // Events that EC2 schedules for instances: maintenance of the host, retirement. Shown by
-// DescribeInstanceStatus, told to EventBridge by AWS Health, carried out when their time comes. Sources:
-// EC2 user guide, "Scheduled events for your instances"; AWS Health user guide, "EventBridge".
+// DescribeInstanceStatus, told to EventBridge by AWS Health, carried out when their time comes.
+// Sources: EC2 user guide, "Scheduled events for your instances"; AWS Health user guide,
+// "EventBridge".
 import type { JsonObject } from '../../../src/api/json.ts';
 import { hexString, microsPerMs, type Table, type WorldEvent } from '../../kernel/index.ts';
 import type { EventBus } from '../messaging/event-bus.ts';

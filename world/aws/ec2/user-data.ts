@@ -1,5 +1,5 @@
-// What an instance's user data makes of it, by the one evaluation that render and lint use: node labels,
-// taints, pods, the cluster that is meant, and why it does not join. Never runs anything.
+// What an instance's user data makes of it, by the one evaluation that render and lint use: node
+// labels, taints, pods, the cluster that is meant, and why it does not join. Never runs anything.
 import {
   evaluateUserData,
   exampleFacts,

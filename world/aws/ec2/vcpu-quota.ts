@@ -1,6 +1,7 @@
-// The account's quotas of vCPUs, one for each group of instance families and way to buy: told by Service Quotas, and
-// kept. While the fault `vcpu-quota` is on, what was in use when it was switched on is all there is, until a raise that
-// somebody asked for is granted; what instances leave can be used again. Says what is refused; launches nothing.
+// The account's quotas of vCPUs, one for each group of instance families and way to buy: told by
+// Service Quotas, and kept. While the fault `vcpu-quota` is on, what was in use when it was
+// switched on is all there is, until a raise that somebody asked for is granted; what instances
+// leave can be used again. Says what is refused; launches nothing.
 import type { JsonObject } from '../../../src/api/json.ts';
 import type { Table } from '../../kernel/index.ts';
 import { type Scope, sentence } from '../scope.ts';
@@ -124,7 +125,8 @@ export class VcpuQuota {
   ): { readonly code: string; readonly message: string } | undefined {
     const one = bucketOf(instanceType, capacityType);
     const limit = this.limit(one);
-    // Counting all instances for each launch is dear; nobody comes near what stands without the fault.
+    // Counting all instances for each launch is dear; nobody comes near what stands without the
+    // fault.
     if (limit >= standingVcpus) return undefined;
     if (this.#used(one) + vcpusOf(instanceType) <= limit) return undefined;
     if (capacityType === 'SPOT') {

@@ -1,4 +1,5 @@
 // ELBv2 over the API: target groups, their targets, attributes and tags.
+import { defined } from '../../../src/api/defined.ts';
 import {
   type AwsInput,
   optionalNumber,
@@ -280,8 +281,7 @@ const renderHealth = (targets: TargetGroups, group: TargetGroupRow, target: Targ
     HealthCheckPort: check === 'traffic-port' ? String(target.port) : check,
     TargetHealth: {
       State: state,
-      ...(reason === undefined ? {} : { Reason: reason }),
-      ...(description === undefined ? {} : { Description: description }),
+      ...defined({ Reason: reason, Description: description }),
     },
   };
 };

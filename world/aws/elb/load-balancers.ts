@@ -1,6 +1,6 @@
 // Network Load Balancers of Services, with a listener and a target group of instances per port, as
-// the AWS cloud provider makes them. Only the cloud controller manager asks for them: it makes, changes
-// and removes; users read. Whether traffic flows is not modelled.
+// the AWS cloud provider makes them. Only the cloud controller manager asks for them: it makes,
+// changes and removes; users read. Whether traffic flows is not modelled.
 import type { ServiceBalancers, WantedLoadBalancer } from '../../contracts.ts';
 import { hexString, type Table } from '../../kernel/index.ts';
 import type { Network } from '../ec2/network.ts';

@@ -1,5 +1,6 @@
 // ELBv2 target groups: who is registered, and how registration and deregistration pass with time. A
-// target group counts as used whether or not a load balancer sends traffic to it: users cannot make one.
+// target group counts as used whether or not a load balancer sends traffic to it: users cannot make
+// one.
 import { hexString, type Table, type WorldEvent } from '../../kernel/index.ts';
 import type { Instances } from '../ec2/instances.ts';
 import type { Tags } from '../filters.ts';

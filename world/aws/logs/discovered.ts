@@ -1,5 +1,5 @@
-// GetLogGroupFields: which fields the events of a time have, and how many of the events have each. Reads the log
-// from its end backwards, as far as the time reaches.
+// GetLogGroupFields: which fields the events of a time have, and how many of the events have each.
+// Reads the log from its end backwards, as far as the time reaches.
 
 import { type AwsInput, optionalNumber, optionalText } from '../../../src/aws-wire/index.ts';
 import { cloudFieldCap, type LogEvent, type LogSource } from '../../../src/insights/index.ts';

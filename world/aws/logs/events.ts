@@ -1,5 +1,5 @@
-// FilterLogEvents and GetLogEvents over the control plane's audit log, page by page. A page reads a bounded part of
-// the log: one without events has a token all the same, as CloudWatch documents it.
+// FilterLogEvents and GetLogEvents over the control plane's audit log, page by page. A page reads a
+// bounded part of the log: one without events has a token all the same, as CloudWatch documents it.
 
 import {
   type AwsInput,

@@ -1,6 +1,6 @@
-// CloudWatch's filter patterns ("FilterAndPatternSyntax"): terms, and selectors of JSON members. A JSON pattern
-// is the same question as an Insights condition, so it is turned into one. Space-delimited
-// patterns (`[ip, user, ...]`) are refused: the control plane's events are JSON.
+// CloudWatch's filter patterns ("FilterAndPatternSyntax"): terms, and selectors of JSON members. A
+// JSON pattern is the same question as an Insights condition, so it is turned into one.
+// Space-delimited patterns (`[ip, user, ...]`) are refused: the control plane's events are JSON.
 import { compileCondition, type LogEvent, QueryError } from '../../../src/insights/index.ts';
 import { invalidParameter } from './groups.ts';
 

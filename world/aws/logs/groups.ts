@@ -1,6 +1,7 @@
-// CloudWatch's log groups and streams of a cluster's control plane: which there are follows from the
-// cluster's logging. Of what stands in them only the audit log is kept.
+// CloudWatch's log groups and streams of a cluster's control plane: which there are follows from
+// the cluster's logging. Of what stands in them only the audit log is kept.
 
+import { defined } from '../../../src/api/defined.ts';
 import {
   type AwsInput,
   optionalFlag,
@@ -180,7 +181,7 @@ export const groupHandlers = (groups: LogGroups, log: KeptLog): ServiceHandlers 
         arn: `${group.arn}:log-stream:${logStreamName}`,
         storedBytes: 0,
       })),
-      ...(page.nextToken === undefined ? {} : { nextToken: page.nextToken }),
+      ...defined({ nextToken: page.nextToken }),
     };
   },
 });

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { defined } from '../../../src/api/defined.ts';
 import type { Answer, TestWorld } from '../../../test/builders/world-aws.ts';
 import {
   cells,
@@ -266,7 +267,7 @@ describe('log streams and their events', () => {
       const page = logs('FilterLogEvents', {
         logGroupName: group,
         filterPattern,
-        ...(nextToken === undefined ? {} : { nextToken }),
+        ...defined({ nextToken }),
       });
       found.push(...names(page));
       ({ nextToken } = page);

@@ -1,6 +1,8 @@
-// Logs Insights queries over the control plane's audit log. They run in slices of world time, as CloudWatch
-// works while its caller asks again; what they found is kept in memory and gone with the process.
+// Logs Insights queries over the control plane's audit log. They run in slices of world time, as
+// CloudWatch works while its caller asks again; what they found is kept in memory and gone with the
+// process.
 
+import { defined } from '../../../src/api/defined.ts';
 import {
   AwsError,
   type AwsInput,
@@ -86,7 +88,9 @@ export class LogQueries {
       readonly limit: number | undefined;
     },
     groups: readonly LogGroup[],
-    /** Of a subquery's log group; of undefined the query's own. Throws where there is no such group. */
+    /**
+     * Of a subquery's log group; of undefined the query's own. Throws where there is no such group.
+     */
     sourcesOf: (name: string | undefined) => readonly LogSource[],
   ): QueryRun {
     const running = this.all().filter(({ status }) => isUnderWay(status)).length;
@@ -104,7 +108,7 @@ export class LogQueries {
         startMs,
         endMs,
         nowMs: this.#scope.now(),
-        ...(limit === undefined ? {} : { defaultLimit: limit }),
+        ...defined({ defaultLimit: limit }),
       }),
       status: 'Scheduled',
       result: undefined,
@@ -273,7 +277,7 @@ const queryResults = (queries: LogQueries, input: AwsInput) => {
       estimatedBytesSkipped: 0,
       logGroupsScanned: run.groupNames.length,
     },
-    ...(page.nextToken === undefined ? {} : { nextToken: page.nextToken }),
+    ...defined({ nextToken: page.nextToken }),
   };
 };
 
@@ -299,7 +303,7 @@ const describeQueries = (queries: LogQueries, input: AwsInput) => {
       createTime: run.createdAt,
       logGroupName: run.groupNames[0],
     })),
-    ...(page.nextToken === undefined ? {} : { nextToken: page.nextToken }),
+    ...defined({ nextToken: page.nextToken }),
   };
 };
 

@@ -1,5 +1,6 @@
 // EventBridge over the API: rules with event patterns on the default bus, their targets, PutEvents.
 // Schedules, other buses and input transformers are refused.
+import { defined } from '../../../src/api/defined.ts';
 import { isObject } from '../../../src/api/json.ts';
 import { parseJson } from '../../../src/api/parse-json.ts';
 import {
@@ -43,7 +44,7 @@ const renderRule = (parts: EventsParts, rule: RuleRow) => ({
   Arn: ruleArn(parts, rule.name),
   EventPattern: rule.patternText,
   State: rule.state,
-  ...(rule.description === undefined ? {} : { Description: rule.description }),
+  ...defined({ Description: rule.description }),
   EventBusName: 'default',
 });
 
@@ -62,7 +63,7 @@ const ruleHandlers = (parts: EventsParts): ServiceHandlers => ({
       patternText,
       state: optionalText(input, 'State') === 'DISABLED' ? 'DISABLED' : 'ENABLED',
       targets: parts.events.rule(name)?.targets ?? [],
-      ...(description === undefined ? {} : { description }),
+      ...defined({ description }),
     });
     return { RuleArn: ruleArn(parts, name) };
   },

@@ -1,5 +1,6 @@
 // Standard SQS queues: visibility, receipts per receive, redrive, waiting receivers. Delivery is at
 // least once and in rough order. Waiting receivers live in memory only, as connections do.
+import { defined } from '../../../src/api/defined.ts';
 import type { Table } from '../../kernel/index.ts';
 import { microsPerMs, microsPerSecond } from '../../kernel/index.ts';
 import { refuse, type Scope, sentence } from '../scope.ts';
@@ -110,7 +111,7 @@ export class Queues {
       senderId: message.senderId,
       visibleAt: now + delay * 1000,
       receiveCount: 0,
-      ...(message.attributes === undefined ? {} : { attributes: message.attributes }),
+      ...defined({ attributes: message.attributes }),
     };
     this.#messages(name).put(row.id, row);
     this.#wake(name);

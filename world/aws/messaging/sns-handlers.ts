@@ -1,4 +1,5 @@
 // SNS over the API. A topic of another account is there, but neither listed nor open to the user.
+import { defined } from '../../../src/api/defined.ts';
 import {
   type AwsCallContext,
   type AwsInput,
@@ -68,7 +69,7 @@ const topicHandlers = (parts: SnsParts): ServiceHandlers => ({
     });
     return {
       Topics: page.items.map((topic) => ({ TopicArn: topic.arn })),
-      ...(page.nextToken === undefined ? {} : { NextToken: page.nextToken }),
+      ...defined({ NextToken: page.nextToken }),
     };
   },
   GetTopicAttributes: (input, ctx) => {
@@ -174,6 +175,6 @@ const listSubscriptions = (
       Endpoint: row.endpoint,
       TopicArn: row.topicArn,
     })),
-    ...(page.nextToken === undefined ? {} : { NextToken: page.nextToken }),
+    ...defined({ NextToken: page.nextToken }),
   };
 };

@@ -1,5 +1,6 @@
 // SQS over the API. ReceiveMessage with a wait answers a promise that world time resolves; all
 // else answers at once. FIFO queues are refused.
+import { defined } from '../../../src/api/defined.ts';
 import {
   type AwsInput,
   md5Hex,
@@ -70,7 +71,7 @@ const queueHandlers = (parts: SqsParts): ServiceHandlers => ({
     if (page.items.length === 0) return {};
     return {
       QueueUrls: page.items.map((queue) => queueUrl(parts, queue)),
-      ...(page.nextToken === undefined ? {} : { NextToken: page.nextToken }),
+      ...defined({ NextToken: page.nextToken }),
     };
   },
   DeleteQueue: (input) => {

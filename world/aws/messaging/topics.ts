@@ -1,5 +1,6 @@
 // SNS topics and subscriptions. A topic may belong to another account: it takes what services
 // publish and delivers it, and is not shown to the user's account. Only SQS endpoints deliver.
+import { defined } from '../../../src/api/defined.ts';
 import type { Table } from '../../kernel/index.ts';
 import { hexString } from '../../kernel/index.ts';
 import { encodeBase64 } from '../ec2/user-data.ts';
@@ -125,7 +126,7 @@ export class Topics {
         Type: 'Notification',
         MessageId: messageId,
         TopicArn: subscription.topicArn,
-        ...(publication.subject === undefined ? {} : { Subject: publication.subject }),
+        ...defined({ Subject: publication.subject }),
         Message: publication.message,
         Timestamp: isoMillis(this.#scope.now()),
         SignatureVersion: '1',

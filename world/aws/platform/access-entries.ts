@@ -1,5 +1,5 @@
-// EKS access entries: which IAM principal is which Kubernetes user, without aws-auth. Rows, what each type
-// gives, and the switch of a cluster's authentication mode. Answers no calls.
+// EKS access entries: which IAM principal is which Kubernetes user, without aws-auth. Rows, what
+// each type gives, and the switch of a cluster's authentication mode. Answers no calls.
 import type { JsonObject } from '../../../src/api/json.ts';
 import type { Table } from '../../kernel/index.ts';
 import type { Tags } from '../filters.ts';

@@ -1,5 +1,5 @@
-// EKS' access entry operations: create, read, change, delete, and the access policies of an entry. Checks
-// what EKS checks, in its words where they are known.
+// EKS' access entry operations: create, read, change, delete, and the access policies of an entry.
+// Checks what EKS checks, in its words where they are known.
 import {
   type AwsInput,
   optionalStructure,
@@ -128,7 +128,10 @@ const renderPolicy = (policy: PolicyRow) => ({
   modifiedAt: policy.modifiedAt,
 });
 
-/** EKS Auto Mode's nodes get AmazonEKSAutoNodePolicy so (eksctl#8098, terraform-aws-eks#3281, aws-cdk#38782). */
+/**
+ * EKS Auto Mode's nodes get AmazonEKSAutoNodePolicy so (eksctl#8098, terraform-aws-eks#3281,
+ * aws-cdk#38782).
+ */
 const takesPolicies = ({ type }: AccessEntryRow): boolean => type === 'STANDARD' || type === 'EC2';
 
 const associate = (parts: Parts, input: AwsInput) => {

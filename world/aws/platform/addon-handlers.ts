@@ -1,5 +1,6 @@
-// EKS add-ons over the API. An add-on is a record: installing one changes nothing in the cluster, so that there
-// is never a conflict to resolve.
+// EKS add-ons over the API. An add-on is a record: installing one changes nothing in the cluster,
+// so that there is never a conflict to resolve.
+import { defined } from '../../../src/api/defined.ts';
 import { type AwsInput, optionalText, text, textMap } from '../../../src/aws-wire/index.ts';
 import { refuse, type ServiceHandlers } from '../scope.ts';
 import { addonCatalogue, addonVersionsOf } from './addon-catalogue.ts';
@@ -80,8 +81,7 @@ const renderAddon = ({ scope }: Clusters, row: AddonRow) => ({
   addonArn: scope.arn('eks', `addon/${row.cluster}/${row.name}`),
   createdAt: row.createdAt,
   modifiedAt: row.modifiedAt,
-  ...(row.roleArn === undefined ? {} : { serviceAccountRoleArn: row.roleArn }),
-  ...(row.configuration === undefined ? {} : { configurationValues: row.configuration }),
+  ...defined({ serviceAccountRoleArn: row.roleArn, configurationValues: row.configuration }),
   tags: row.tags,
 });
 
@@ -103,8 +103,7 @@ const optionsOf = (input: AwsInput) => {
   const roleArn = optionalText(input, 'serviceAccountRoleArn');
   const configuration = optionalText(input, 'configurationValues');
   return {
-    ...(roleArn === undefined ? {} : { roleArn }),
-    ...(configuration === undefined ? {} : { configuration }),
+    ...defined({ roleArn, configuration }),
   };
 };
 

@@ -1,4 +1,5 @@
-// The life of an add-on over the API: role, tags, versions, updates with what was asked, and its end.
+// The life of an add-on over the API: role, tags, versions, updates with what was asked, and its
+// end.
 import { describe, expect, it } from 'vitest';
 import { aTestWorld, type TestWorld } from '../../../test/builders/world-aws.ts';
 

@@ -1,5 +1,6 @@
-// Updates of EKS clusters over the API: logging, endpoint access, authentication mode, Kubernetes version.
-// Checks what EKS checks, in its words; what depends on node groups is checked before by their face.
+// Updates of EKS clusters over the API: logging, endpoint access, authentication mode, Kubernetes
+// version. Checks what EKS checks, in its words; what depends on node groups is checked before by
+// their face.
 import {
   type AwsInput,
   optionalFlag,
@@ -65,7 +66,10 @@ const updateVersion = ({ clusters, images }: ClusterParts, input: AwsInput) => {
   return { update: renderUpdate(update) };
 };
 
-/** From now on roles of managed groups have an entry each: those of self-managed ones are the user's. */
+/**
+ * From now on roles of managed groups have an entry each: those of self-managed ones are the
+ * user's.
+ */
 const updateMode = (parts: ClusterParts, row: ClusterRow, input: AwsInput) => {
   const { clusters, entries } = parts;
   const wanted = optionalText(input, 'authenticationMode') ?? row.authenticationMode;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { defined } from '../../../src/api/defined.ts';
 import { type Answer, aTestWorld, type TestWorld } from '../../../test/builders/world-aws.ts';
 
 const role = 'arn:aws:iam::111111111111:role/eks';
@@ -180,7 +181,7 @@ describe('the version of a cluster', () => {
     [undefined, /^InvalidParameterException: A Kubernetes version must be specified/],
   ])('never moves to %s', (version, refused) => {
     const world = anActive();
-    const input = { name: 'c', ...(version === undefined ? {} : { version }) };
+    const input = { name: 'c', ...defined({ version }) };
     expect(world.refusal('eks', 'UpdateClusterVersion', input)).toMatch(refused);
     expect(shown(world)).toMatchObject({ status: 'ACTIVE', version: '1.32' });
   });

@@ -1,5 +1,5 @@
-// The roles that nodes of a cluster's managed node groups have, as their Auto Scaling groups' launch
-// templates tell. EKS makes their access entries itself when a cluster begins to have some.
+// The roles that nodes of a cluster's managed node groups have, as their Auto Scaling groups'
+// launch templates tell. EKS makes their access entries itself when a cluster begins to have some.
 import { objectOr } from '../../../src/api/json.ts';
 import { tagsOfGroup } from '../autoscaling/rows.ts';
 import type { GroupStore } from '../autoscaling/store.ts';

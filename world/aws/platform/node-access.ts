@@ -1,5 +1,5 @@
-// What a machine brings along to join a cluster: the cluster and endpoint that its user data names, and the
-// role that its instance profile gives it. Judges nothing.
+// What a machine brings along to join a cluster: the cluster and endpoint that its user data names,
+// and the role that its instance profile gives it. Judges nothing.
 import type { AwsParts } from '../parts.ts';
 import type { EntryUser } from './access-entries.ts';
 import type { ClusterRow } from './clusters.ts';

@@ -1,5 +1,6 @@
 // What a machine was booted from: its user data, and all that its bootstrap would ask the metadata
 // service, EC2 and EKS for. For showing what a node has; judges and changes nothing.
+import { defined } from '../../../src/api/defined.ts';
 import type { Family, NodeFacts } from '../../../src/formats/index.ts';
 import type { AwsParts } from '../parts.ts';
 import { serviceCidr } from './clusters.ts';
@@ -28,7 +29,7 @@ export const nodeBootstrap = (parts: Parts, instanceId: string): NodeBootstrap |
     instanceId,
     privateDnsName,
     userData: row.userData,
-    ...(family === undefined ? {} : { family }),
+    ...defined({ family }),
     facts: {
       kubernetesVersion,
       instanceId,

@@ -1,5 +1,6 @@
-// Whether a machine's packets get to the API server: by the private endpoint where there is one and it stands in the
-// cluster's VPC, else by the public one. Routes are not asked: whoever has a subnet reaches the internet here.
+// Whether a machine's packets get to the API server: by the private endpoint where there is one and
+// it stands in the cluster's VPC, else by the public one. Routes are not asked: whoever has a
+// subnet reaches the internet here.
 import type { JsonObject } from '../../../src/api/json.ts';
 import { hasAddress } from '../../../src/formats/index.ts';
 import type { InstanceRow } from '../ec2/instances.ts';

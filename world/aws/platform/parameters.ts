@@ -1,4 +1,6 @@
-// SSM's public parameters of EKS' and of Amazon Linux images, read from the images that the world publishes.
+// SSM's public parameters of EKS' and of Amazon Linux images, read from the images that the world
+// publishes.
+import { defined } from '../../../src/api/defined.ts';
 import {
   optionalFlag,
   optionalNumber,
@@ -53,7 +55,7 @@ export const parameterHandlers = (scope: Scope, images: Images): ServiceHandlers
       });
       return {
         Parameters: page.items.map((one) => render(scope, one)),
-        ...(page.nextToken === undefined ? {} : { NextToken: page.nextToken }),
+        ...defined({ NextToken: page.nextToken }),
       };
     },
   };

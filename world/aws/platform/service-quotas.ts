@@ -1,5 +1,6 @@
-// Service Quotas as far as EC2's vCPUs go: what applies, what an account begins with, and raises that are asked for.
-// Says what there is; EC2 keeps to it.
+// Service Quotas as far as EC2's vCPUs go: what applies, what an account begins with, and raises
+// that are asked for. Says what there is; EC2 keeps to it.
+import { defined } from '../../../src/api/defined.ts';
 import { type AwsInput, optionalNumber, optionalText, text } from '../../../src/aws-wire/index.ts';
 import type { Instances } from '../ec2/instances.ts';
 import { standingVcpus, type VcpuBucket, vcpuBuckets } from '../ec2/vcpu-quota.ts';
@@ -71,7 +72,7 @@ export const serviceQuotaHandlers = (
     });
     return {
       Quotas: page.items.map(show),
-      ...(page.nextToken === undefined ? {} : { NextToken: page.nextToken }),
+      ...defined({ NextToken: page.nextToken }),
     };
   };
   const renderRaise = (raise: ReturnType<typeof quota.raise>) => {

@@ -1,6 +1,7 @@
 // CloudTrail: a bounded memory of management calls in the form of the real records, and
 // LookupEvents over it. Data calls (messages of SQS and SNS) are no management events and are
 // not kept.
+import { defined } from '../../../src/api/defined.ts';
 import type { JsonObject } from '../../../src/api/json.ts';
 import {
   type AwsCallRecord,
@@ -228,7 +229,7 @@ const lookup = (trail: CloudTrail, input: AwsInput) => {
   });
   return {
     Events: page.items.map(renderEvent),
-    ...(page.nextToken === undefined ? {} : { NextToken: page.nextToken }),
+    ...defined({ NextToken: page.nextToken }),
   };
 };
 

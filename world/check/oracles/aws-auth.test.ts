@@ -1,5 +1,7 @@
 // Canaries of the oracle about aws-auth.
+
 import { describe, expect, it } from 'vitest';
+import { defined } from '../../../src/api/defined.ts';
 import { group, i1, judge, kubectl, Story } from '../../../test/builders/world-check.ts';
 import { awsAuth } from './aws-auth.ts';
 
@@ -20,7 +22,7 @@ const write = (
     resource: 'configmaps',
     namespace: 'kube-system',
     name: 'aws-auth',
-    ...(by === undefined ? {} : { by }),
+    ...defined({ by }),
     body: { metadata: version === '' ? {} : { resourceVersion: version }, data: { mapRoles } },
   });
 };

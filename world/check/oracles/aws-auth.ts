@@ -1,5 +1,5 @@
-// Oracle 10, its first half: what we write to kube-system/aws-auth loses nobody's entry, is made from
-// what stands there, and lets a group's nodes in for exactly as long as the group has nodes.
+// Oracle 10, its first half: what we write to kube-system/aws-auth loses nobody's entry, is made
+// from what stands there, and lets a group's nodes in for exactly as long as the group has nodes.
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
 import { type AwsAuthEntry, awsAuthEntries } from '../../../src/formats/index.ts';
 import { both, type Context, type Oracle } from '../oracle.ts';

@@ -1,6 +1,7 @@
-// Oracle 1, first half: no eviction, by anybody, leaves fewer healthy pods than a budget asks for; nor
-// does a deletion of ours, which no server holds to budgets, before the journal says that it forces.
-// Healthy pods are recounted from the pods themselves; only the wanted number is the budget's own.
+// Oracle 1, first half: no eviction, by anybody, leaves fewer healthy pods than a budget asks for;
+// nor does a deletion of ours, which no server holds to budgets, before the journal says that it
+// forces. Healthy pods are recounted from the pods themselves; only the wanted number is the
+// budget's own.
 import { both, type Oracle } from '../oracle.ts';
 import { endsPod, isEviction, succeeded } from '../state/book.ts';
 import { isFinished } from '../state/pods.ts';

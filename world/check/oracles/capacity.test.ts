@@ -1,5 +1,7 @@
 // Canaries of the oracle about sizes of groups: told, asked for, followed.
+
 import { describe, expect, it } from 'vitest';
+import { defined } from '../../../src/api/defined.ts';
 import type { JsonObject } from '../../../src/api/json.ts';
 import { group, i1, i2, judge, Story, us } from '../../../test/builders/world-check.ts';
 import { capacity } from './capacity.ts';
@@ -79,7 +81,7 @@ describe('desired-within-bounds', () => {
       story.object('nodegroups', {
         metadata: { name: 'ng1', uid: 'ng1' },
         spec: { autoScalingGroupName: group, scaling: { desired } },
-        status: { desired: 2, minSize: 0, maxSize: 9, ...(surge === undefined ? {} : { surge }) },
+        status: { desired: 2, minSize: 0, maxSize: 9, ...defined({ surge }) },
       });
     const asks = (seconds: number, surge: JsonObject | undefined, desired: number): Story => {
       const sizes = { autoScalingGroupName: group, minSize: 0, maxSize: 9, desired: 2 };
@@ -208,7 +210,9 @@ describe('desired-within-bounds', () => {
         spec: { autoScalingGroupName: group, scaling: { desired } },
         status: { desired, minSize: 0, maxSize: 9, surge: { desired: 6, maxSize: 6 } },
       });
-    /** Where the group has `size`, somebody terminates one with its place, and the spec is written. */
+    /**
+     * Where the group has `size`, somebody terminates one with its place, and the spec is written.
+     */
     const taken = (size: number, userAgent = 'cluster-autoscaler') => {
       const story = told(new Story(), 1, 3).state(i1, 'InService', { group });
       const input = { InstanceId: i1, ShouldDecrementDesiredCapacity: true };

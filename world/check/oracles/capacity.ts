@@ -1,8 +1,8 @@
-// Oracle 5, the part that holds for terminations: a group's desired size lies within its min and max
-// whenever it is told or changed, no call of ours asks for another or for fewer than there are (the surplus
-// of an update of EKS' strategy with force apart, which goes one by one), none for more than the spec and the surge that
-// was noted before, and in the end the size that is told is that of the group: who changes it from outside is
-// followed.
+// Oracle 5, the part that holds for terminations: a group's desired size lies within its min and
+// max whenever it is told or changed, no call of ours asks for another or for fewer than there are
+// (the surplus of an update of EKS' strategy with force apart, which goes one by one), none for
+// more than the spec and the surge that was noted before, and in the end the size that is told is
+// that of the group: who changes it from outside is followed.
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
 import { followedAnnotation } from '../../../src/api/nodegroup.ts';
 import { both, type Context, type Oracle } from '../oracle.ts';
@@ -15,14 +15,18 @@ import { microsPerMinute, numberOf, textOf } from '../state/read.ts';
 const followedWithinMicros = 2 * microsPerMinute;
 /** Auto Scaling tries again after some minutes where EC2 had nothing to give. */
 const scarceMicros = 10 * microsPerMinute;
-/** Beside an update its group is looked at every few seconds; a drain that ends meanwhile was asked for before. */
+/**
+ * Beside an update its group is looked at every few seconds; a drain that ends meanwhile was asked
+ * for before.
+ */
 const unseenMicros = microsPerMinute;
 const scarce = new Set(['no-capacity', 'no-addresses']);
 const leaving = /^(?:Terminat|Detach|$)/;
 
 /**
- * With force EKS' strategies take a surplus back like this: one at a time, Auto Scaling chooses, its hook drains and pods
- * that are left then are deleted. Without it nobody has asked for that. That of MINIMAL was left over by an update before it.
+ * With force EKS' strategies take a surplus back like this: one at a time, Auto Scaling chooses,
+ * its hook drains and pods that are left then are deleted. Without it nobody has asked for that.
+ * That of MINIMAL was left over by an update before it.
  */
 const takesSurplus = ({ book }: Context, nodeGroup: string): boolean => {
   const update = book.updates.openOf(nodeGroup);
@@ -52,7 +56,10 @@ const checkFollowed = (
   }
 };
 
-/** An update has others replaced meanwhile: what counts is how many the group wants when one is retired. */
+/**
+ * An update has others replaced meanwhile: what counts is how many the group wants when one is
+ * retired.
+ */
 const isRetired = ({ book }: Context, instanceId: string): boolean =>
   (book.disruptions.ofInstance(instanceId)?.causes ?? []).some(
     ({ kind, followUp }) => kind === 'Update' && followUp === 'Terminate',
@@ -82,11 +89,17 @@ class Wishes {
 interface SizeChange {
   readonly at: number;
   readonly by: number;
-  /** An instance that was terminated with its place while an update had more of them than people want. */
+  /**
+   * An instance that was terminated with its place while an update had more of them than people
+   * want.
+   */
   readonly isOfSurplus?: true;
 }
 
-/** Whether a size in the spec that we wrote back was somebody's wish: somebody must have changed the group before. */
+/**
+ * Whether a size in the spec that we wrote back was somebody's wish: somebody must have changed the
+ * group before.
+ */
 class OthersSizes {
   readonly #sizes = new Map<string, number>();
   /** Changes of the group that are nobody's call of ours, since a wish was last written back. */
@@ -105,7 +118,10 @@ class OthersSizes {
     this.#changes.set(group, [...all, { at, by: desired - before }]);
   }
 
-  /** A call of ours that ends an instance, or sets `desired`: what it changed is told just before it. */
+  /**
+   * A call of ours that ends an instance, or sets `desired`: what it changed is told just before
+   * it.
+   */
   called(group: string, at: number, desired?: number): void {
     const all = this.#changes.get(group) ?? [];
     const own = all.findLastIndex(
@@ -118,7 +134,10 @@ class OthersSizes {
     this.#cutOff.delete(group);
   }
 
-  /** An instance that others terminated with its place, as an autoscaler does; its change is told just before it. */
+  /**
+   * An instance that others terminated with its place, as an autoscaler does; its change is told
+   * just before it.
+   */
   terminated(group: string, at: number): void {
     const all = this.#changes.get(group) ?? [];
     const last = all.findLastIndex((one) => one.at === at && one.by === -1);
@@ -135,7 +154,10 @@ class OthersSizes {
     return Math.max(0, -young.reduce((sum, { by }) => sum + by, 0));
   }
 
-  /** Who wrote back `by` may not have seen the newest ones yet: those younger than a look that are not in it are kept. */
+  /**
+   * Who wrote back `by` may not have seen the newest ones yet: those younger than a look that are
+   * not in it are kept.
+   */
   #takeUp(group: string, by: number, since: number): void {
     const all = this.#changes.get(group) ?? [];
     let sum = 0;
@@ -242,10 +264,12 @@ export const capacity: Oracle = {
       }
       saw();
       if (members >= wish) return;
-      // What others take is taken for a wish when it is seen: an update's own is one fewer then as well.
+      // What others take is taken for a wish when it is seen: an update's own is one fewer then as
+      // well.
       const unseen = others.smallerBy(group, book.now - unseenMicros);
       const wanted = book.cloud.groups.get(group)?.desired ?? 0;
-      // A size that no pass could take note of, while the cloud answers none, is made good by the next one.
+      // A size that no pass could take note of, while the cloud answers none, is made good by the
+      // next one.
       const least = Math.min(wish, noted.get(group) ?? wish);
       if (isRetired(context, instanceId) && wanted + unseen >= least) return;
       const message = `a scale-in left ${members} instances where ${wish} were asked for`;

@@ -1,5 +1,7 @@
 // Canaries of the oracle about certificates.
+
 import { describe, expect, it } from 'vitest';
+import { defined } from '../../../src/api/defined.ts';
 import { aRequest, type WantedRequest } from '../../../test/builders/formats-requests.ts';
 import { i1, judge, kubectl, Story } from '../../../test/builders/world-check.ts';
 import { certificates } from './certificates.ts';
@@ -32,7 +34,7 @@ const asked = (
       resource: 'certificatesigningrequests',
       subresource: 'approval',
       name: 'csr-1',
-      ...(by === undefined ? {} : { by }),
+      ...defined({ by }),
       body: { status: { conditions: [{ type: condition }] } },
     });
 };

@@ -1,5 +1,5 @@
-// Oracle 10, its second half: no certificate request of a kubelet is approved by us whose names are not
-// those of a living instance by the cloud's record, or that somebody else asks for.
+// Oracle 10, its second half: no certificate request of a kubelet is approved by us whose names are
+// not those of a living instance by the cloud's record, or that somebody else asks for.
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
 import { parseCertificateRequest } from '../../../src/formats/index.ts';
 import { both, type Context, type Oracle } from '../oracle.ts';

@@ -1,4 +1,5 @@
-// Oracle 2, second half: we never evict or delete a DaemonSet's pod, a mirror pod or a finished pod.
+// Oracle 2, second half: we never evict or delete a DaemonSet's pod, a mirror pod or a finished
+// pod.
 import { both, type Oracle } from '../oracle.ts';
 import { endsPod, succeeded } from '../state/book.ts';
 import { isFinished } from '../state/pods.ts';

@@ -1,6 +1,6 @@
 // The journal's economy: how often a disruption's status is written per episode, heartbeats and
-// refreshed blockers apart, and what one drained node costs in requests. Figures first; only what is
-// far beyond the target (8 writes) is a violation.
+// refreshed blockers apart, and what one drained node costs in requests. Figures first; only what
+// is far beyond the target (8 writes) is a violation.
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
 import { both, type Oracle } from '../oracle.ts';
 import { endsPod, succeeded } from '../state/book.ts';

@@ -1,13 +1,20 @@
-// Economy of evictions: a pod's eviction is sent once. What was answered with success is not sent again while nothing is
-// wrong, not as a dry run either: a process that looks twice doubts what it has seen itself.
+// Economy of evictions: a pod's eviction is sent once. What was answered with success is not sent
+// again while nothing is wrong, not as a dry run either: a process that looks twice doubts what it
+// has seen itself.
 import { objectOr } from '../../../src/api/json.ts';
 import { both, type Oracle } from '../oracle.ts';
 import { isEviction, type Request } from '../state/book.ts';
 import { microsPerSecond, textOf } from '../state/read.ts';
 
-/** A pod that was evicted and still looks alive is tried again after half a minute, or 5 s after a lost answer. */
+/**
+ * A pod that was evicted and still looks alive is tried again after half a minute, or 5 s after a
+ * lost answer.
+ */
 const againMicros = 5 * microsPerSecond;
-/** So long after a fault, a restart or a gap in a watch, a process asks first whether the pod is still the one it knows. */
+/**
+ * So long after a fault, a restart or a gap in a watch, a process asks first whether the pod is
+ * still the one it knows.
+ */
 const doubtMicros = 60 * microsPerSecond;
 
 const uidOf = ({ body }: Request): string =>

@@ -1,5 +1,5 @@
-// Oracle 12: at a fixed state we write nothing. A write of ours that changes nothing is a defect, and
-// so is one in a minute in which nothing happened, unless an open drain's journal has to go on.
+// Oracle 12: at a fixed state we write nothing. A write of ours that changes nothing is a defect,
+// and so is one in a minute in which nothing happened, unless an open drain's journal has to go on.
 
 import { objectOr } from '../../../src/api/json.ts';
 import { both, type Context, type Oracle } from '../oracle.ts';

@@ -1,6 +1,7 @@
 // Oracle 1, second half: we delete a pod, or cut its grace, only once its own forced-at time has
-// come: the earliest forcing deadline of the causes in force, less safety, less the pod's grace within
-// the cap (docs/designs/termination.md, "By force"); and once the journal names that deadline too.
+// come: the earliest forcing deadline of the causes in force, less safety, less the pod's grace
+// within the cap (docs/designs/termination.md, "By force"); and once the journal names that
+// deadline too.
 import { both, type Context, type Oracle } from '../oracle.ts';
 import {
   type DisruptionState,

@@ -1,4 +1,5 @@
-// Canaries of the oracle about when an update may go on: windows, freezes and probes, each shut and each open.
+// Canaries of the oracle about when an update may go on: windows, freezes and probes, each shut and
+// each open.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/api/json.ts';
 import { i1, i2, judge, Story, timeAt } from '../../../test/builders/world-check.ts';

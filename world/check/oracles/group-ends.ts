@@ -1,5 +1,5 @@
-// Oracle 14 for node groups: a request is carried out or given up, and a delete goes on until the group
-// is gone. Looks at NodeGroups as they stand at the end; part of everything-ends.
+// Oracle 14 for node groups: a request is carried out or given up, and a delete goes on until the
+// group is gone. Looks at NodeGroups as they stand at the end; part of everything-ends.
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
 import type { Context } from '../oracle.ts';
 import type { ObjectEntry } from '../state/book.ts';

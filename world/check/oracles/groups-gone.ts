@@ -1,6 +1,6 @@
-// Oracle 13: after delete nothing of ours remains; of a group that is retained, its Auto Scaling group does. The object of a NodeGroup goes last: its instances,
-// its Auto Scaling group, its launch template and its instance profile have gone before it, its nodes
-// follow soon.
+// Oracle 13: after delete nothing of ours remains; of a group that is retained, its Auto Scaling
+// group does. The object of a NodeGroup goes last: its instances, its Auto Scaling group, its
+// launch template and its instance profile have gone before it, its nodes follow soon.
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
 import { both, type Context, type Oracle } from '../oracle.ts';
 import type { Call } from '../state/book.ts';
@@ -20,7 +20,9 @@ const groupNameOf = (object: JsonObject): string =>
 const templateNameOf = (groupName: string): string =>
   `eks-${/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.exec(groupName)?.[0] ?? groupName}`;
 
-/** What our calls make and end: the operation's name without its verb, and the member that names it. */
+/**
+ * What our calls make and end: the operation's name without its verb, and the member that names it.
+ */
 const named = {
   AutoScalingGroup: 'AutoScalingGroupName',
   LaunchTemplate: 'LaunchTemplateName',

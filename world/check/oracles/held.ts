@@ -1,5 +1,5 @@
-// Oracle 7, first half: a node all of whose causes hold keeps its pods and its instance, and its first
-// eviction comes only once the journal says that it is held no more.
+// Oracle 7, first half: a node all of whose causes hold keeps its pods and its instance, and its
+// first eviction comes only once the journal says that it is held no more.
 import { both, type Context, type Oracle } from '../oracle.ts';
 import { type Call, type DisruptionState, endsPod, succeeded } from '../state/book.ts';
 import { isTermination } from '../state/cloud.ts';

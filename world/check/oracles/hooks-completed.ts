@@ -1,6 +1,6 @@
-// Oracle 3, second half: we complete a termination hook only when no pod is left on its node, a deleted
-// Node object included, or its forcing deadline has come; a launch hook only when its node is Ready. A
-// drain without a hook is Drained only when its node is empty, too.
+// Oracle 3, second half: we complete a termination hook only when no pod is left on its node, a
+// deleted Node object included, or its forcing deadline has come; a launch hook only when its node
+// is Ready. A drain without a hook is Drained only when its node is empty, too.
 import { objectOr } from '../../../src/api/json.ts';
 import { both, type Context, type Oracle } from '../oracle.ts';
 import type { Call, DisruptionState, NodeState, PodState } from '../state/book.ts';
@@ -15,7 +15,10 @@ const forceMicros = 30 * microsPerSecond;
 /** A drain that may not force keeps its hook to shortly before the hook's own end. */
 const lastMomentMicros = microsPerMinute;
 
-/** A pod whose kubelet is dead was told to stop so long before, less a second that Kubernetes does not write. */
+/**
+ * A pod whose kubelet is dead was told to stop so long before, less a second that Kubernetes does
+ * not write.
+ */
 const unstoppableMicros = 29 * microsPerSecond;
 
 /** Its owner, or who started it by hand, puts it back whatever we do; the journal says so. */
@@ -81,7 +84,9 @@ const isForced = ({ book }: Context, disruption: DisruptionState): boolean => {
   return deadlineAt !== undefined && now >= deadlineAt - slackMicros;
 };
 
-/** The forcing deadline has come; where nothing forces by then, a hook of the drain is about to end. */
+/**
+ * The forcing deadline has come; where nothing forces by then, a hook of the drain is about to end.
+ */
 const isTimeUp = (context: Context, disruption: DisruptionState): boolean => {
   const { book } = context;
   if (isForced(context, disruption)) return true;
@@ -121,8 +126,9 @@ const isOfEpisodeBefore = ({ book }: Context, one: DisruptionState): boolean =>
   book.episodeBefore(one)?.phases.has('Completing') === true;
 
 /**
- * Decided when there was no node, which has registered since: pods whose node is deleted are there for a while yet, and are
- * found on it again. Who stood still between its decision and the call need not have seen it.
+ * Decided when there was no node, which has registered since: pods whose node is deleted are there
+ * for a while yet, and are found on it again. Who stood still between its decision and the call
+ * need not have seen it.
  */
 const wasThereNone = ({ book }: Context, node: NodeState, one: DisruptionState): boolean => {
   const decidedAt = one.phaseAt.get('Completing') ?? book.now;

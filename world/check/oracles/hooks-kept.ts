@@ -1,5 +1,5 @@
-// Oracle 3, first half: an instance of ours that waits in a hook of ours is completed by us or kept by
-// heartbeats; the hook never just runs out, unless nobody could have prevented it.
+// Oracle 3, first half: an instance of ours that waits in a hook of ours is completed by us or kept
+// by heartbeats; the hook never just runs out, unless nobody could have prevented it.
 import { both, type Context, type Oracle } from '../oracle.ts';
 import type { Wait } from '../state/cloud.ts';
 import { microsPerMinute } from '../state/read.ts';

@@ -1,5 +1,5 @@
-// No hot loop: what we ask of the API server and the cloud in a minute is bounded by what happened in
-// it. Counts refused requests too; a trace without reads is judged by its writes alone.
+// No hot loop: what we ask of the API server and the cloud in a minute is bounded by what happened
+// in it. Counts refused requests too; a trace without reads is judged by its writes alone.
 import { both, type Context, type Oracle } from '../oracle.ts';
 import { keyOf, microsPerMinute, textOf } from '../state/read.ts';
 
@@ -7,7 +7,9 @@ import { keyOf, microsPerMinute, textOf } from '../state/read.ts';
 const unrelated = new Set(['leases', 'events']);
 /** One object: a write every two seconds for a whole minute is a loop. */
 const perTarget = 30;
-/** These tell of every instance of a group: each step of each instance's life is something to tell. */
+/**
+ * These tell of every instance of a group: each step of each instance's life is something to tell.
+ */
 const tellOfInstances = /^patch nodegroup(?:s|updates)\/status /;
 /** Polls of groups, queue and instances, and the retries of a bad minute. */
 const idleRequests = 240;

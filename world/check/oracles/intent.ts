@@ -1,5 +1,6 @@
-// Oracle 11: every effect has an earlier intent. What we do to a pod, a node or a hook was announced
-// before in the journal: the phase of this episode that allows it had been committed by then.
+// Oracle 11: every effect has an earlier intent. What we do to a pod, a node or a hook was
+// announced before in the journal: the phase of this episode that allows it had been committed by
+// then.
 import { both, type Context, type Oracle } from '../oracle.ts';
 import {
   type Call,
@@ -95,7 +96,9 @@ const asksFor = (cause: DisruptionState['causes'][number], book: Context['book']
   return cause.kind === 'ScaleIn' && isOpen;
 };
 
-/** By this episode, or for what asks by the one before, while that this one opened may be unknown. */
+/**
+ * By this episode, or for what asks by the one before, while that this one opened may be unknown.
+ */
 const wasDrained = ({ book }: Context, disruption: DisruptionState): boolean => {
   if (reached(disruption, ['Completing'])) return true;
   const { causes, handledBefore } = disruption;

@@ -1,6 +1,6 @@
-// Oracle 14, at the end: once faults are off and things have settled, no drain is open and no instance
-// waits, unless a pod and the budgets that hold it are named; and every Deployment is whole again,
-// unless the cluster has no room for it. Of node groups: group-ends.ts.
+// Oracle 14, at the end: once faults are off and things have settled, no drain is open and no
+// instance waits, unless a pod and the budgets that hold it are named; and every Deployment is
+// whole again, unless the cluster has no room for it. Of node groups: group-ends.ts.
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
 import { both, type Context, type Oracle } from '../oracle.ts';
 import type { DisruptionState } from '../state/book.ts';
@@ -52,7 +52,9 @@ const waitsForItsTurn = ({ book }: Context, one: DisruptionState): boolean =>
   one.heldSince !== undefined &&
   isHeld(one, { at: book.now, lagMicros: book.lagMicros });
 
-/** Advice, or maintenance to come, on a node that is not marked: its group has no room for it yet. */
+/**
+ * Advice, or maintenance to come, on a node that is not marked: its group has no room for it yet.
+ */
 const waitsForRoom = ({ book }: Context, one: DisruptionState): boolean =>
   one.phase === 'Pending' &&
   one.waitingOn.some(({ kind }) => kind === 'turn') &&
@@ -89,7 +91,10 @@ const checkInstances = (context: Context): void => {
   }
 };
 
-/** EKS counts this many pods of the host's network into the pods of a node: the others take addresses. */
+/**
+ * EKS counts this many pods of the host's network into the pods of a node: the others take
+ * addresses.
+ */
 const hostNetworkPods = 2;
 
 /** Where its own DaemonSets are missing a node takes more pods than it has addresses for. */

@@ -1,5 +1,6 @@
-// Oracle 2, first half: before the first pod of a drained node is evicted or deleted by us, the node
-// itself shows the exclusion from load balancers and the cordon (and our taint, where we use one).
+// Oracle 2, first half: before the first pod of a drained node is evicted or deleted by us, the
+// node itself shows the exclusion from load balancers and the cordon (and our taint, where we use
+// one).
 import { both, type Oracle } from '../oracle.ts';
 import { type DisruptionState, endsPod, type NodeState, succeeded } from '../state/book.ts';
 import type { MarkKind } from '../state/nodes.ts';

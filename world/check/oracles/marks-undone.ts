@@ -1,7 +1,7 @@
 // Oracle 9: marks of ours, and only ours, are undone. Who set a mark is read from the requests, not
 // from what the journal claims to own; a mark set again by somebody else may stay or go. What an
-// earlier episode was asked for, and nobody withdrew, keeps its marks. Taints are one list to a patch:
-// those of others come through ours unharmed.
+// earlier episode was asked for, and nobody withdrew, keeps its marks. Taints are one list to a
+// patch: those of others come through ours unharmed.
 
 import { objectOr } from '../../../src/api/json.ts';
 import { both, type Context, type Oracle } from '../oracle.ts';
@@ -33,7 +33,9 @@ const checkTaints = (
   report({ subject: node.name, message: `the taint ${taints} of others was taken away` });
 };
 
-/** Why marks stand after the end of their drain: somebody asked for it and has not taken it back. */
+/**
+ * Why marks stand after the end of their drain: somebody asked for it and has not taken it back.
+ */
 const standing = (
   { causes, handled }: DisruptionState,
   before = Number.POSITIVE_INFINITY,

@@ -1,6 +1,7 @@
-// Oracle 4: a message is deleted only when what it asks for is in the journal. Where the trace knows
-// which message a receipt stood for, each deletion is checked; besides, no hook of ours may have been
-// open for long without a cause in the journal, whatever became of its messages; nor may maintenance.
+// Oracle 4: a message is deleted only when what it asks for is in the journal. Where the trace
+// knows which message a receipt stood for, each deletion is checked; besides, no hook of ours may
+// have been open for long without a cause in the journal, whatever became of its messages; nor may
+// maintenance.
 import type { Notice } from '../../../src/api/notice.ts';
 import { parseNotice } from '../../../src/formats/index.ts';
 import { both, type Context, type Oracle } from '../oracle.ts';

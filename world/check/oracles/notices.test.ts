@@ -1,5 +1,7 @@
 // Canaries of the oracle about notices that the cloud denies.
+
 import { describe, expect, it } from 'vitest';
+import { defined } from '../../../src/api/defined.ts';
 import { i1, i2, judge, kubectl, Story, us } from '../../../test/builders/world-check.ts';
 import { notices } from './notices.ts';
 
@@ -26,7 +28,7 @@ const drained = (told: Told) => {
     story.fault('system-reboot', 'on', { id: 'e1', instanceId: told.scheduled });
   }
   const more = others.map((cause, i) => ({ ...cause, id: `o${i}` }));
-  const causes = [{ kind, ...(window === undefined ? {} : { window }) }, ...more];
+  const causes = [{ kind, ...defined({ window }) }, ...more];
   story.at(100).pod('web-1').draining(i1, { causes });
   return judge(notices, story.at(told.evictedAt ?? 101).evict('web-1', { by: told.by ?? us }));
 };

@@ -1,5 +1,5 @@
-// A notice is a hint: no pod leaves a node for notices alone that the cloud denies. What the cloud says
-// is read from its own entries in the trace; what the journal says of it is not believed.
+// A notice is a hint: no pod leaves a node for notices alone that the cloud denies. What the cloud
+// says is read from its own entries in the trace; what the journal says of it is not believed.
 import { objectOr } from '../../../src/api/json.ts';
 import { both, type Context, type Oracle } from '../oracle.ts';
 import { type DisruptionState, endsPod, succeeded } from '../state/book.ts';

@@ -1,4 +1,5 @@
-// Canaries of the oracles about version updates as a whole: their pace, what moves, what is left, their end.
+// Canaries of the oracles about version updates as a whole: their pace, what moves, what is left,
+// their end.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/api/json.ts';
 import { group, i1, i2, judge, kubectl, Story, us } from '../../../test/builders/world-check.ts';
@@ -120,7 +121,8 @@ describe('updates-keep-their-pace', () => {
     const again = { ...over, phase: 'Pending', episode: 2 };
     story.disruption(i1, { node: 'n1', causes: [kept, spot], status: again });
     expect(said(take(story.at(210), i2, 'n2', kept))).toEqual([]);
-    // EC2 takes it back: it was nobody's capacity any more. Of one that was still being emptied that is another matter.
+    // EC2 takes it back: it was nobody's capacity any more. Of one that was still being emptied
+    // that is another matter.
     const leaves = (status: JsonObject) => {
       const begun = take(rolling(), i1, 'n1', kept).at(110);
       begun.disruption(i1, { node: 'n1', causes: [kept], status }).at(200);
@@ -200,7 +202,8 @@ describe('surge-moves-pods-once', () => {
     const original = { minSize: 0, maxSize: 5, desired: 1 };
     const more = update(rolling(fresh), { phase: 'Rolling', original });
     expect(said(take(more, i1, 'n1'))).toEqual([]);
-    // Ready since before the update: one that goes back finds the nodes that the other had not touched.
+    // Ready since before the update: one that goes back finds the nodes that the other had not
+    // touched.
     const there = node(groupOf(new Story({ settled: true }), 2), 'n3', i3, { image: 'ami-2' });
     const back = update(node(there, 'n1', i1).at(50), { phase: 'Rolling' });
     expect(said(take(node(back, 'n2', i2), i1, 'n1'))).toEqual([]);
@@ -358,7 +361,8 @@ describe('everything-ends, of updates', () => {
         causes: [{ kind: 'Update', id: 'update/u', onDeadline: 'fail', followUp }],
         status: { phase: 'Ended', outcome: 'Failed' },
       });
-    // The next node is asked when a drain has failed; the same node drained again is nothing further.
+    // The next node is asked when a drain has failed; the same node drained again is nothing
+    // further.
     const goesOn = drained('Terminate', update(rolling(), { phase: 'Rolling' }).at(2000));
     const again = drained('Terminate', goesOn.at(3000));
     expect(said(node(again.at(5600), 'n1', i1))).toEqual(['u: still Rolling']);

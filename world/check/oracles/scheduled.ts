@@ -1,5 +1,6 @@
-// The part of oracle 4 about what EC2 schedules for instances: maintenance that a message of AWS Health
-// tells of, or does not. It must be in the journal all the same, and withdrawn when it was called off.
+// The part of oracle 4 about what EC2 schedules for instances: maintenance that a message of AWS
+// Health tells of, or does not. It must be in the journal all the same, and withdrawn when it was
+// called off.
 import type { TraceEntry } from '../../../src/api/trace.ts';
 import type { Context } from '../oracle.ts';
 import { microsPerMinute, textOf } from '../state/read.ts';

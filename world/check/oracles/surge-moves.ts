@@ -1,7 +1,8 @@
-// Oracle 6, of Drover's own strategies: in one update no pod is sent away twice, and nothing new is ended. A pod is
-// sent away twice where a node of the new revision is emptied for the update, where old ones are before any new one
-// has been Ready, and where a pod had to take an old node although a new one had room. Being set back after
-// a failure is another matter, and so is what people and the cloud do.
+// Oracle 6, of Drover's own strategies: in one update no pod is sent away twice, and nothing new is
+// ended. A pod is sent away twice where a node of the new revision is emptied for the update, where
+// old ones are before any new one has been Ready, and where a pod had to take an old node although
+// a new one had room. Being set back after a failure is another matter, and so is what people and
+// the cloud do.
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
 import { both, type Context, type Oracle } from '../oracle.ts';
 import {
@@ -55,7 +56,10 @@ const hasRoom = ({ book }: Context, node: NodeState): boolean => {
   return pods < (node.maxPods ?? 0) / 2;
 };
 
-/** It asks to be kept apart from pods like it, which together may weigh more than what keeps pods off old nodes. */
+/**
+ * It asks to be kept apart from pods like it, which together may weigh more than what keeps pods
+ * off old nodes.
+ */
 const asksForSpread = ({ affinity, topologySpreadConstraints }: JsonObject): boolean =>
   objectOr(affinity).podAntiAffinity !== undefined || topologySpreadConstraints !== undefined;
 
@@ -126,7 +130,10 @@ class Moves {
     else if (this.#isTooEarly(update, node)) told('is emptied before any new node has been Ready');
   }
 
-  /** What is more than is wanted may go first: what an earlier update left, what people made smaller. */
+  /**
+   * What is more than is wanted may go first: what an earlier update left, what people made
+   * smaller.
+   */
   #isTooEarly(update: UpdateState, node: NodeState): boolean {
     if (!node.ready || update.surge === 0 || this.#joined.has(update.name)) return false;
     const { book } = this.#context;

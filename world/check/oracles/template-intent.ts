@@ -1,5 +1,6 @@
-// Part of oracle 11: a group is made to start its instances from another version of its launch template only after an update
-// has noted that version, as its target or as what restores. Labels and taints of the spec make versions of their own.
+// Part of oracle 11: a group is made to start its instances from another version of its launch
+// template only after an update has noted that version, as its target or as what restores. Labels
+// and taints of the spec make versions of their own.
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
 import type { Context } from '../oracle.ts';
 import type { Call, ObjectEntry } from '../state/book.ts';

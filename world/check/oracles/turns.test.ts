@@ -1,4 +1,5 @@
-// Canaries of the oracle about causes that may wait: too many at once, and one that is never withdrawn.
+// Canaries of the oracle about causes that may wait: too many at once, and one that is never
+// withdrawn.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/api/json.ts';
 import { i1, i2, judge, Story, timeAt } from '../../../test/builders/world-check.ts';

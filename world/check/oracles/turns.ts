@@ -1,6 +1,6 @@
-// Oracle 5, the part of causes that nobody has to obey now: rebalance recommendations and maintenance
-// that is days ahead. They begin only while fewer than maxUnavailable nodes of the group are out of
-// service, and a recommendation that nothing followed is withdrawn.
+// Oracle 5, the part of causes that nobody has to obey now: rebalance recommendations and
+// maintenance that is days ahead. They begin only while fewer than maxUnavailable nodes of the
+// group are out of service, and a recommendation that nothing followed is withdrawn.
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
 import { both, type Context, type Oracle } from '../oracle.ts';
 import { type DisruptionState, inForce } from '../state/disruptions.ts';
@@ -47,7 +47,9 @@ const isOut = ({ book }: Context, one: DisruptionState): boolean => {
   return !one.causes.every(({ kind, isCancelled }) => isCancelled || kind === 'ScaleIn');
 };
 
-/** The id of a recommendation that stands for too long; one that the cloud refutes does not stand. */
+/**
+ * The id of a recommendation that stands for too long; one that the cloud refutes does not stand.
+ */
 const leftOver = ({ object }: DisruptionState, now: number): string | undefined => {
   const left = objectsOf(objectOr(object.spec).causes).find((cause) => {
     const isRefuted = objectOr(cause.confirmation).state === 'Refuted';

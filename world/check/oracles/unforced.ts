@@ -1,6 +1,7 @@
-// Oracle 7, the part of what nobody forced: of an update by EKS' strategies without force no protected pod is deleted on a
-// node that leaves by our own choice. A notice (a hook of somebody else's termination, spot, an event) may force; a size
-// that we make smaller, so that Auto Scaling ends an instance with pods on it, is none.
+// Oracle 7, the part of what nobody forced: of an update by EKS' strategies without force no
+// protected pod is deleted on a node that leaves by our own choice. A notice (a hook of somebody
+// else's termination, spot, an event) may force; a size that we make smaller, so that Auto Scaling
+// ends an instance with pods on it, is none.
 import { objectOr } from '../../../src/api/json.ts';
 import type { Context, Oracle } from '../oracle.ts';
 import { AskedSizes } from '../state/asked-sizes.ts';
@@ -19,7 +20,10 @@ class Chosen {
   readonly #ids = new Set<string>();
   /** So many are still to be chosen, by group. */
   readonly #due = new Map<string, number>();
-  /** What somebody else last asked for: who goes for that was not our choice, whatever we ask for next. */
+  /**
+   * What somebody else last asked for: who goes for that was not our choice, whatever we ask for
+   * next.
+   */
   readonly #theirs = new Map<string, number>();
   readonly #forced = new Map<string, boolean>();
   readonly #named = new Set<string>();
@@ -46,7 +50,8 @@ class Chosen {
     const [group, desired] = [textOf(input.AutoScalingGroupName), numberOf(input.DesiredCapacity)];
     if (desired === undefined || this.#forced.get(group) !== false) return;
     const { book } = this.#context;
-    // With force EKS' strategies leave the choice to Auto Scaling, whose hook deletes after its time.
+    // With force EKS' strategies leave the choice to Auto Scaling, whose hook deletes after its
+    // time.
     if (book.updates.openOf(this.#nodeGroups.get(group) ?? '')?.isForced === true) return;
     // Nothing fences what a leader that stood still sends then.
     if (book.mayLeaderBeLate && this.sizes.isNoted(group, desired)) {
@@ -78,7 +83,10 @@ class Chosen {
   }
 }
 
-/** Why a deletion on this node was nobody's notice; undefined: it was one, or was asked for with force. */
+/**
+ * Why a deletion on this node was nobody's notice; undefined: it was one, or was asked for with
+ * force.
+ */
 const wrongWith = ({ book }: Context, chosen: Chosen, entry: Request): string | undefined => {
   const pod = book.podOf(entry);
   const disruption = pod && book.disruptionOf(pod);

@@ -1,5 +1,5 @@
-// Oracle 14 for version updates: one that has begun comes further, or ends, within the times of what it can wait for,
-// unless somebody paused it; settled, none is open. Part of everything-ends.
+// Oracle 14 for version updates: one that has begun comes further, or ends, within the times of
+// what it can wait for, unless somebody paused it; settled, none is open. Part of everything-ends.
 import { objectOr } from '../../../src/api/json.ts';
 import type { Context } from '../oracle.ts';
 import type { Book, ObjectEntry } from '../state/book.ts';
@@ -21,7 +21,9 @@ interface Group {
   readonly drainMicros: number;
 }
 
-/** Somebody's hook, or a drain that failed and keeps its own to the end: no update goes on before. */
+/**
+ * Somebody's hook, or a drain that failed and keeps its own to the end: no update goes on before.
+ */
 const hasLeaver = ({ cloud }: Book, autoScalingGroup: string): boolean => {
   for (const { group, state } of cloud.instances.values()) {
     if (group === autoScalingGroup && leaving.test(state)) return true;
@@ -61,7 +63,9 @@ export class UpdateEnds {
     if (group !== undefined) this.#movedAt.set(group, at);
   }
 
-  /** A drain that ends takes the update further, also one that fails: the next node is asked then. */
+  /**
+   * A drain that ends takes the update further, also one that fails: the next node is asked then.
+   */
   disruption({ instanceId, phase, causes }: DisruptionState): void {
     if (phase !== 'Ended') return;
     const { book } = this.#context;

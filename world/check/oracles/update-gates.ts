@@ -1,12 +1,16 @@
-// Updates and the times that people keep for them: an update begins, and takes a further node, only while a window is
-// open and no freeze is on, and no further node while a health probe has been failing. Ways back wait for nothing.
+// Updates and the times that people keep for them: an update begins, and takes a further node, only
+// while a window is open and no freeze is on, and no further node while a health probe has been
+// failing. Ways back wait for nothing.
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
 import { both, type Context, type Oracle } from '../oracle.ts';
 import type { ObjectEntry } from '../state/book.ts';
 import { type Pacing, pacingOf, pacingText } from '../state/pacing.ts';
 import { keyOf, microsPerSecond, objectsOf, textOf } from '../state/read.ts';
 
-/** From the look at the clock to the write: a pass asks the cloud and reads pods in between, and tries again. */
+/**
+ * From the look at the clock to the write: a pass asks the cloud and reads pods in between, and
+ * tries again.
+ */
 const passMicros = 20 * microsPerSecond;
 const ownStrategies = new Set(['SURGE', 'BLUE_GREEN']);
 
@@ -84,7 +88,8 @@ class Gates {
       const update = book.updates.byName.get(id.slice('update/'.length));
       const key = `${one.name} ${id}`;
       if (update === undefined || this.#begun.has(key)) continue;
-      // EKS' strategies hold all nodes before the first is let go; Drover's only one whose hook has begun, and goes on.
+      // EKS' strategies hold all nodes before the first is let go; Drover's only one whose hook has
+      // begun, and goes on.
       if (isHolding && !ownStrategies.has(update.strategy)) continue;
       this.#begun.add(key);
       const isBack =

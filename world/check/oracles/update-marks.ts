@@ -1,6 +1,7 @@
-// Oracle 9 for version updates: whatever its end, an update leaves the sizes, the suspended processes, and the
-// annotations and taints of nodes as they would be without it; of others' annotations and suspensions it takes none
-// away. Who set what is read from requests and calls, not from what is told.
+// Oracle 9 for version updates: whatever its end, an update leaves the sizes, the suspended
+// processes, and the annotations and taints of nodes as they would be without it; of others'
+// annotations and suspensions it takes none away. Who set what is read from requests and calls, not
+// from what is told.
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
 import { both, type Context, type Oracle } from '../oracle.ts';
 import { type Call, type Request, succeeded } from '../state/book.ts';
@@ -50,7 +51,10 @@ class Owners {
 class Remains {
   readonly #context: Context;
   readonly #annotations: Owners;
-  /** Values that others gave the annotation, by node; not those that they set where ours says the same. */
+  /**
+   * Values that others gave the annotation, by node; not those that they set where ours says the
+   * same.
+   */
   readonly #values = new Map<string, { readonly value: string; readonly at: number }>();
   readonly #processes: Owners;
   readonly #groups = new Map<string, JsonObject>();
@@ -109,7 +113,8 @@ class Remains {
       const key = `${group} ${one}`;
       if (isOurs) saw();
       if (entry.error !== undefined) continue;
-      // Noted as ours by an update under way: who else suspends it changes nothing that the group would say.
+      // Noted as ours by an update under way: who else suspends it changes nothing that the group
+      // would say.
       if (suspends && this.#isNoted(group, one)) this.#processes.set(key, true);
       if (suspends) this.#processes.set(key, isOurs);
       else if (this.#processes.take(key, isOurs)) {

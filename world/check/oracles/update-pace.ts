@@ -1,6 +1,7 @@
-// Oracle 5, the part of updates: while one rolls, what it has let go of and what leaves the group together are
-// no more than maxUnavailable, and as many serve as are wanted less those. Nodes that people drain are theirs, and
-// the surplus of a failed update that is set back is nobody's capacity: neither counts. What goes keeps zones even.
+// Oracle 5, the part of updates: while one rolls, what it has let go of and what leaves the group
+// together are no more than maxUnavailable, and as many serve as are wanted less those. Nodes that
+// people drain are theirs, and the surplus of a failed update that is set back is nobody's
+// capacity: neither counts. What goes keeps zones even.
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
 import { both, type Context, type Oracle } from '../oracle.ts';
 import type { InstanceState } from '../state/cloud.ts';
@@ -12,10 +13,16 @@ import { ZoneSkew } from './zone-skew.ts';
 
 const leaving = /^(?:Terminat|Detach|$)/;
 
-/** An update does not wait for a drain that somebody else's cause keeps open beyond the update's own time. */
+/**
+ * An update does not wait for a drain that somebody else's cause keeps open beyond the update's own
+ * time.
+ */
 const givesUpMicros = 2 * microsPerMinute;
 
-/** Asked to go, and neither given back nor given up, `now` as the fastest clock that may lead tells it. */
+/**
+ * Asked to go, and neither given back nor given up, `now` as the fastest clock that may lead tells
+ * it.
+ */
 const isLetGo = (update: UpdateState, one: DisruptionState, now: number): boolean => {
   const hasTime = ({ deadlineAt, isForcing }: CauseState): boolean =>
     one.phase !== 'Draining' || isForcing || now <= (deadlineAt ?? now) + givesUpMicros;
@@ -32,7 +39,9 @@ const isReplaced = (update: UpdateState, one: DisruptionState): boolean =>
     (cause) => isOfUpdate(update, cause) && !cause.isCancelled && cause.followUp === 'Replace',
   );
 
-/** Blue/green: empty, and nobody's capacity any more, whatever comes after. As many new nodes serve. */
+/**
+ * Blue/green: empty, and nobody's capacity any more, whatever comes after. As many new nodes serve.
+ */
 const isKept = ({ phase, causes, handledBefore }: DisruptionState): boolean =>
   (phase === 'Ended' &&
     causes.every(({ followUp, isCancelled }) => isCancelled || followUp === 'Release')) ||

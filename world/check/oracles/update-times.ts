@@ -1,6 +1,7 @@
-// Oracle 7, second half: what a cause asks for in time. Nothing is forced before `forceFrom`; a drain
-// that may not force gives up at its deadline, names what held it, and takes no instance; between
-// the end of a drain and our termination lies the cooldown, and the word of whoever keeps it for hooks.
+// Oracle 7, second half: what a cause asks for in time. Nothing is forced before `forceFrom`; a
+// drain that may not force gives up at its deadline, names what held it, and takes no instance;
+// between the end of a drain and our termination lies the cooldown, and the word of whoever keeps
+// it for hooks.
 import { objectOr } from '../../../src/api/json.ts';
 import { both, type Context, type Oracle } from '../oracle.ts';
 import {
@@ -75,9 +76,9 @@ const noteGone = ({ book }: Context, { type, object }: ObjectEntry, last: LastPo
 };
 
 /**
- * From when on a drained instance cools down. Who stood still between the end and its write, and whose clock is off, tells
- * another time than that of the write: it is believed as far as nobody could have known better, and not
- * before the last pod had left.
+ * From when on a drained instance cools down. Who stood still between the end and its write, and
+ * whose clock is off, tells another time than that of the write: it is believed as far as nobody
+ * could have known better, and not before the last pod had left.
  */
 const cooledFrom = ({ book }: Context, one: DisruptionState, last: LastPods): number => {
   const drainedAt = timeOf(objectOr(one.object.status).drainedAt);

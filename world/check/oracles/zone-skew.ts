@@ -1,6 +1,7 @@
-// The part of oracle 5 that looks at zones, of Drover's own strategy: what an update leaves in place differs by zone by no
-// more than it did before plus one batch, as long as an old node of a fuller zone could have gone instead.
-// Where people, the cloud or a lack of room made it uneven is another matter.
+// The part of oracle 5 that looks at zones, of Drover's own strategy: what an update leaves in
+// place differs by zone by no more than it did before plus one batch, as long as an old node of a
+// fuller zone could have gone instead. Where people, the cloud or a lack of room made it uneven is
+// another matter.
 import type { Book } from '../state/book.ts';
 import type { InstanceState } from '../state/cloud.ts';
 import type { DisruptionState } from '../state/disruptions.ts';
@@ -61,9 +62,9 @@ export class ZoneSkew {
   }
 
   /**
-   * `members`: what the update has not let go of and what is not on its way out, without `one`; `launches`: how many
-   * Auto Scaling starts in place of those, where fewest are. A sentence where another one should have gone; undefined:
-   * all is well, or nobody can tell.
+   * `members`: what the update has not let go of and what is not on its way out, without `one`;
+   * `launches`: how many Auto Scaling starts in place of those, where fewest are. A sentence where
+   * another one should have gone; undefined: all is well, or nobody can tell.
    */
   complaint(
     update: UpdateState,

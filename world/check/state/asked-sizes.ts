@@ -1,5 +1,6 @@
-// The most instances that a node group may be asked to have, as the oracles read it: what people want, an update's surge and
-// those that it retires, as the NodeGroup told them before. Judges nothing.
+// The most instances that a node group may be asked to have, as the oracles read it: what people
+// want, an update's surge and those that it retires, as the NodeGroup told them before. Judges
+// nothing.
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
 import type { Scaling } from './cloud.ts';
 import { numberOf, objectsOf } from './read.ts';
@@ -42,7 +43,10 @@ export class AskedSizes {
     }
   }
 
-  /** Whether a call that sets `desired` makes the group larger; what it did may be known before the call is. */
+  /**
+   * Whether a call that sets `desired` makes the group larger; what it did may be known before the
+   * call is.
+   */
   grows(group: string, desired: number): boolean {
     const size = this.#sizes.get(group);
     if (size === undefined) return false;

@@ -1,6 +1,6 @@
-// The oracles' own picture of a world, kept from the entries of a trace in one pass and shared by all
-// of them. An object is taken in before the oracles see its entry, the author of a change after they
-// saw the request. Judges nothing.
+// The oracles' own picture of a world, kept from the entries of a trace in one pass and shared by
+// all of them. An object is taken in before the oracles see its entry, the author of a change after
+// they saw the request. Judges nothing.
 import { type Json, type JsonObject, objectOr } from '../../../src/api/json.ts';
 import type { TraceEntry, TraceFacts } from '../../../src/api/trace.ts';
 import { Cloud } from './cloud.ts';
@@ -101,8 +101,8 @@ export class Book {
   }
 
   /**
-   * Whether budgets have a say in how the pod went. No server asks them about a deletion: people may
-   * delete what they like, we only once the journal says that we force.
+   * Whether budgets have a say in how the pod went. No server asks them about a deletion: people
+   * may delete what they like, we only once the journal says that we force.
    */
   isHeldToBudgets(request: Request, pod: PodState): boolean {
     if (isEviction(request)) return true;
@@ -213,9 +213,9 @@ export class Book {
   }
 
   /**
-   * A mark in the form of EKS carries no precondition: decided on before the drain was withdrawn, it
-   * lands after its end, or after the patch that undid it, and nothing tells it from a person's. Our own form
-   * records whose it is.
+   * A mark in the form of EKS carries no precondition: decided on before the drain was withdrawn,
+   * it lands after its end, or after the patch that undid it, and nothing tells it from a person's.
+   * Our own form records whose it is.
    */
   #isLate(node: NodeState): boolean {
     const disruption = this.disruptions.ofNode(node);
@@ -226,8 +226,8 @@ export class Book {
   }
 
   /**
-   * The journal says that we set this node's marks, and who was to do it may have died: in the form of EKS nobody can tell
-   * afterwards whether it was done by us or by a person.
+   * The journal says that we set this node's marks, and who was to do it may have died: in the form
+   * of EKS nobody can tell afterwards whether it was done by us or by a person.
    */
   #isMeant(node: NodeState): boolean {
     const disruption = this.disruptions.ofNode(node);

@@ -1,5 +1,5 @@
-// Instances in their Auto Scaling groups as the oracles see them: which wait they are in, since when,
-// how each hook ended, what we said to the cloud about it meanwhile.
+// Instances in their Auto Scaling groups as the oracles see them: which wait they are in, since
+// when, how each hook ended, what we said to the cloud about it meanwhile.
 import type { TraceEntry } from '../../../src/api/trace.ts';
 import { textOf } from './read.ts';
 

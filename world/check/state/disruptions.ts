@@ -1,5 +1,5 @@
-// NodeDisruptions as the oracles read them: what was asked, what the journal says, since when. Knows
-// when pods may be forced from the causes alone; a deadline that only the status names is not
+// NodeDisruptions as the oracles read them: what was asked, what the journal says, since when.
+// Knows when pods may be forced from the causes alone; a deadline that only the status names is not
 // believed where a cause has one.
 import { instanceIdOfProviderId } from '../../../src/api/brand.ts';
 import type { DisruptionPhase } from '../../../src/api/disruption.ts';

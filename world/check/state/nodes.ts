@@ -1,5 +1,5 @@
-// Nodes as the oracles see them: which marks they carry, who put each there, whether they are Ready.
-// Who changed a mark is known a moment later, from the request that follows the object.
+// Nodes as the oracles see them: which marks they carry, who put each there, whether they are
+// Ready. Who changed a mark is known a moment later, from the request that follows the object.
 import { instanceIdOfProviderId } from '../../../src/api/brand.ts';
 import { marks } from '../../../src/api/disruption.ts';
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';

@@ -1,5 +1,6 @@
-// When steps of a group's updates may begin, as its owner wrote it: windows, freezes, probes of conditions. Read from
-// the specification alone; what is written in a form that lives do not use is taken to allow everything.
+// When steps of a group's updates may begin, as its owner wrote it: windows, freezes, probes of
+// conditions. Read from the specification alone; what is written in a form that lives do not use is
+// taken to allow everything.
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
 import { keyOf, microsPerMinute, microsPerSecond, numberOf, objectsOf, textOf } from './read.ts';
 
@@ -21,7 +22,10 @@ export interface Pacing {
 
 const timeOf = (value: unknown): number => Date.parse(textOf(value)) * 1000;
 
-/** Minutes of the hour at which a window opens; undefined: not of the form every so many minutes of each hour. */
+/**
+ * Minutes of the hour at which a window opens; undefined: not of the form every so many minutes of
+ * each hour.
+ */
 const minutesOf = ({ cron, timeZone }: JsonObject): readonly number[] | undefined => {
   const [minute = '', ...rest] = textOf(cron).split(' ');
   if (timeZone !== undefined || rest.join(' ') !== '* * * *') return undefined;

@@ -1,5 +1,5 @@
-// Pods and budgets as the oracles see them: what is bound where, what counts as healthy, who took it.
-// Recounted from the objects in the trace; never asks what a budget's status says about pods.
+// Pods and budgets as the oracles see them: what is bound where, what counts as healthy, who took
+// it. Recounted from the objects in the trace; never asks what a budget's status says about pods.
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
 import {
   conditionStatus,

@@ -1,5 +1,5 @@
-// Version updates of node groups as the oracles read them: what was asked, which phase it said it was in
-// and since when, how it ended. Judges nothing.
+// Version updates of node groups as the oracles read them: what was asked, which phase it said it
+// was in and since when, how it ended. Judges nothing.
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
 import { numberOf, objectsOf, textOf, textsOf, timeOf } from './read.ts';
 

@@ -1,5 +1,5 @@
-// How many instances people want of a node group, as the oracles read it: with what a controller may not have
-// seen yet. Judges nothing.
+// How many instances people want of a node group, as the oracles read it: with what a controller
+// may not have seen yet. Judges nothing.
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
 import { numberOf, textOf } from './read.ts';
 

@@ -1,6 +1,7 @@
 // Records core/v1 Events as client-go's recorder does: a repeated event raises the count of the
-// one that is there, very many of one kind are told as one or not at all. Never fails its caller: an
-// event that cannot be written is dropped.
+// one that is there, very many of one kind are told as one or not at all. Never fails its caller:
+// an event that cannot be written is dropped.
+import { defined } from '../../../src/api/defined.ts';
 import type { JsonObject } from '../../../src/api/json.ts';
 import type { KubeObject } from '../../../src/api/kube.ts';
 import type { WorldClient } from '../../contracts.ts';
@@ -119,11 +120,11 @@ export class EventRecorder {
       apiVersion: about.apiVersion,
       kind: about.kind,
       name: about.metadata.name,
-      ...(about.metadata.namespace === undefined ? {} : { namespace: about.metadata.namespace }),
+      ...defined({ namespace: about.metadata.namespace }),
       // Kubelets put the node's name where the uid goes; kubectl describe node asks for both.
       uid: about.metadata.uid,
       resourceVersion: about.metadata.resourceVersion,
-      ...(note.fieldPath === undefined ? {} : { fieldPath: note.fieldPath }),
+      ...defined({ fieldPath: note.fieldPath }),
     };
     return {
       apiVersion: 'v1',

@@ -1,5 +1,5 @@
-// HorizontalPodAutoscalers of a cluster without metrics-server: sizes are brought between minimum and
-// maximum, and an event says that there are no metrics to scale by. Upstream:
+// HorizontalPodAutoscalers of a cluster without metrics-server: sizes are brought between minimum
+// and maximum, and an event says that there are no metrics to scale by. Upstream:
 // pkg/controller/podautoscaler (Kubernetes 1.32). No load is simulated.
 import type { JsonObject } from '../../../src/api/json.ts';
 import type { KubeObject } from '../../../src/api/kube.ts';

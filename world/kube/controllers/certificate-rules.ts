@@ -1,5 +1,6 @@
 // What the cluster's signers ask of a certificate request before they sign it, in their words.
-// Upstream: pkg/apis/certificates/helpers.go, pkg/controller/certificates/signer (1.32). Never signs.
+// Upstream: pkg/apis/certificates/helpers.go, pkg/controller/certificates/signer (1.32). Never
+// signs.
 
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
 import { type CertificateRequest, parseCertificateRequest } from '../../../src/formats/index.ts';

@@ -1,6 +1,6 @@
-// Certificate requests: approves those of kubelets as kube-controller-manager and EKS do, and refuses
-// to sign what a signer's rules forbid. Never signs: that needs keys, and is done outside the world.
-// Upstream: pkg/controller/certificates/approver and signer (1.32).
+// Certificate requests: approves those of kubelets as kube-controller-manager and EKS do, and
+// refuses to sign what a signer's rules forbid. Never signs: that needs keys, and is done outside
+// the world. Upstream: pkg/controller/certificates/approver and signer (1.32).
 
 import { instanceIdOfProviderId } from '../../../src/api/brand.ts';
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';

@@ -1,5 +1,6 @@
 // persistentVolumeClaimRetentionPolicy: whose owner reference a StatefulSet's claims carry, so that
-// garbage collection takes them with the set or with a pod that scaling takes away. Deletes nothing.
+// garbage collection takes them with the set or with a pod that scaling takes away. Deletes
+// nothing.
 import type { WorldClient, WorldKube } from '../../contracts.ts';
 import { asPod, metaOf, type Owner, resources, type StatefulSetView } from '../actors/index.ts';
 import { claimName, ordinalOf, statefulPodName, wantedOrdinals } from './stateful-pod.ts';

@@ -1,4 +1,5 @@
-// Which pods use which claims, kept change by change. Pods without claims, nearly all, cost one look.
+// Which pods use which claims, kept change by change. Pods without claims, nearly all, cost one
+// look.
 import type { StoreChange, WorldKube } from '../../contracts.ts';
 import {
   asPod,

@@ -1,5 +1,5 @@
-// What a controller controls by its selector: orphans that match are adopted, what no longer matches
-// is released. Looks only at what changed, never at all children. Upstream:
+// What a controller controls by its selector: orphans that match are adopted, what no longer
+// matches is released. Looks only at what changed, never at all children. Upstream:
 // pkg/controller/controller_ref_manager.go (Kubernetes 1.36).
 import type { JsonObject } from '../../../src/api/json.ts';
 import type { KubeObject } from '../../../src/api/kube.ts';

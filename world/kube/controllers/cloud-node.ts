@@ -1,6 +1,6 @@
-// The cloud controller manager's node lifecycle: a node whose instance is terminated is deleted, one
-// whose instance is shut down is tainted. Upstream: cloud-provider/controllers/nodelifecycle. It
-// looks only at nodes that are not Ready or whose kubelet has stopped, as upstream does.
+// The cloud controller manager's node lifecycle: a node whose instance is terminated is deleted,
+// one whose instance is shut down is tainted. Upstream: cloud-provider/controllers/nodelifecycle.
+// It looks only at nodes that are not Ready or whose kubelet has stopped, as upstream does.
 import { instanceIdOfProviderId } from '../../../src/api/brand.ts';
 import type { MachineRegistry, StoreChange, WorldClient } from '../../contracts.ts';
 import { microsPerSecond } from '../../kernel/index.ts';

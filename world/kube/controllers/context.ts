@@ -1,4 +1,5 @@
 // What every controller of the world is built from. Holds no state of its own.
+import { defined } from '../../../src/api/defined.ts';
 import type { WorldClient, WorldKube } from '../../contracts.ts';
 import type { Kernel } from '../../kernel/index.ts';
 import {
@@ -37,7 +38,7 @@ export const newWorker = (
     kernel: context.kernel,
     name,
     reconcile,
-    ...(latency === undefined ? {} : { latency }),
+    ...defined({ latency }),
   });
 };
 

@@ -1,6 +1,7 @@
 // CronJobs: start Jobs when their schedule falls due in world time, as concurrency policy and
 // deadline allow; keep the list of running ones and the history. Upstream: pkg/controller/cronjob
 // (Kubernetes 1.32).
+import { defined } from '../../../src/api/defined.ts';
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
 import type { StoreChange, WorldClient } from '../../contracts.ts';
 import { type Micros, microsPerSecond } from '../../kernel/index.ts';
@@ -178,7 +179,7 @@ export class CronJobController implements Controller {
       metadata: {
         name: jobName,
         namespace: namespace ?? '',
-        ...(metadata?.labels === undefined ? {} : { labels: metadata.labels }),
+        ...defined({ labels: metadata?.labels }),
         annotations: { ...metadata?.annotations, [scheduledAnnotation]: kubeTime(at) },
         ownerReferences: [controllerReference(cronJob)],
       },
@@ -216,8 +217,7 @@ export class CronJobController implements Controller {
     const lastScheduleTime = scheduled === undefined ? old.lastScheduleTime : kubeTime(scheduled);
     const status: JsonObject = {
       ...(running.length === 0 ? {} : { active: running.map(referenceTo) }),
-      ...(lastScheduleTime === undefined ? {} : { lastScheduleTime }),
-      ...(lastSuccessfulTime === undefined ? {} : { lastSuccessfulTime }),
+      ...defined({ lastScheduleTime, lastSuccessfulTime }),
     };
     const names = (list: CronJobView['status']): string =>
       (list?.active ?? []).map(({ uid }) => uid).join(' ');

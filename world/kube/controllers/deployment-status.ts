@@ -1,5 +1,6 @@
 // The status a Deployment ought to show: counts, Available and Progressing, and when to look again.
 // Pure; upstream: pkg/controller/deployment/progress.go and sync.go (Kubernetes 1.32).
+import { defined } from '../../../src/api/defined.ts';
 import type { JsonObject } from '../../../src/api/json.ts';
 import { type Micros, microsPerSecond } from '../../kernel/index.ts';
 import {
@@ -47,7 +48,7 @@ export const nextStatus = (
     observedGeneration: deployment.metadata.generation ?? 1,
     ...Object.fromEntries(Object.entries(counts).filter(([, value]) => value !== 0)),
     conditions,
-    ...(old?.collisionCount === undefined ? {} : { collisionCount: old.collisionCount }),
+    ...defined({ collisionCount: old?.collisionCount }),
   };
   return { status, againInMicros };
 };

@@ -1,6 +1,7 @@
 // EndpointSlices of Endpoints that somebody keeps by hand for a Service without a selector: one per
 // set of ports and family of addresses. Upstream: pkg/controller/endpointslicemirroring (Kubernetes
 // 1.36). Endpoints that the world's own controller keeps are none of its business.
+import { defined } from '../../../src/api/defined.ts';
 import { type Json, type JsonObject, objectOr } from '../../../src/api/json.ts';
 import type { KubeObject } from '../../../src/api/kube.ts';
 import type { WorldClient } from '../../contracts.ts';
@@ -43,16 +44,18 @@ const listOf = (value: Json | undefined): readonly JsonObject[] =>
 const endpointOf = (address: JsonObject, ready: boolean): JsonObject => ({
   addresses: [address.ip ?? ''],
   conditions: { ready },
-  ...(address.hostname === undefined ? {} : { hostname: address.hostname }),
-  ...(address.targetRef === undefined ? {} : { targetRef: address.targetRef }),
-  ...(address.nodeName === undefined ? {} : { nodeName: address.nodeName }),
+  ...defined({
+    hostname: address.hostname,
+    targetRef: address.targetRef,
+    nodeName: address.nodeName,
+  }),
 });
 
 const portOf = ({ name = '', port, protocol = 'TCP', appProtocol }: JsonObject): JsonObject => ({
   name,
   port: port ?? 0,
   protocol,
-  ...(appProtocol === undefined ? {} : { appProtocol }),
+  ...defined({ appProtocol }),
 });
 
 const shapeOf = (slice: JsonObject): string =>

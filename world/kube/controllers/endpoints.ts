@@ -1,6 +1,7 @@
 // EndpointSlices of Services with a selector: addresses of their pods with ready, serving and
 // terminating, and the Endpoints object that older clients read. Membership follows each pod's
 // change. Upstream: pkg/controller/endpointslice and endpoint, k8s.io/endpointslice (1.32).
+import { defined } from '../../../src/api/defined.ts';
 import type { JsonObject } from '../../../src/api/json.ts';
 import type { StoreChange, WorldClient } from '../../contracts.ts';
 import {
@@ -195,7 +196,7 @@ export class EndpointSliceController implements Controller {
       },
       nodeName: pod.spec.nodeName ?? '',
       targetRef: { kind: 'Pod', name, namespace: namespace ?? '', uid },
-      ...(zone === undefined ? {} : { zone }),
+      ...defined({ zone }),
     };
   }
 

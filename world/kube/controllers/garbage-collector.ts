@@ -1,6 +1,7 @@
-// Garbage collection by owner uid: dependents of what is gone are deleted, foreground deletion waits
-// for blocking dependents, orphaning takes their references off. Upstream:
-// pkg/controller/garbagecollector (Kubernetes 1.32). Kinds that known-kinds.ts lacks are left alone.
+// Garbage collection by owner uid: dependents of what is gone are deleted, foreground deletion
+// waits for blocking dependents, orphaning takes their references off. Upstream:
+// pkg/controller/garbagecollector (Kubernetes 1.32). Kinds that known-kinds.ts lacks are left
+// alone.
 import type { KubeObject } from '../../../src/api/kube.ts';
 import type { StoreChange, WorldClient } from '../../contracts.ts';
 import {

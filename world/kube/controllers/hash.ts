@@ -26,7 +26,9 @@ const mixValue = (hash: number, value: Json | undefined): number => {
   return mix(next, '}');
 };
 
-/** Upstream prints the number in decimal and maps each digit to a letter (rand.SafeEncodeString). */
+/**
+ * Upstream prints the number in decimal and maps each digit to a letter (rand.SafeEncodeString).
+ */
 export const templateHash = (template: Json, collisionCount = 0): string => {
   const start = mixValue(0x811c9dc5, template);
   const hash = collisionCount === 0 ? start : mix(start, String(collisionCount));

@@ -1,4 +1,5 @@
 // Public entry of the world's control plane: every controller and the scheduler, wired once.
+import { defined } from '../../../src/api/defined.ts';
 import type { MachineRegistry, ServiceBalancers, WorldKube } from '../../contracts.ts';
 import type { Faults } from '../../faults/index.ts';
 import type { Kernel } from '../../kernel/index.ts';
@@ -40,7 +41,9 @@ export interface KubeControllersOptions {
   readonly version?: string;
   /** PEM bundle for kube-root-ca.crt. */
   readonly rootCa?: string;
-  /** False: kubelets' certificate requests are left for somebody else, as outside EKS. Default true. */
+  /**
+   * False: kubelets' certificate requests are left for somebody else, as outside EKS. Default true.
+   */
   readonly approvesKubelets?: boolean;
   /** False drops core/v1 Events: large simulations do not read them. */
   readonly events?: boolean;
@@ -94,7 +97,7 @@ export const createKubeControllers = (options: KubeControllersOptions): KubeCont
     new CertificateController(context, options.approvesKubelets ?? true),
     // What admin, edit and view may.
     new RoleAggregation(context),
-    new Scheduler({ kernel, kube, version, events, ...(latency === undefined ? {} : { latency }) }),
+    new Scheduler({ kernel, kube, version, events, ...defined({ latency }) }),
   ];
   return {
     resume: () => {

@@ -1,5 +1,6 @@
 // What the pods of a Job amount to: which count as failed, which indexes are done, what a failure
-// policy says, how long to wait after failures. Pure; upstream: pkg/controller/job (Kubernetes 1.32).
+// policy says, how long to wait after failures. Pure; upstream: pkg/controller/job (Kubernetes
+// 1.32).
 
 import { microsPerSecond } from '../../kernel/index.ts';
 import {

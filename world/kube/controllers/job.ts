@@ -1,6 +1,7 @@
 // Jobs: pods until enough have succeeded or too many failed; counted once each through a finalizer;
-// suspended, ended by deadline; adopts and releases pods by their labels. Upstream: pkg/controller/job (Kubernetes 1.32), without success
-// policies and limits per index.
+// suspended, ended by deadline; adopts and releases pods by their labels. Upstream:
+// pkg/controller/job (Kubernetes 1.32), without success policies and limits per index.
+import { defined } from '../../../src/api/defined.ts';
 import type { JsonObject } from '../../../src/api/json.ts';
 import { objectOr } from '../../../src/api/json.ts';
 import type { StoreChange, WorldClient } from '../../contracts.ts';
@@ -353,7 +354,7 @@ export class JobController implements Controller {
   }
 
   #note(job: JobView, reason: string, message: string, type?: 'Warning'): void {
-    this.#events.record({ about: job, reason, message, ...(type === undefined ? {} : { type }) });
+    this.#events.record({ about: job, reason, message, ...defined({ type }) });
   }
 }
 

@@ -1,5 +1,7 @@
 // Jobs and CronJobs in a small real world.
+
 import { describe, expect, it } from 'vitest';
+import { defined } from '../../../src/api/defined.ts';
 import type { JsonObject } from '../../../src/api/json.ts';
 import { microsPerSecond } from '../../kernel/index.ts';
 import { asCronJob, asJob, resources } from '../actors/index.ts';
@@ -14,7 +16,7 @@ const template = (
 ): JsonObject => ({
   metadata: {
     annotations: {
-      ...(options.run === undefined ? {} : { 'world.drover.dev/run-seconds': options.run }),
+      ...defined({ 'world.drover.dev/run-seconds': options.run }),
       'world.drover.dev/exit-code': options.exit ?? '0',
     },
   },

@@ -1,5 +1,6 @@
 // The Endpoints object that older clients read beside EndpointSlices. Pure; upstream:
-// pkg/controller/endpoint (Kubernetes 1.32): terminating pods are left out, at most 1,000 addresses.
+// pkg/controller/endpoint (Kubernetes 1.32): terminating pods are left out, at most 1,000
+// addresses.
 import type { JsonObject } from '../../../src/api/json.ts';
 import type { KubeObject } from '../../../src/api/kube.ts';
 import { isReady, isTerminating, type PodView, type ServiceView } from '../actors/index.ts';

@@ -1,5 +1,5 @@
-// Pods that no kubelet will confirm: deleted by force, after a quarantine when their node is gone, at
-// the next round when it is silent and tainted out-of-service. Upstream: pkg/controller/podgc
+// Pods that no kubelet will confirm: deleted by force, after a quarantine when their node is gone,
+// at the next round when it is silent and tainted out-of-service. Upstream: pkg/controller/podgc
 // (Kubernetes 1.32). Finished pods are kept (its threshold is 12,500).
 import type { StoreChange, WorldClient } from '../../contracts.ts';
 import { type Micros, microsPerSecond } from '../../kernel/index.ts';

@@ -1,5 +1,6 @@
-// How many active pods each ReplicaSet has, how many of them Ready and with which labels: counted as pods change, so
-// that a look at a set costs the same whatever its size. Counts only; acts on nothing.
+// How many active pods each ReplicaSet has, how many of them Ready and with which labels: counted
+// as pods change, so that a look at a set costs the same whatever its size. Counts only; acts on
+// nothing.
 import type { WorldKube } from '../../contracts.ts';
 import {
   asPod,

@@ -1,4 +1,5 @@
 // The pod that a controller creates from its template. Pure.
+import { defined } from '../../../src/api/defined.ts';
 import type { JsonObject } from '../../../src/api/json.ts';
 import type { KubeObject } from '../../../src/api/kube.ts';
 import type { Labels, PodTemplate } from '../actors/index.ts';
@@ -49,14 +50,12 @@ export const podFromTemplate = (
   kind: 'Pod',
   metadata: {
     generateName: fromOwner(owner).generateName,
-    ...(owner.metadata.namespace === undefined ? {} : { namespace: owner.metadata.namespace }),
+    ...defined({ namespace: owner.metadata.namespace }),
     labels:
       more.labels === undefined
         ? (template.metadata?.labels ?? {})
         : { ...template.metadata?.labels, ...more.labels },
-    ...(template.metadata?.annotations === undefined
-      ? {}
-      : { annotations: template.metadata.annotations }),
+    ...defined({ annotations: template.metadata?.annotations }),
     ownerReferences: fromOwner(owner).ownerReferences,
   },
   spec: { ...template.spec, ...more.spec },

@@ -1,6 +1,7 @@
-// ControllerRevisions: each version of a DaemonSet's or StatefulSet's template as an object, so that
-// it can be listed and gone back to. Upstream: pkg/controller/history (Kubernetes 1.32). Names are
-// hashes of the template; a collision of two templates is not resolved.
+// ControllerRevisions: each version of a DaemonSet's or StatefulSet's template as an object, so
+// that it can be listed and gone back to. Upstream: pkg/controller/history (Kubernetes 1.32). Names
+// are hashes of the template; a collision of two templates is not resolved.
+import { defined } from '../../../src/api/defined.ts';
 import { isObject, type Json, type JsonObject } from '../../../src/api/json.ts';
 import type { KubeObject } from '../../../src/api/kube.ts';
 import type { WorldClient, WorldKube } from '../../contracts.ts';
@@ -131,7 +132,7 @@ export class Revisions {
         name,
         namespace: namespace ?? '',
         labels: { ...template.metadata?.labels, [this.#hashLabel]: revisionHash(set) },
-        ...(annotations === undefined ? {} : { annotations }),
+        ...defined({ annotations }),
         ownerReferences: [controllerReference(set)],
       },
       // kubectl rollout undo sends this as a strategic merge patch; Go writes maps in sorted order.

@@ -1,6 +1,7 @@
-// Load balancers of Services, as the cloud controller manager keeps them: made for type LoadBalancer,
-// their instances those of the nodes without the exclusion label, taken away before the Service goes.
-// Upstream: cloud-provider/controllers/service (1.32). Traffic itself is not modelled.
+// Load balancers of Services, as the cloud controller manager keeps them: made for type
+// LoadBalancer, their instances those of the nodes without the exclusion label, taken away before
+// the Service goes. Upstream: cloud-provider/controllers/service (1.32). Traffic itself is not
+// modelled.
 import { instanceIdOfProviderId } from '../../../src/api/brand.ts';
 import type {
   GroupResource,

@@ -1,5 +1,6 @@
 // The pods and claims of a StatefulSet: names, ordinals, what makes a pod the set's own. Pure;
 // upstream: pkg/controller/statefulset/stateful_set_utils.go (Kubernetes 1.32).
+import { defined } from '../../../src/api/defined.ts';
 import type { JsonObject } from '../../../src/api/json.ts';
 import {
   isReady,
@@ -74,7 +75,7 @@ export const statefulPod = (
     },
     spec: {
       hostname: name,
-      ...(set.spec.serviceName === undefined ? {} : { subdomain: set.spec.serviceName }),
+      ...defined({ subdomain: set.spec.serviceName }),
       ...(volumes.length === 0 ? {} : { volumes }),
     },
   });
@@ -92,7 +93,7 @@ export const statefulClaims = (set: StatefulSetView, ordinal: number): readonly 
       name: claimName(set, metadata.name, ordinal),
       namespace: set.metadata.namespace ?? '',
       labels: { ...metadata.labels, ...set.spec.selector.matchLabels },
-      ...(metadata.annotations === undefined ? {} : { annotations: metadata.annotations }),
+      ...defined({ annotations: metadata.annotations }),
     },
     spec,
   }));

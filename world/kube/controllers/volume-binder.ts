@@ -1,5 +1,5 @@
-// Claims get volumes: those that are there and fit, or new ones from a provisioner that is simulated
-// (EBS); volumes of deleted claims are kept or deleted. Upstream: pkg/controller/volume/
+// Claims get volumes: those that are there and fit, or new ones from a provisioner that is
+// simulated (EBS); volumes of deleted claims are kept or deleted. Upstream: pkg/controller/volume/
 // persistentvolume and the external provisioner of the EBS CSI driver. No storage is simulated.
 import type { JsonObject } from '../../../src/api/json.ts';
 import type { WorldClient } from '../../contracts.ts';

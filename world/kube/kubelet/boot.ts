@@ -92,7 +92,10 @@ const bootstrapLines = (
   ];
 };
 
-/** What comes of a request of a kubelet that is not let in, in the words of client-go and its plugins. */
+/**
+ * What comes of a request of a kubelet that is not let in, in the words of client-go and its
+ * plugins.
+ */
 const errorOf = (refusal: JoinRefusal): string => {
   switch (refusal.kind) {
     case 'endpoint': {
@@ -153,8 +156,8 @@ const ec2LaunchTime = (at: string): string => at.replace('T', ' ').replaceAll('-
 
 /**
  * EC2Launch's words, Start-EKSBootstrap.ps1's as users have seen them in its output
- * (aws-ia/terraform-aws-eks-blueprints#193), then the kubelet's, which a real console has not: a world has
- * no event log to look into.
+ * (aws-ia/terraform-aws-eks-blueprints#193), then the kubelet's, which a real console has not: a
+ * world has no event log to look into.
  */
 const windowsLines = (
   step: BootStep['name'],

@@ -1,5 +1,5 @@
-// Ephemeral containers as a kubelet runs them: started in a pod that runs already, never again once they
-// have ended. Pure: which are to be started, and what the pod's status says of all.
+// Ephemeral containers as a kubelet runs them: started in a pod that runs already, never again once
+// they have ended. Pure: which are to be started, and what the pod's status says of all.
 import type { JsonObject } from '../../../src/api/json.ts';
 import type { ContainerView, PodView } from '../actors/index.ts';
 import { fullImageName, imageId } from './pod-images.ts';

@@ -10,8 +10,8 @@ import { amazonLinux2, groupOf, type NodeRelease } from './machine-facts.ts';
 export interface Host extends JsonObject {
   readonly machine: Machine;
   /**
-   * booting: on its way; running: kubelet alive; refused: it asks to be let in; failed: never joins;
-   * off: no power.
+   * booting: on its way; running: kubelet alive; refused: it asks to be let in; failed: never
+   * joins; off: no power.
    */
   readonly phase: 'booting' | 'running' | 'refused' | 'failed' | 'off';
   /** Counts power-ons and reboots; events of an earlier boot are ignored. */
@@ -173,7 +173,9 @@ export class Hosts {
   }
 }
 
-/** The machine of an instance that is switched on, for those who do not trust what its node says. */
+/**
+ * The machine of an instance that is switched on, for those who do not trust what its node says.
+ */
 export const machineOf = (kernel: Kernel, instanceId: string): Machine | undefined => {
   const host = kernel.tables.open<Host>('kube.hosts').get(instanceId);
   return host === undefined || host.phase === 'off' ? undefined : host.machine;

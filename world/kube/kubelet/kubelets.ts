@@ -1,6 +1,8 @@
 // All simulated kubelets as one actor: machines are switched on and off by the cloud, boot in
 // steps, register, run pods, and go still under faults. Implements MachineHost.
+
 import { epochMs, formatKubeTime } from '../../../src/api/brand.ts';
+import { defined } from '../../../src/api/defined.ts';
 import type {
   JoinGate,
   JoinRefusal,
@@ -88,7 +90,7 @@ export class Kubelets implements MachineHost, Actor {
       faults,
       version: more.version ?? defaultVersion,
       events: more.events ?? true,
-      ...(more.releaseOf === undefined ? {} : { releaseOf: more.releaseOf }),
+      ...defined({ releaseOf: more.releaseOf }),
     });
     const { hosts, heartbeats } = this;
     this.#agent = new NodeAgent({ kernel, kube, hosts, heartbeats });
@@ -100,7 +102,7 @@ export class Kubelets implements MachineHost, Actor {
       kernel,
       name: 'kubelet',
       reconcile: (key) => this.#pods.sync(key),
-      ...(more.latency === undefined ? {} : { latency: more.latency }),
+      ...defined({ latency: more.latency }),
     });
     kube.onChange(resources.pods, (change) => {
       if (this.#pods.concerns(change)) this.#mark(change.object);
@@ -251,7 +253,10 @@ export class Kubelets implements MachineHost, Actor {
     this.#faultCheck.wake();
   }
 
-  /** Who was refused and is let in now joins; who is let in no more falls silent, and is heard again. */
+  /**
+   * Who was refused and is let in now joins; who is let in no more falls silent, and is heard
+   * again.
+   */
   #lookAtGate(): void {
     this.#gateChanged = false;
     for (const host of [...this.hosts.all()]) {
@@ -376,7 +381,7 @@ export class Kubelets implements MachineHost, Actor {
       args: {
         instance: host.machine.instanceId,
         boot: host.boot,
-        ...(step === undefined ? {} : { step }),
+        ...defined({ step }),
       },
     });
   }

@@ -66,7 +66,10 @@ const cloudProviderMark = '1603bd56dd5485ad752a90bddddf4c25';
 
 const arm = (instanceType: string): boolean => /^[a-z]+\d+g[a-z]*\./.test(instanceType);
 
-/** What kubelets of Windows alone say: major, minor and build number (node.kubernetes.io/windows-build). */
+/**
+ * What kubelets of Windows alone say: major, minor and build number
+ * (node.kubernetes.io/windows-build).
+ */
 const buildLabel = ({ operatingSystem, kernelVersion }: NodeRelease): Labels =>
   operatingSystem === 'windows'
     ? { 'node.kubernetes.io/windows-build': kernelVersion.split('.').slice(0, 3).join('.') }

@@ -1,5 +1,5 @@
-// How long a pod may be active on its node (spec.activeDeadlineSeconds), and how it ends then. Pure;
-// upstream: pkg/kubelet/active_deadline.go (Kubernetes 1.36).
+// How long a pod may be active on its node (spec.activeDeadlineSeconds), and how it ends then.
+// Pure; upstream: pkg/kubelet/active_deadline.go (Kubernetes 1.36).
 import { type Micros, microsPerSecond } from '../../kernel/index.ts';
 import { microsOf, type PodView } from '../actors/index.ts';
 

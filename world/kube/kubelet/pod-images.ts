@@ -1,4 +1,5 @@
-// Images as containerd names them, and which of them a machine has to pull. Pure; nothing is pulled.
+// Images as containerd names them, and which of them a machine has to pull. Pure; nothing is
+// pulled.
 import type { ContainerView } from '../actors/index.ts';
 
 /** What a pod's images need: nothing, a look at the registry, or the layers. */

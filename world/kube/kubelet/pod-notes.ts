@@ -97,8 +97,8 @@ export class PodNotes {
   }
 
   /**
-   * The VPC CNI plugin's words when the subnet or the interfaces have no address left; `lacks`: those of the one for
-   * Windows, for a pod that nobody gave an address (article 003).
+   * The VPC CNI plugin's words when the subnet or the interfaces have no address left; `lacks`:
+   * those of the one for Windows, for a pod that nobody gave an address (article 003).
    */
   noAddress(
     host: Host,

@@ -1,5 +1,5 @@
-// Whether containers that ended start again, how they ended and how long that waits. Pure; upstream:
-// pkg/kubelet (Kubernetes 1.32: ShouldContainerBeRestarted, the crash loop back-off).
+// Whether containers that ended start again, how they ended and how long that waits. Pure;
+// upstream: pkg/kubelet (Kubernetes 1.32: ShouldContainerBeRestarted, the crash loop back-off).
 import { type Micros, microsPerSecond } from '../../kernel/index.ts';
 import type { PodView } from '../actors/index.ts';
 import { podAnnotations } from './pod-times.ts';

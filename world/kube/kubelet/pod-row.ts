@@ -1,5 +1,5 @@
-// What the kubelets keep of a pod that they run: one row per uid, so that a restart of the world goes
-// on where it was. Holds no behaviour.
+// What the kubelets keep of a pod that they run: one row per uid, so that a restart of the world
+// goes on where it was. Holds no behaviour.
 import type { JsonObject } from '../../../src/api/json.ts';
 import type { Micros } from '../../kernel/index.ts';
 import { keyOf, type PodView } from '../actors/index.ts';

@@ -37,7 +37,9 @@ const bounds = {
   /** imagePullPolicy Always with the layers there: one look at the registry. */
   check: { min: 200, max: 500 },
   run: { min: 50, max: 200 },
-  /** Layers of Windows Server are gigabytes: article 003 waited about a minute and a half for IIS. */
+  /**
+   * Layers of Windows Server are gigabytes: article 003 waited about a minute and a half for IIS.
+   */
   windowsPull: { min: 80_000, max: 90_000 },
   windowsRun: { min: 4_000, max: 8_000 },
   /** Between the first chance and the probe that succeeds. */

@@ -1,4 +1,5 @@
-// Pods on nodes that run Windows: who gets an address, what is said to who gets none, how long they start.
+// Pods on nodes that run Windows: who gets an address, what is said to who gets none, how long they
+// start.
 import { expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/api/json.ts';
 import { resources } from '../actors/index.ts';

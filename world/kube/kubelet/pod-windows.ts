@@ -1,6 +1,7 @@
-// Addresses of pods on Windows nodes: the VPC's controller gives them, to pods that its webhook marked when they were
-// made. Without its switch in the ConfigMap amazon-vpc-cni it marks none (EKS user guide, "windows-support";
-// aws/amazon-vpc-resource-controller-k8s, docs/troubleshooting.md). Pure apart from the read.
+// Addresses of pods on Windows nodes: the VPC's controller gives them, to pods that its webhook
+// marked when they were made. Without its switch in the ConfigMap amazon-vpc-cni it marks none (EKS
+// user guide, "windows-support"; aws/amazon-vpc-resource-controller-k8s, docs/troubleshooting.md).
+// Pure apart from the read.
 import type { KubeObject } from '../../../src/api/kube.ts';
 import type { WorldKube } from '../../contracts.ts';
 import { type PodView, resources } from '../actors/index.ts';

@@ -1,6 +1,6 @@
-// Server-side apply of one configuration: the merge, what its manager no longer names, conflicts with
-// what others own, and the way over from client-side apply (apimachinery's util/managedfields).
-// Pure; storing and validating are the caller's.
+// Server-side apply of one configuration: the merge, what its manager no longer names, conflicts
+// with what others own, and the way over from client-side apply (apimachinery's
+// util/managedfields). Pure; storing and validating are the caller's.
 import { isObject, type Json, type JsonObject, objectOr } from '../../../src/api/json.ts';
 import { parseJson } from '../../../src/api/parse-json.ts';
 import { compareObjects, fieldsOf } from './field-compare.ts';

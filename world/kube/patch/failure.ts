@@ -1,5 +1,6 @@
 // How a patch can fail, in the API server's own codes, reasons and words (apiserver's
 // endpoints/handlers/patch.go and apimachinery's api/errors, Kubernetes 1.32).
+import { defined } from '../../../src/api/defined.ts';
 import type { JsonObject } from '../../../src/api/json.ts';
 import type { ApiStatus } from '../../contracts.ts';
 
@@ -69,8 +70,7 @@ function statusOf(error: PatchError): ApiStatus {
     metadata: {},
     status: 'Failure',
     message,
-    ...(reason === undefined ? {} : { reason }),
-    ...(details === undefined ? {} : { details }),
+    ...defined({ reason, details }),
     code,
   };
 }

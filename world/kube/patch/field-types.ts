@@ -1,6 +1,6 @@
 // What structured merge needs to know of a kind: which values are one whole (atomic), which lists
-// are sets or are keyed, which names are fields of a struct and which are keys of a map. Read from the facts about
-// built-in kinds and from the schemas of custom ones; holds no objects.
+// are sets or are keyed, which names are fields of a struct and which are keys of a map. Read from
+// the facts about built-in kinds and from the schemas of custom ones; holds no objects.
 import { isObject, type Json, type JsonObject } from '../../../src/api/json.ts';
 import {
   type FieldFact,

@@ -1,5 +1,6 @@
 // Public entry: the four patch types of the Kubernetes API as pure functions from object and patch
-// to object or Status, and the bookkeeping of who manages which fields. Preconditions, decoding and validation of the result are the caller's.
+// to object or Status, and the bookkeeping of who manages which fields. Preconditions, decoding and
+// validation of the result are the caller's.
 import type { Json, JsonObject } from '../../../src/api/json.ts';
 import type { GroupVersionKind } from '../schema/index.ts';
 import { type PatchResult, settle, unsupportedMediaType } from './failure.ts';

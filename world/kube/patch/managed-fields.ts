@@ -1,6 +1,7 @@
 // Who manages which fields of an object (metadata.managedFields): kept up to date by every write,
 // asked by server-side apply, which refuses to change what others own (apimachinery's
 // util/managedfields over structured-merge-diff). Pure; storing and validating are the caller's.
+import { defined } from '../../../src/api/defined.ts';
 import { isObject, type Json, type JsonObject, objectOr } from '../../../src/api/json.ts';
 import { type GroupVersionKind, zeroObject } from '../schema/index.ts';
 import { compareObjects } from './field-compare.ts';
@@ -78,7 +79,7 @@ const shown = (entry: Entry): JsonObject => ({
   manager: entry.manager,
   operation: entry.operation,
   apiVersion: entry.apiVersion,
-  ...(entry.time === undefined ? {} : { time: entry.time }),
+  ...defined({ time: entry.time }),
   fieldsType: 'FieldsV1',
   fieldsV1: entry.fields,
   ...(entry.subresource === '' ? {} : { subresource: entry.subresource }),

@@ -27,7 +27,10 @@ export interface NodeInfo {
   readonly name: string;
   /** Its place in lists that are kept per node; another node's when this one is gone. */
   readonly slot: number;
-  /** Another one, of all nodes', when labels, taints or the cordon change: static answers are kept per value. */
+  /**
+   * Another one, of all nodes', when labels, taints or the cordon change: static answers are kept
+   * per value.
+   */
   version: number;
   labels: Labels;
   taints: readonly TaintView[];

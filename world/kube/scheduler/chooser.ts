@@ -1,5 +1,5 @@
-// Which node a pod gets, or whose leaving would make room, or why none. Costs are bounded: nodes are
-// sampled as upstream does, static answers are kept per template. Decides only; binds nothing.
+// Which node a pod gets, or whose leaving would make room, or why none. Costs are bounded: nodes
+// are sampled as upstream does, static answers are kept per template. Decides only; binds nothing.
 import type { Random } from '../../../src/ports/index.ts';
 import type { WorldKube } from '../../contracts.ts';
 import {

@@ -44,7 +44,9 @@ export interface Counted {
   readonly byNode: Map<string, Count>;
 }
 
-/** Distinct selectors that are followed; beyond it all are forgotten and counted anew when asked. */
+/**
+ * Distinct selectors that are followed; beyond it all are forgotten and counted anew when asked.
+ */
 const followedLimit = 500;
 
 export const picks = (

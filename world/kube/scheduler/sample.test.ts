@@ -1,4 +1,5 @@
-// The table of numFeasibleNodesToFind with its default percentage, worked out by hand from its source.
+// The table of numFeasibleNodesToFind with its default percentage, worked out by hand from its
+// source.
 import { expect, it } from 'vitest';
 import { nodesToScore } from './sample.ts';
 

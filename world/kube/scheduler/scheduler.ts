@@ -1,6 +1,7 @@
 // The scheduler: gives pods without a node one, makes room by preemption, or says why not. One pod
 // at a time; who waits looks again when something that could help has happened. Upstream:
 // pkg/scheduler (Kubernetes 1.32). Where a pod may go is the chooser's to decide.
+import { defined } from '../../../src/api/defined.ts';
 import type { StoreChange, WorldClient, WorldKube } from '../../contracts.ts';
 import { type Kernel, microsPerSecond } from '../../kernel/index.ts';
 import {
@@ -24,7 +25,9 @@ import {
 } from '../actors/index.ts';
 import { type Choice, Chooser } from './chooser.ts';
 
-/** Backoff of a pod that found no node (upstream podInitialBackoffSeconds, podMaxBackoffSeconds). */
+/**
+ * Backoff of a pod that found no node (upstream podInitialBackoffSeconds, podMaxBackoffSeconds).
+ */
 const firstBackoffSeconds = 1;
 const maxBackoffSeconds = 10;
 /** Upstream looks again after 5 minutes even if nothing that could help has happened. */
@@ -73,7 +76,7 @@ export class Scheduler {
       kernel: options.kernel,
       name: 'scheduler',
       reconcile: (key) => this.#schedule(key),
-      ...(options.latency === undefined ? {} : { latency: options.latency }),
+      ...defined({ latency: options.latency }),
     });
     this.#kube.onChange(resources.nodes, (change) => this.#nodeChanged(change));
     this.#kube.onChange(resources.pods, (change) => this.#podChanged(change));

@@ -18,7 +18,10 @@ export interface ScoreFacts {
 type Totals = number[];
 type Of = (node: NodeInfo) => number;
 
-/** A score per node, in the order of `nodes`; more is better. Looks at hundreds of nodes for each pod: plain loops. */
+/**
+ * A score per node, in the order of `nodes`; more is better. Looks at hundreds of nodes for each
+ * pod: plain loops.
+ */
 export const scoresOf = (nodes: readonly NodeInfo[], facts: ScoreFacts): readonly number[] => {
   const { pod, demand } = facts;
   const totals: Totals = [];

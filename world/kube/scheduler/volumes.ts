@@ -1,5 +1,6 @@
-// What a pod's claims mean for its place: volumes that live elsewhere, claims that nobody can serve,
-// machines that can attach no more. Reads only. Upstream: volumebinding, nodevolumelimits (1.32).
+// What a pod's claims mean for its place: volumes that live elsewhere, claims that nobody can
+// serve, machines that can attach no more. Reads only. Upstream: volumebinding, nodevolumelimits
+// (1.32).
 import type { WorldKube } from '../../contracts.ts';
 import {
   asClaim,

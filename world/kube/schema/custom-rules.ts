@@ -78,7 +78,10 @@ const RESERVED = new Set(
 
 const escaped = new Map<string, string>();
 
-/** A property's name as CEL can write it (apiserver's cel/escaping.go). Only of names that schemas declare. */
+/**
+ * A property's name as CEL can write it (apiserver's cel/escaping.go). Only of names that schemas
+ * declare.
+ */
 function escapeName(name: string): string {
   const known = escaped.get(name);
   if (known !== undefined) return known;
@@ -112,7 +115,10 @@ function typedString(schema: JsonObject, value: string): unknown {
   }
 }
 
-/** By the value: what a write leaves as it was is one and the same object, looked at again with each write. */
+/**
+ * By the value: what a write leaves as it was is one and the same object, looked at again with each
+ * write.
+ */
 const converted = new WeakMap<object, { readonly schema: JsonObject; readonly seen: unknown }>();
 
 /** JSON as CEL's values: integers are bigints, declared properties have escaped names. */

@@ -46,8 +46,8 @@ export const textsIn = (schema: JsonObject, key: string): readonly string[] => {
 };
 
 /**
- * Whether a schema or one below it `is` so. Remembered: schemas never change, and are asked about with every write of an
- * object that has them.
+ * Whether a schema or one below it `is` so. Remembered: schemas never change, and are asked about
+ * with every write of an object that has them.
  */
 export const someBelow = (
   is: (schema: JsonObject) => boolean,

@@ -1,5 +1,6 @@
 // components.schemas of an OpenAPI v3 document: types, required, enums and the x-kubernetes-*
 // extensions by which kubectl merges and explains. Made from the facts; there are no descriptions.
+import { defined } from '../../../src/api/defined.ts';
 import type { Json, JsonObject } from '../../../src/api/json.ts';
 import {
   type FieldFact,
@@ -109,14 +110,14 @@ export class Components {
       ...(required.length === 0 ? {} : { required }),
       ...(properties.length === 0 ? {} : { properties: Object.fromEntries(properties) }),
       ...(kinds.length === 0 ? {} : { 'x-kubernetes-group-version-kind': kinds }),
-      ...(type.structType === undefined ? {} : { 'x-kubernetes-map-type': type.structType }),
+      ...defined({ 'x-kubernetes-map-type': type.structType }),
     };
   }
 
   #property(field: FieldFact): JsonObject {
     const schema = this.#type(field.type);
     const extra: JsonObject = {
-      ...(field.default === undefined ? {} : { default: field.default }),
+      ...defined({ default: field.default }),
       ...extensionsOf(field),
     };
     if (Object.keys(extra).length === 0) return schema;
@@ -129,10 +130,12 @@ function extensionsOf(field: FieldFact): JsonObject {
   const isMap = resolveType(field.type).kind !== 'list';
   const mapType = field.mapType ?? (isMap ? field.structType : undefined);
   return {
-    ...(field.listType === undefined ? {} : { 'x-kubernetes-list-type': field.listType }),
+    ...defined({ 'x-kubernetes-list-type': field.listType }),
     ...(field.listMapKeys.length === 0 ? {} : { 'x-kubernetes-list-map-keys': field.listMapKeys }),
-    ...(mapType === undefined ? {} : { 'x-kubernetes-map-type': mapType }),
-    ...(field.mergeKey === undefined ? {} : { 'x-kubernetes-patch-merge-key': field.mergeKey }),
+    ...defined({
+      'x-kubernetes-map-type': mapType,
+      'x-kubernetes-patch-merge-key': field.mergeKey,
+    }),
     ...(field.patchStrategy.length === 0
       ? {}
       : { 'x-kubernetes-patch-strategy': field.patchStrategy.join(',') }),

@@ -1,6 +1,7 @@
 // OpenAPI v3 as kubectl reads it: the index of documents and one document per group and version,
 // made on demand from the facts and the served resources. Callers cache; there are no descriptions,
 // so `kubectl explain` prints `<no description>` in their place.
+import { defined } from '../../../src/api/defined.ts';
 import type { Json, JsonObject } from '../../../src/api/json.ts';
 import { allKinds, factSources, findSchema } from './facts.ts';
 import { Components } from './openapi-components.ts';
@@ -93,8 +94,7 @@ function operation(
 ): JsonObject {
   const { parameters, request } = options;
   return {
-    ...(parameters === undefined ? {} : { parameters }),
-    ...(request === undefined ? {} : { requestBody: request }),
+    ...defined({ parameters, requestBody: request }),
     responses: { 200: { description: 'OK', ...content(target.body, ['application/json']) } },
     'x-kubernetes-action': action,
     'x-kubernetes-group-version-kind': target.gvk,

@@ -1,5 +1,7 @@
 // What a cluster holds before its first user comes: namespaces, system priority classes, the API's
-// own Service, default roles, add-ons, aws-auth. And the demo's workload, article 002's nginx, as objects.
+// own Service, default roles, add-ons, aws-auth. And the demo's workload, article 002's nginx, as
+// objects.
+import { defined } from '../../../src/api/defined.ts';
 import type { JsonObject } from '../../../src/api/json.ts';
 import type { GroupResource, WorldClient, WorldKube } from '../../contracts.ts';
 import { nodeManagerAgent, nodeManagerUser } from '../../identities.ts';
@@ -138,7 +140,7 @@ const ensure = (kube: WorldKube, client: WorldClient, object: JsonObject): void 
   const collection = collections[String(object.kind)];
   if (collection === undefined) throw new Error(`no collection for ${String(object.kind)}`);
   const { name, namespace } = object.metadata as { name: string; namespace?: string };
-  const key = { name, ...(namespace === undefined ? {} : { namespace }) };
+  const key = { name, ...defined({ namespace }) };
   // Not found out by a refusal: that would stand in the audit log.
   if (kube.read(collection, key) !== undefined) return;
   const made = client.create(collection, namespace, object);
@@ -157,7 +159,7 @@ export const seedKube = (options: SeedOptions): void => {
     region: options.region ?? 'eu-west-1',
     version: options.version ?? 'v1.32.9-eks-113cf36',
     dnsIp: `${prefix}.10`,
-    ...(options.dnsPrefers === undefined ? {} : { dnsPrefers: options.dnsPrefers }),
+    ...defined({ dnsPrefers: options.dnsPrefers }),
   };
   const objects = [
     ...['default', 'kube-system', 'kube-public', 'kube-node-lease'].map(namespace),

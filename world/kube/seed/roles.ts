@@ -1,10 +1,13 @@
-// The roles that a cluster is born with, as objects: those that a kube-apiserver makes for itself (read
-// from one, see facts/roles.json), and what EKS adds for its own components and default add-ons.
+// The roles that a cluster is born with, as objects: those that a kube-apiserver makes for itself
+// (read from one, see facts/roles.json), and what EKS adds for its own components and default
+// add-ons.
+
 import {
   controllerNamespaceRules,
   controllerRules,
   hookRules,
 } from '../../../src/api/controller-rights.ts';
+import { defined } from '../../../src/api/defined.ts';
 import type { JsonObject } from '../../../src/api/json.ts';
 import facts from './facts/roles.json' with { type: 'json' };
 
@@ -39,7 +42,7 @@ const ruleOf = ([first = [], second = [], verbs, resourceNames]: RuleFacts): Jso
         apiGroups: first,
         resources: second,
         verbs,
-        ...(resourceNames === undefined ? {} : { resourceNames }),
+        ...defined({ resourceNames }),
       };
 
 interface Made {
@@ -51,9 +54,7 @@ interface Made {
 
 const metadata = ({ name, namespace, labels, annotations }: Made): JsonObject => ({
   name,
-  ...(namespace === undefined ? {} : { namespace }),
-  ...(labels === undefined ? {} : { labels }),
-  ...(annotations === undefined ? {} : { annotations }),
+  ...defined({ namespace, labels, annotations }),
 });
 
 const bootstrapped = {

@@ -1,5 +1,6 @@
 // One audit.k8s.io/v1 event per request, in the form that article 001 prints. The level follows
 // what a managed cluster's policy keeps: bodies of writes, metadata of reads, no heartbeats.
+import { defined } from '../../../src/api/defined.ts';
 import type { Json, JsonObject } from '../../../src/api/json.ts';
 import { isObject } from '../../../src/api/json.ts';
 import type { ApiRequest, AuditSink, UserInfo, WriteRecord } from '../../contracts.ts';
@@ -104,9 +105,7 @@ function responseStatusOf(answer: AuditedAnswer): JsonObject {
   const { status, message, reason, details } = body;
   return {
     metadata: {},
-    ...(status === undefined ? {} : { status }),
-    ...(message === undefined ? {} : { message }),
-    ...(reason === undefined ? {} : { reason }),
+    ...defined({ status, message, reason }),
     ...(details === undefined || status === 'Success' ? {} : { details }),
     code,
   };
@@ -181,7 +180,7 @@ function withoutManagers(body: Json | undefined): Json | undefined {
 
 const userOf = (user: UserInfo): JsonObject => ({
   username: user.username,
-  ...(user.uid === undefined ? {} : { uid: user.uid }),
+  ...defined({ uid: user.uid }),
   groups: user.groups,
-  ...(user.extra === undefined ? {} : { extra: user.extra }),
+  ...defined({ extra: user.extra }),
 });

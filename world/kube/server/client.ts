@@ -1,5 +1,6 @@
 // The in-world client: requests with an identity that skip HTTP and text, nothing else. They meet
 // the same validation, admission and audit as those of real clients.
+import { defined } from '../../../src/api/defined.ts';
 import type { Json, JsonObject } from '../../../src/api/json.ts';
 import type {
   ApiRequest,
@@ -98,8 +99,7 @@ export class InWorldClient implements WorldClient {
     const body: JsonObject = {
       kind: 'DeleteOptions',
       apiVersion: 'v1',
-      ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
-      ...(propagationPolicy === undefined ? {} : { propagationPolicy }),
+      ...defined({ gracePeriodSeconds, propagationPolicy }),
       ...(uid === undefined ? {} : { preconditions: { uid } }),
     };
     const last = this.#server.read(resource, name);

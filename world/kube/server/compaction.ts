@@ -1,6 +1,6 @@
-// Which revisions are compacted: kube-apiserver compacts etcd every five minutes to the revision of five
-// minutes before, so that what lists read of the past is five to ten minutes old at most. Counts only,
-// in memory: after a restart the history is empty anyway.
+// Which revisions are compacted: kube-apiserver compacts etcd every five minutes to the revision of
+// five minutes before, so that what lists read of the past is five to ten minutes old at most.
+// Counts only, in memory: after a restart the history is empty anyway.
 import { type Micros, microsPerSecond } from '../../kernel/index.ts';
 
 /** --etcd-compaction-interval. */

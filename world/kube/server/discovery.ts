@@ -1,5 +1,6 @@
 // What is served, told in every form that clients ask for: /version, health, legacy discovery and
 // aggregated discovery. Made from the registry, kept until it changes.
+import { defined } from '../../../src/api/defined.ts';
 import type { JsonObject } from '../../../src/api/json.ts';
 import type { ApiRequest, ApiResponse } from '../../contracts.ts';
 import { type CustomSchemaOf, openApiV3Document, openApiV3Index } from '../schema/index.ts';
@@ -242,8 +243,7 @@ function legacyResources(definition: ResourceDefinition): readonly JsonObject[] 
       name: `${resource}/${sub.name}`,
       singularName: '',
       namespaced,
-      ...(sub.group === undefined ? {} : { group: sub.group }),
-      ...(sub.version === undefined ? {} : { version: sub.version }),
+      ...defined({ group: sub.group, version: sub.version }),
       kind: sub.kind,
       verbs: sub.verbs,
     })),

@@ -1,5 +1,7 @@
 // Every row of reference/real-control-plane.md section 1, as measured there.
+
 import { describe, expect, it } from 'vitest';
+import { defined } from '../../../src/api/defined.ts';
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
 import { type Answer, TestWorld } from '../../../test/builders/world-kube-server.ts';
 import { objectsOf, statusOf } from './objects.ts';
@@ -15,7 +17,7 @@ const evict = (
     kind: 'Eviction',
     apiVersion,
     metadata: { name, namespace: 'demo', creationTimestamp: null },
-    ...(deleteOptions === undefined ? {} : { deleteOptions }),
+    ...defined({ deleteOptions }),
   });
 
 const causeOf = (answer: Answer): JsonObject | undefined =>

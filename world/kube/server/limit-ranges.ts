@@ -1,6 +1,6 @@
-// LimitRanges: what containers ask for when they say nothing, and how little or much they, their pods
-// and claims may ask for. Upstream: plugin/pkg/admission/limitranger (1.32). Never counts what is
-// there: that is a quota's business.
+// LimitRanges: what containers ask for when they say nothing, and how little or much they, their
+// pods and claims may ask for. Upstream: plugin/pkg/admission/limitranger (1.32). Never counts what
+// is there: that is a quota's business.
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
 import { parseQuantity, printQuantity, type Quantity } from '../schema/index.ts';
 import {

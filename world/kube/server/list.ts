@@ -1,6 +1,7 @@
 // LIST: selection, pages that all show one revision, and what resourceVersion asks for. A later
 // page undoes the changes made since its first page, so no snapshot is kept; when those changes are
 // no longer known, the token has expired.
+import { defined } from '../../../src/api/defined.ts';
 import { isObject, type JsonObject } from '../../../src/api/json.ts';
 import type { GroupResource } from '../../contracts.ts';
 import type { ResourceDefinition } from './definition.ts';
@@ -241,7 +242,7 @@ export function listPage(
         metadata: {
           ...metadata,
           continue: token,
-          ...(remaining === undefined ? {} : { remainingItemCount: remaining }),
+          ...defined({ remainingItemCount: remaining }),
         },
       };
     }

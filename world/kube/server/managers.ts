@@ -1,5 +1,6 @@
-// Who manages the fields of an object, as each write leaves it: decides which part of a write counts
-// for which path (main resource, status, scale) and hands the sets themselves to the patch room.
+// Who manages the fields of an object, as each write leaves it: decides which part of a write
+// counts for which path (main resource, status, scale) and hands the sets themselves to the patch
+// room.
 import { isObject, type Json, type JsonObject, setOwn } from '../../../src/api/json.ts';
 import type { ApiRequest } from '../../contracts.ts';
 import {

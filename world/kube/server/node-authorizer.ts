@@ -1,5 +1,5 @@
-// What a kubelet may do: the rules of the role system:node, but of what belongs to pods only what pods
-// of its own node use, and of nodes, leases and CSINodes only its own. Upstream:
+// What a kubelet may do: the rules of the role system:node, but of what belongs to pods only what
+// pods of its own node use, and of nodes, leases and CSINodes only its own. Upstream:
 // plugin/pkg/auth/authorizer/node (1.32). It grants and never refuses: RBAC is asked besides.
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
 import type { UserInfo } from '../../contracts.ts';
@@ -85,7 +85,9 @@ const selects = (wanted: Attributes, field: string, value: string): boolean =>
     return key === field && (rest ?? is) === value;
   });
 
-/** Why the kubelet of `node` may not, by resource; undefined where the role's rules alone decide. */
+/**
+ * Why the kubelet of `node` may not, by resource; undefined where the role's rules alone decide.
+ */
 const rules: Readonly<
   Record<string, (store: Store, node: string, wanted: Attributes) => string | undefined>
 > = {

@@ -1,5 +1,5 @@
-// etcd's limits on one write, in the words that reach a client of kube-apiserver 1.36 (measured). An
-// object counts by its JSON: protobuf, in which built-in kinds are stored, is a little shorter.
+// etcd's limits on one write, in the words that reach a client of kube-apiserver 1.36 (measured).
+// An object counts by its JSON: protobuf, in which built-in kinds are stored, is a little shorter.
 import type { JsonObject } from '../../../src/api/json.ts';
 import { failure } from './status.ts';
 

@@ -1,6 +1,7 @@
-// ValidatingAdmissionPolicies and their bindings, enforced on every write: matching, parameters, CEL
-// and the refusal in the API server's words (apiserver's admission/plugin/policy/validating). They
-// take effect with the write that stores them; a real server takes part of a second.
+// ValidatingAdmissionPolicies and their bindings, enforced on every write: matching, parameters,
+// CEL and the refusal in the API server's words (apiserver's admission/plugin/policy/validating).
+// They take effect with the write that stores them; a real server takes part of a second.
+import { defined } from '../../../src/api/defined.ts';
 import { type Json, type JsonObject, objectOr } from '../../../src/api/json.ts';
 import { CelFailure, celObject, evaluateCel } from '../schema/index.ts';
 import type { ResourceDefinition } from './definition.ts';
@@ -254,11 +255,11 @@ function requestOf(admission: Admission): JsonObject {
     requestResource: resource,
     ...(sub === '' ? {} : { requestSubResource: sub }),
     ...(name === '' ? {} : { name }),
-    ...(namespace === undefined ? {} : { namespace }),
+    ...defined({ namespace }),
     operation,
     userInfo: {
       username: user.username,
-      ...(user.uid === undefined ? {} : { uid: user.uid }),
+      ...defined({ uid: user.uid }),
       groups: user.groups,
       ...(user.extra === undefined ? {} : { extra: user.extra as Json }),
     },

@@ -60,7 +60,9 @@ function selects(selector: Json | undefined, labels: JsonObject): boolean {
   return labelSelectorMatcher(selector)(labels);
 }
 
-/** Cluster-scoped objects match every namespace selector; a namespace is judged by its own labels. */
+/**
+ * Cluster-scoped objects match every namespace selector; a namespace is judged by its own labels.
+ */
 function namespaceMatches(selector: Json | undefined, admission: Admission, store: Store): boolean {
   if (admission.definition.resource === 'namespaces' && admission.definition.group === '') {
     const own = admission.object ?? admission.oldObject ?? {};

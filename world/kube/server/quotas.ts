@@ -1,5 +1,6 @@
-// ResourceQuota: refuses what would go over a namespace's quota, in the API server's words, and keeps
-// status.used up to date some milliseconds after each change (kube-controller-manager's part).
+// ResourceQuota: refuses what would go over a namespace's quota, in the API server's words, and
+// keeps status.used up to date some milliseconds after each change (kube-controller-manager's
+// part).
 import { type Json, type JsonObject, objectOr } from '../../../src/api/json.ts';
 import { type Kernel, microsPerMs } from '../../kernel/index.ts';
 import { parseQuantity, printQuantity, type Quantity, values } from '../schema/index.ts';

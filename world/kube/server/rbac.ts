@@ -1,6 +1,7 @@
-// Who may do what: Roles and ClusterRoles through their bindings, evaluated for reviews and enforced
-// on requests from outside (plugin/pkg/auth/authorizer/rbac); kubelets besides by their node's pods.
-// Members of system:masters may do everything; escalation by writing roles is not checked.
+// Who may do what: Roles and ClusterRoles through their bindings, evaluated for reviews and
+// enforced on requests from outside (plugin/pkg/auth/authorizer/rbac); kubelets besides by their
+// node's pods. Members of system:masters may do everything; escalation by writing roles is not
+// checked.
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
 import type { UserInfo } from '../../contracts.ts';
 import { judgeNode, nodeOfUser } from './node-authorizer.ts';

@@ -1,4 +1,5 @@
 // Virtual resources that answer who somebody is and what they may do. Stored nowhere.
+import { defined } from '../../../src/api/defined.ts';
 import { isObject, type Json, type JsonObject, objectOr } from '../../../src/api/json.ts';
 import type { UserInfo } from '../../contracts.ts';
 import { kubeTime, metadataOf, objectsOf, specOf, textOf, textsOf } from './objects.ts';
@@ -90,9 +91,9 @@ function rulesReview({ body, user, rbac }: ReviewRequest): JsonObject {
 const userInfo = ({ user }: ReviewRequest): JsonObject => ({
   userInfo: {
     username: user.username,
-    ...(user.uid === undefined ? {} : { uid: user.uid }),
+    ...defined({ uid: user.uid }),
     groups: user.groups,
-    ...(user.extra === undefined ? {} : { extra: user.extra }),
+    ...defined({ extra: user.extra }),
   },
 });
 

@@ -1,5 +1,6 @@
 // The scale subresource: autoscaling/v1 Scale read from and written to the paths of its kind. Only
 // replicas and preconditions travel; everything else of the object stays.
+import { defined } from '../../../src/api/defined.ts';
 import { isObject, type Json, type JsonObject, objectOr } from '../../../src/api/json.ts';
 import type { ResourceDefinition } from './definition.ts';
 import { metadataOf, numberOf, type Stored, specOf, textOf, withFields } from './objects.ts';
@@ -49,7 +50,7 @@ export function scaleOf(object: Stored, paths: ScalePaths): JsonObject {
     apiVersion: 'autoscaling/v1',
     metadata: {
       name,
-      ...(namespace === undefined ? {} : { namespace }),
+      ...defined({ namespace }),
       uid,
       resourceVersion,
       creationTimestamp,
@@ -57,7 +58,7 @@ export function scaleOf(object: Stored, paths: ScalePaths): JsonObject {
     spec: replicas === undefined ? {} : { replicas },
     status: {
       replicas: numberOf(at(object, paths.status)) ?? 0,
-      ...(selector === undefined ? {} : { selector }),
+      ...defined({ selector }),
     },
   };
 }

@@ -1,5 +1,6 @@
 // Where the writer meets the schema room: unknown and ill-typed fields, defaults. Built-in kinds
 // have the generated facts, custom resources bring their own schema.
+import { defined } from '../../../src/api/defined.ts';
 import type { Json, JsonObject } from '../../../src/api/json.ts';
 import type { SentBody } from '../../contracts.ts';
 import {
@@ -39,8 +40,7 @@ export function checkedFields(
 ): JsonObject {
   const options = {
     mode: fieldValidation,
-    ...(patch === undefined ? {} : { patch }),
-    ...(sent === undefined ? {} : { sent }),
+    ...defined({ patch, sent }),
   };
   const result = check(definition, object, options);
   if (result.kind === 'error') throw new ApiError(result.status);

@@ -1,5 +1,6 @@
-// PATCH with application/apply-patch+yaml: parameters, the merge by the patch room, and the write of
-// its result through the same path as every update. Decides no ownership itself.
+// PATCH with application/apply-patch+yaml: parameters, the merge by the patch room, and the write
+// of its result through the same path as every update. Decides no ownership itself.
+import { defined } from '../../../src/api/defined.ts';
 import { isObject, type Json, type JsonObject } from '../../../src/api/json.ts';
 import type { SentBody } from '../../contracts.ts';
 import type { Micros } from '../../kernel/index.ts';
@@ -128,7 +129,7 @@ export function serverSideApply(
     const version = textOf(metadataOf(config).resourceVersion);
     const metadata = withFields(metadataOf(decoded), {
       managedFields,
-      ...(version === undefined ? {} : { resourceVersion: version }),
+      ...defined({ resourceVersion: version }),
     });
     return withFields(decoded, { metadata });
   };

@@ -1,6 +1,7 @@
 // The API server's errors as it words them (apimachinery's api/errors and util/validation/field,
 // Kubernetes 1.32): Status objects with reason, details and causes. Thrown inside this folder,
 // turned into answers at its border.
+import { defined } from '../../../src/api/defined.ts';
 import type { Json, JsonObject } from '../../../src/api/json.ts';
 import type { ApiStatus } from '../../contracts.ts';
 
@@ -13,8 +14,8 @@ export interface GroupResourceName {
 export class ApiError extends Error {
   readonly status: ApiStatus;
   constructor(status: ApiStatus) {
-    // An answer, not a defect: nobody reads where it was made, and walking the stack costs more than
-    // the request that it answers.
+    // An answer, not a defect: nobody reads where it was made, and walking the stack costs more
+    // than the request that it answers.
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
     super(status.message);
@@ -35,8 +36,7 @@ export function failure(
     metadata: {},
     status: 'Failure',
     message,
-    ...(reason === undefined ? {} : { reason }),
-    ...(details === undefined ? {} : { details }),
+    ...defined({ reason, details }),
     code,
   });
 }

@@ -1,5 +1,6 @@
 // What a write through /status, /finalize, /approval or /ephemeralcontainers may change; everything
-// else of the object stays as it is stored. Labels through /status are written, as measured on a real control plane.
+// else of the object stays as it is stored. Labels through /status are written, as measured on a
+// real control plane.
 import { isObject, type Json, type JsonObject } from '../../../src/api/json.ts';
 import type { ResourceDefinition } from './definition.ts';
 import { metadataOf, type Stored, specOf, withFields } from './objects.ts';

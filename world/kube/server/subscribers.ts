@@ -1,5 +1,6 @@
-// Who follows the changes of one collection. Who asked for the pods of one node is told of changes that touch that node
-// alone: a hundred such watches cost a change no more than one. Tells in the order of subscribing; judges nothing else.
+// Who follows the changes of one collection. Who asked for the pods of one node is told of changes
+// that touch that node alone: a hundred such watches cost a change no more than one. Tells in the
+// order of subscribing; judges nothing else.
 import type { Recorded } from './history.ts';
 import { type Stored, specOf, textOf } from './objects.ts';
 

@@ -1,6 +1,6 @@
-// Tokens of service accounts: what `kubectl create token` and kubelets ask for, and who presents one.
-// They look like the JSON web tokens of a cluster and are known by their text: no key signs here.
-// Upstream: pkg/registry/core/serviceaccount/storage/token.go, pkg/serviceaccount (1.32).
+// Tokens of service accounts: what `kubectl create token` and kubelets ask for, and who presents
+// one. They look like the JSON web tokens of a cluster and are known by their text: no key signs
+// here. Upstream: pkg/registry/core/serviceaccount/storage/token.go, pkg/serviceaccount (1.32).
 import { isObject, type Json, type JsonObject, objectOr } from '../../../src/api/json.ts';
 import type { ApiRequest, UserInfo } from '../../contracts.ts';
 import { type Kernel, type Micros, microsPerSecond, type Table, uuid } from '../../kernel/index.ts';

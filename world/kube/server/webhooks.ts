@@ -1,6 +1,8 @@
-// Admission webhooks as far as a world without anybody to ask has them: one whose Service has no Ready server refuses
-// what it is asked about unless it fails open, in the API server's words; one that could be reached allows everything.
-// Never calls anybody (upstream: apiserver's admission/plugin/webhook, kube-aggregator's endpoint resolver).
+// Admission webhooks as far as a world without anybody to ask has them: one whose Service has no
+// Ready server refuses what it is asked about unless it fails open, in the API server's words; one
+// that could be reached allows everything. Never calls anybody (upstream: apiserver's
+// admission/plugin/webhook, kube-aggregator's endpoint resolver).
+import { defined } from '../../../src/api/defined.ts';
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
 import { labelsOf, objectsOf, textOf } from './objects.ts';
 import { type Admission, resourcesMatch } from './policy-match.ts';
@@ -40,8 +42,7 @@ export class Webhooks {
     const { rules, namespaceSelector, objectSelector } = webhook;
     const match = {
       resourceRules: rules ?? [],
-      ...(namespaceSelector === undefined ? {} : { namespaceSelector }),
-      ...(objectSelector === undefined ? {} : { objectSelector }),
+      ...defined({ namespaceSelector, objectSelector }),
     };
     if (!resourcesMatch(match, admission, this.#store, false)) return;
     const { service } = objectOr(webhook.clientConfig);

@@ -1,5 +1,5 @@
-// Columns of autoscalers, Ingresses, network policies, quotas, limits and endpoints, as kube-apiserver
-// 1.36 prints them (measured).
+// Columns of autoscalers, Ingresses, network policies, quotas, limits and endpoints, as
+// kube-apiserver 1.36 prints them (measured).
 import type { JsonObject } from '../../../src/api/json.ts';
 import { age, type Cell, count, name, orNone, type Printer, text } from './columns.ts';
 import { at, mapAt, numberAt, objectsAt, selectorText, textAt } from './read.ts';

@@ -1,5 +1,5 @@
-// Server-side tables: the columns that kubectl shows for each built-in kind. Columns with priority 1
-// appear with `-o wide`. A kind without a printer gets NAME and AGE.
+// Server-side tables: the columns that kubectl shows for each built-in kind. Columns with priority
+// 1 appear with `-o wide`. A kind without a printer gets NAME and AGE.
 import type { JsonObject } from '../../../src/api/json.ts';
 import {
   age,

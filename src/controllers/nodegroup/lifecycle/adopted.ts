@@ -1,8 +1,10 @@
-// Reads from AWS and the nodes what the NodeGroup of an adopted group leaves out: when the Auto Scaling group changes, and every
-// few minutes. What may not be read is left out. Writes nothing.
+// Reads from AWS and the nodes what the NodeGroup of an adopted group leaves out: when the Auto
+// Scaling group changes, and every few minutes. What may not be read is left out. Writes nothing.
+
 import type { AdoptedFacts } from '../../../api/adopted.ts';
 import { completeNodeGroup } from '../../../api/adopted.ts';
 import type { EpochMs } from '../../../api/brand.ts';
+import { defined } from '../../../api/defined.ts';
 import type { JsonObject } from '../../../api/json.ts';
 import { type KubeObject, resourceTypes } from '../../../api/kube.ts';
 import type { NodeGroup, NodeGroupScaling, NodeGroupSpec } from '../../../api/nodegroup.ts';
@@ -123,7 +125,7 @@ export const readAdopted = async (
   const known = memory.adopted;
   if (known === undefined || known.key !== key || now >= known.lookedAt + lookEveryMs) {
     const facts = isWhole(group.stated) ? undefined : await factsOf(deps, group, scaling, signal);
-    memory.adopted = { key, lookedAt: now, ...(facts === undefined ? {} : { facts }) };
+    memory.adopted = { key, lookedAt: now, ...defined({ facts }) };
   }
   return completeNodeGroup(group, memory.adopted?.facts);
 };

@@ -1,6 +1,7 @@
-// Adoption of an Auto Scaling group that exists already: our mark on it comes before anything else is done
-// with it. Tags know no compare and swap, so whoever takes a group that names nobody waits after the
-// mark, looks again, and goes on only if the mark is still its own (Fischer's mutual exclusion).
+// Adoption of an Auto Scaling group that exists already: our mark on it comes before anything else
+// is done with it. Tags know no compare and swap, so whoever takes a group that names nobody waits
+// after the mark, looks again, and goes on only if the mark is still its own (Fischer's mutual
+// exclusion).
 import { type EpochMs, epochMs } from '../../../api/brand.ts';
 import { isRetained, type NodeGroup } from '../../../api/nodegroup.ts';
 import { adoptionTags, type Ownership } from '../../../core/nodegroup/index.ts';

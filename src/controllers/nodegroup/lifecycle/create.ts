@@ -1,5 +1,7 @@
-// Instance profile, launch template and Auto Scaling group of a new node group. Each call may be the one that an earlier
-// process made and did not live to see: what is there already is found by name and tag.
+// Instance profile, launch template and Auto Scaling group of a new node group. Each call may be
+// the one that an earlier process made and did not live to see: what is there already is found by
+// name and tag.
+import { defined } from '../../../api/defined.ts';
 import type { JsonObject } from '../../../api/json.ts';
 import {
   autoScalingGroupNameOf,
@@ -196,7 +198,10 @@ const checkSubnets = async (
   throw new Impossible('Ec2SubnetNotFound', message, missing);
 };
 
-/** Called just before the Auto Scaling group is asked for; what it returns, when that was refused for good. */
+/**
+ * Called just before the Auto Scaling group is asked for; what it returns, when that was refused
+ * for good.
+ */
 type Asks = () => () => void;
 
 /** Makes what is missing of a group that was never whole. Throws Impossible, CloudError. */
@@ -235,5 +240,5 @@ export const createGroup = async (
     throw error;
   }
   const { launchTemplate } = group.spec;
-  return { ...made, ...(launchTemplate === undefined ? {} : { launchTemplate }) };
+  return { ...made, ...defined({ launchTemplate }) };
 };

@@ -1,6 +1,9 @@
-// Keeps the lifecycle hooks of a node group's Auto Scaling group: looks once a minute, installs what is missing, and
-// remembers why terminations cannot be seen. Leaves hooks of other names alone.
+// Keeps the lifecycle hooks of a node group's Auto Scaling group: looks once a minute, installs
+// what is missing, and remembers why terminations cannot be seen. Leaves hooks of other names
+// alone.
+
 import type { EpochMs } from '../../../api/brand.ts';
+import { defined } from '../../../api/defined.ts';
 import type { HealthIssue, NodeGroup } from '../../../api/nodegroup.ts';
 import { type HookLack, hookLack, missingHooks } from '../../../core/nodegroup/index.ts';
 import { CloudError, type LifecycleHook, type ScalingGroup } from '../../../ports/index.ts';
@@ -43,9 +46,9 @@ export const keepHooks = async (
   }
   const lack = hookLack(group, scaling.name, {
     has,
-    ...(refusal === undefined ? {} : { refusal }),
+    ...defined({ refusal }),
   });
-  memory.hooks = { lookedAt, generation, ...(lack === undefined ? {} : { lack }) };
+  memory.hooks = { lookedAt, generation, ...defined({ lack }) };
 };
 
 /** What AWS refuses is a health issue besides; what the NodeGroup asks for is a condition alone. */

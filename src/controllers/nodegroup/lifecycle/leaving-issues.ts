@@ -1,5 +1,6 @@
-// What keeps a node group that is being deleted from going, as issues of its health: the drains that have failed, else
-// nodes whose pods a budget holds now and lets none of them go for longer than a replacement takes. Decides nothing.
+// What keeps a node group that is being deleted from going, as issues of its health: the drains
+// that have failed, else nodes whose pods a budget holds now and lets none of them go for longer
+// than a replacement takes. Decides nothing.
 import { type EpochMs, epochMs, parseTime } from '../../../api/brand.ts';
 import type { NodeDisruption, WaitingOn } from '../../../api/disruption.ts';
 import type { HealthIssue, NodeGroup, NodeGroupStatus } from '../../../api/nodegroup.ts';
@@ -13,7 +14,10 @@ const patienceMs = 60_000;
 /** A change of what a drain waits for is written this soon after it is due. */
 const writtenWithinMs = 5_000;
 
-/** What each budget held by the last look, and when that last became less: of pods alone it is not known whether others go. */
+/**
+ * What each budget held by the last look, and when that last became less: of pods alone it is not
+ * known whether others go.
+ */
 export type HeldMemory = Map<string, { readonly pods: ReadonlySet<string>; movedAt: EpochMs }>;
 
 const issueOfFailure = ({ code, message, resourceIds }: Failure): HealthIssue => ({

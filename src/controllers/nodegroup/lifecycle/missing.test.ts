@@ -1,4 +1,5 @@
-// A group that is missing from an answer of the cloud, and what an adopted one is made of, in virtual time.
+// A group that is missing from an answer of the cloud, and what an adopted one is made of, in
+// virtual time.
 import { describe, expect, it } from 'vitest';
 import { aGroupSpec, anInstance, setUpControllers } from '../../../../test/builders/controllers.ts';
 import { resourceTypes } from '../../../api/kube.ts';

@@ -1,12 +1,15 @@
-// What an update puts on nodes, removed where the group is released before the update ends: its taint and its
-// scale-down-disabled annotation. Leaves drains and cordons to their records.
+// What an update puts on nodes, removed where the group is released before the update ends: its
+// taint and its scale-down-disabled annotation. Leaves drains and cordons to their records.
 import { resourceTypes } from '../../../api/kube.ts';
 import { outdatedTaint, shieldOf, unshieldPatch } from '../../../core/update/index.ts';
 import type { ScalingGroup } from '../../../ports/index.ts';
 import { nodeOfInstance } from '../../informers.ts';
 import { mustLead, type NodeGroupDeps } from '../deps.ts';
 
-/** One patch per node that has any; a node that changed meanwhile is patched by the next pass. Throws KubeError. */
+/**
+ * One patch per node that has any; a node that changed meanwhile is patched by the next pass.
+ * Throws KubeError.
+ */
 export const clearNodes = async (
   deps: NodeGroupDeps,
   { instances }: ScalingGroup,

@@ -1,5 +1,6 @@
-// The release of a node group whose policy is Retain: drains that Drover asked for are cancelled, what an update
-// suspended or enlarged is set back, hooks and tags of Drover are removed. Ends no instance and deletes no group.
+// The release of a node group whose policy is Retain: drains that Drover asked for are cancelled,
+// what an update suspended or enlarged is set back, hooks and tags of Drover are removed. Ends no
+// instance and deletes no group.
 import { formatTime } from '../../../api/brand.ts';
 import { isRefuted } from '../../../api/confirmation.ts';
 import type { NodeDisruption } from '../../../api/disruption.ts';
@@ -31,7 +32,10 @@ const isOwnCause = (
   isOwnScaleIn(cause, group) ||
   (cause.kind === 'Update' && cause.cancelledAt === undefined && spec.nodeGroup === group);
 
-/** What an update, or a delete that began under policy Delete, has changed of the group: back to the spec. */
+/**
+ * What an update, or a delete that began under policy Delete, has changed of the group: back to the
+ * spec.
+ */
 const restoreGroup = async (
   deps: NodeGroupDeps,
   { spec, status }: NodeGroup,
@@ -125,7 +129,10 @@ const releaseStep = async (
     : `Instances wait in ${busy.join(', ')}: Drover drains them first.`;
 };
 
-/** One pass; true when the NodeGroup is gone. Remembers what it waits for. Throws CloudError, KubeError. */
+/**
+ * One pass; true when the NodeGroup is gone. Remembers what it waits for. Throws CloudError,
+ * KubeError.
+ */
 export const releaseGroup = async (
   deps: NodeGroupDeps,
   group: NodeGroup,

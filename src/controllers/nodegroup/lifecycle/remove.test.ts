@@ -1,4 +1,5 @@
-// Which drains a delete begins with: a failure of its own makes it wait, one from before never does.
+// Which drains a delete begins with: a failure of its own makes it wait, one from before never
+// does.
 import { describe, expect, it } from 'vitest';
 import { aGroupSpec } from '../../../../test/builders/controllers.ts';
 import { epochMs } from '../../../api/brand.ts';

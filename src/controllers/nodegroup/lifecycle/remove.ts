@@ -1,5 +1,6 @@
 // The end of a node group: its nodes drained and gone, then Auto Scaling group, launch template,
-// instance profile, role in aws-auth, finalizer, in this order. Never touches what carries another owner's tags.
+// instance profile, role in aws-auth, finalizer, in this order. Never touches what carries another
+// owner's tags.
 import { type EpochMs, epochMs, formatTime } from '../../../api/brand.ts';
 import {
   autoScalingGroupNameOf,
@@ -77,7 +78,10 @@ const removeProfile = async (
   await cloud.deleteInstanceProfile(name, { signal });
 };
 
-/** Launch template and instance profile that Drover derived. Throws CloudError while they are in use. */
+/**
+ * Launch template and instance profile that Drover derived. Throws CloudError while they are in
+ * use.
+ */
 export const removeDerived = async (
   deps: NodeGroupDeps,
   group: NodeGroup,
@@ -87,12 +91,16 @@ export const removeDerived = async (
   await removeProfile(deps, group, signal);
 };
 
-/** A node that is ended to balance zones is drained by force, whatever budgets say, and a new one is launched for it. */
+/**
+ * A node that is ended to balance zones is drained by force, whatever budgets say, and a new one is
+ * launched for it.
+ */
 export const suspendedByDelete: readonly string[] = ['AZRebalance'];
 
 /**
- * What must be set before the first drain: nobody is started any more, desired may fall to 0. The maximum that an update
- * had made larger comes back as nodes go: a delete may wait for budgets for long.
+ * What must be set before the first drain: nobody is started any more, desired may fall to 0. The
+ * maximum that an update had made larger comes back as nodes go: a delete may wait for budgets for
+ * long.
  */
 export const openBounds = async (
   deps: NodeGroupDeps,
@@ -119,8 +127,8 @@ export const isEmpty = ({ instances, desiredCapacity }: ScalingGroup): boolean =
   instances.length === 0 && desiredCapacity === 0;
 
 /**
- * Removes what is left of a group that has no instances any more, asking the cloud past every cache.
- * True when the object is free to go. Throws Impossible while something of it is in use.
+ * Removes what is left of a group that has no instances any more, asking the cloud past every
+ * cache. True when the object is free to go. Throws Impossible while something of it is in use.
  */
 const removeRest = async (
   deps: NodeGroupDeps,

@@ -1,5 +1,5 @@
-// The EKS access entry of a group's node role, in clusters whose mode has entries: made before the first
-// node starts, taken away after the last. Leaves alone what it did not make.
+// The EKS access entry of a group's node role, in clusters whose mode has entries: made before the
+// first node starts, taken away after the last. Leaves alone what it did not make.
 import type { NodeGroup } from '../../../api/nodegroup.ts';
 import { familyOf } from '../../../core/nodegroup/index.ts';
 import { type AccessEntry, CloudError, type ClusterAccess } from '../../../ports/index.ts';
@@ -9,7 +9,9 @@ import { Impossible } from '../impossible.ts';
 /** On entries that are ours to take away again. */
 const ownTag = 'drover.dev/added';
 
-/** Whether EKS asks its access entries who a node is; it then keeps managed groups out of aws-auth. */
+/**
+ * Whether EKS asks its access entries who a node is; it then keeps managed groups out of aws-auth.
+ */
 export const hasEntries = ({ authenticationMode = 'CONFIG_MAP' }: ClusterAccess): boolean =>
   authenticationMode !== 'CONFIG_MAP';
 

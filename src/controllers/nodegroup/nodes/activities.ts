@@ -1,5 +1,6 @@
-// What Auto Scaling tells of its launches, looked at only where it can have changed since the last look: an instance
-// came, went or became another, or one is missing that it tries to start. Decides nothing.
+// What Auto Scaling tells of its launches, looked at only where it can have changed since the last
+// look: an instance came, went or became another, or one is missing that it tries to start. Decides
+// nothing.
 import type { EpochMs } from '../../../api/brand.ts';
 import type { ScalingActivity, ScalingGroup } from '../../../ports/index.ts';
 import type { NodeGroupDeps } from '../deps.ts';

@@ -1,6 +1,6 @@
-// Why instances of a group are late to join: what `drover explain nodegroup` says too, for the group's health.
-// Reads aws-auth, the launch template, kubelets' certificate requests, the cluster and its network once somebody is
-// late; decides nothing.
+// Why instances of a group are late to join: what `drover explain nodegroup` says too, for the
+// group's health. Reads aws-auth, the launch template, kubelets' certificate requests, the cluster
+// and its network once somebody is late; decides nothing.
 import { type KubeObject, resourceTypes } from '../../../api/kube.ts';
 import type { NodeGroup } from '../../../api/nodegroup.ts';
 import {

@@ -17,9 +17,9 @@ import { openUpdate } from '../update/records.ts';
 import { templateSource } from '../update/requests.ts';
 
 /**
- * A further version of the derived template where new nodes would get other labels or taints than the
- * spec has. Looked at when the spec has changed. False: not now, an update is making its own template.
- * Throws Impossible, CloudError.
+ * A further version of the derived template where new nodes would get other labels or taints than
+ * the spec has. Looked at when the spec has changed. False: not now, an update is making its own
+ * template. Throws Impossible, CloudError.
  */
 export const syncTemplate = async (
   deps: NodeGroupDeps,
@@ -47,8 +47,8 @@ export const syncTemplate = async (
 };
 
 /**
- * What an update asks for stands in the spec, and is not in use yet: it puts the labels in besides, as it does in what
- * restores. A version of ours after that one would pass for it.
+ * What an update asks for stands in the spec, and is not in use yet: it puts the labels in besides,
+ * as it does in what restores. A version of ours after that one would pass for it.
  */
 const isMakingTemplate = (deps: NodeGroupDeps, group: NodeGroup, inUse: string): boolean => {
   const update = openUpdate(deps, group);
@@ -79,7 +79,10 @@ export const labelled = async (
   return sameNodes(userDataOf(data), wanted) ? data : { ...data, ...encodedUserData(wanted) };
 };
 
-/** A version of this data after the one named: the latest, where an earlier process has made it, or another. */
+/**
+ * A version of this data after the one named: the latest, where an earlier process has made it, or
+ * another.
+ */
 export const laterVersion = async (
   deps: NodeGroupDeps,
   wish: { readonly id: string; readonly after: string; readonly data: JsonObject },

@@ -1,7 +1,10 @@
-// Labels and taints of a group's spec on the nodes that it has, in one pass. A node that cannot be patched
-// is owed them: the others get theirs, the status names it, and it is tried again until it has them. A node that registers
-// anew, with whatever it says of itself then, gets them once more, and EKS' own labels with them.
+// Labels and taints of a group's spec on the nodes that it has, in one pass. A node that cannot be
+// patched is owed them: the others get theirs, the status names it, and it is tried again until it
+// has them. A node that registers anew, with whatever it says of itself then, gets them once more,
+// and EKS' own labels with them.
+
 import { type EpochMs, epochMs, parseTime } from '../../../api/brand.ts';
+import { defined } from '../../../api/defined.ts';
 import { type Node, resourceTypes } from '../../../api/kube.ts';
 import { type HealthIssue, launchTemplateNameOf, type NodeGroup } from '../../../api/nodegroup.ts';
 import {
@@ -82,7 +85,7 @@ export class Marking {
     const isOnlyRaced = all.every(([, { error }]) => error.code === 'Conflict');
     const issue = refusedMarks(told.map(([, { node, error }]) => ({ node, ...facts(error) })));
     return {
-      ...(issue === undefined ? {} : { issue }),
+      ...defined({ issue }),
       retryAt: epochMs(now + (isOnlyRaced ? conflictMs : againMs)),
     };
   }
@@ -103,7 +106,10 @@ export class Marking {
     };
   }
 
-  /** Instances that had a node and have none: the next one has nothing of ours but what it says itself. */
+  /**
+   * Instances that had a node and have none: the next one has nothing of ours but what it says
+   * itself.
+   */
   #lost(scaling: ScalingGroup): readonly string[] {
     const ids = new Set(countedOf(scaling).map(({ instanceId }) => instanceId));
     for (const id of this.#uids.keys()) if (!ids.has(id)) this.#uids.delete(id);
@@ -177,7 +183,8 @@ export class Marking {
       instanceId,
       isOwed: this.#owed.has(instanceId),
       joinedAt: joined === undefined ? undefined : parseTime(joined),
-      // A template that is not ours, or whose image brings its own bootstrap, says nothing of the spec.
+      // A template that is not ours, or whose image brings its own bootstrap, says nothing of the
+      // spec.
       isCurrent:
         group.spec.amiType !== 'CUSTOM' &&
         launchTemplate?.name === launchTemplateNameOf(group) &&

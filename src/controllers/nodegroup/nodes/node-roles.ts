@@ -1,6 +1,6 @@
-// The role of a group's nodes in kube-system/aws-auth, or its access entry: let in before the first node starts, taken out
-// again after the last when nobody else uses it. Writes nothing that it did not read just before, and
-// takes away no entry that it did not add.
+// The role of a group's nodes in kube-system/aws-auth, or its access entry: let in before the first
+// node starts, taken out again after the last when nobody else uses it. Writes nothing that it did
+// not read just before, and takes away no entry that it did not add.
 import { resourceTypes } from '../../../api/kube.ts';
 import { type NodeGroup, nodeGroupFinalizer } from '../../../api/nodegroup.ts';
 import {
@@ -84,9 +84,9 @@ export class NodeRoles {
   }
 
   /**
-   * A cluster may change how it knows nodes while they live (EKS: from aws-auth to access entries). Where it has, as seen
-   * every few minutes, the role has an entry afterwards: what stands in aws-auth ends with the next mode. Throws Impossible,
-   * CloudError.
+   * A cluster may change how it knows nodes while they live (EKS: from aws-auth to access entries).
+   * Where it has, as seen every few minutes, the role has an entry afterwards: what stands in
+   * aws-auth ends with the next mode. Throws Impossible, CloudError.
    */
   async keep(group: NodeGroup, memory: ModeMemory, signal: AbortSignal): Promise<void> {
     const lookedAt = this.#deps.clock.now();
@@ -112,8 +112,8 @@ export class NodeRoles {
   }
 
   /**
-   * The group's end: its role goes if we added it and nobody else has it, then `release` lets the object
-   * go. What cannot be taken out stays, and is logged: a group is not kept for it.
+   * The group's end: its role goes if we added it and nobody else has it, then `release` lets the
+   * object go. What cannot be taken out stays, and is logged: a group is not kept for it.
    */
   async release(
     group: NodeGroup,
@@ -143,8 +143,8 @@ export class NodeRoles {
   }
 
   /**
-   * The group's release: its nodes live on, so its role stays in aws-auth and is Drover's no more. Where aws-auth cannot be
-   * written the role stays Drover's: a group is not kept for it.
+   * The group's release: its nodes live on, so its role stays in aws-auth and is Drover's no more.
+   * Where aws-auth cannot be written the role stays Drover's: a group is not kept for it.
    */
   async leaveToOwner(group: NodeGroup, signal: AbortSignal): Promise<void> {
     const { kube, log } = this.#deps;

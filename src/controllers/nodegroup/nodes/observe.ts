@@ -1,5 +1,6 @@
-// What is wrong with a group, found out: failed launches while instances are missing, instances that
-// are late to join with what their console says. Asks the cloud only where something is missing.
+// What is wrong with a group, found out: failed launches while instances are missing, instances
+// that are late to join with what their console says. Asks the cloud only where something is
+// missing.
 import type { EpochMs } from '../../../api/brand.ts';
 import {
   autoScalingGroupNameOf,
@@ -82,7 +83,10 @@ export interface LateFindings {
   readonly causes: readonly KnownCause[];
 }
 
-/** Consoles and configurations change slowly, and passes come every two seconds while an update runs. */
+/**
+ * Consoles and configurations change slowly, and passes come every two seconds while an update
+ * runs.
+ */
 const lookAgainMs = 30_000;
 
 /** Why they do not join; what was found out just before stands while the same ones are late. */
@@ -108,7 +112,10 @@ const findLate = async (
   return memory.late;
 };
 
-/** An update in this phase waits for the first new nodes of each zone, also where as many run as were asked for. */
+/**
+ * An update in this phase waits for the first new nodes of each zone, also where as many run as
+ * were asked for.
+ */
 const awaitsNewNodes = ({ updates }: NodeGroupDeps, { status }: NodeGroup): boolean =>
   updates.get(status?.updating?.name ?? '')?.status?.phase === 'ScalingUp';
 

@@ -1,4 +1,5 @@
-// The instances of a group among which a scale-in chooses, with what is known of each. Chooses nothing.
+// The instances of a group among which a scale-in chooses, with what is known of each. Chooses
+// nothing.
 import { type Node, type Pod, resourceTypes } from '../../../api/kube.ts';
 import { classifyPods } from '../../../core/drain/index.ts';
 import { byAge, type Candidate } from '../../../core/nodegroup/index.ts';
@@ -9,7 +10,10 @@ import type { NodeGroupDeps } from '../deps.ts';
 /** Lists of pods that one scale-in asks for: of those that would go next otherwise. */
 const maxLooked = 50;
 
-/** Pods are no reason to hold a scale-in up: a node whose pods cannot be read counts as one that has some. */
+/**
+ * Pods are no reason to hold a scale-in up: a node whose pods cannot be read counts as one that has
+ * some.
+ */
 const isEmpty = async (
   { kube }: NodeGroupDeps,
   node: Node | undefined,

@@ -1,5 +1,6 @@
-// Instances that left their group with their places: those that an update ends with decrement, and those that others
-// terminate so. Records say who may have ended them, Auto Scaling's activities who did. Decides nothing.
+// Instances that left their group with their places: those that an update ends with decrement, and
+// those that others terminate so. Records say who may have ended them, Auto Scaling's activities
+// who did. Decides nothing.
 import { epochMs, formatTime, parseTime } from '../../../api/brand.ts';
 import type { NodeGroup } from '../../../api/nodegroup.ts';
 import type { NodeGroupUpdate } from '../../../api/nodegroup-update.ts';
@@ -12,7 +13,9 @@ import { countedOf } from './resize.ts';
 /** Of instances that have left, by id: whether the group became smaller by each. */
 export type LeftMemory = Map<string, boolean>;
 
-/** Auto Scaling's words for TerminateInstanceInAutoScalingGroup with decrement, whoever calls it. */
+/**
+ * Auto Scaling's words for TerminateInstanceInAutoScalingGroup with decrement, whoever calls it.
+ */
 const shrank = /in response to a user request, shrinking the capacity/;
 
 const findOut = (
@@ -29,7 +32,10 @@ const findOut = (
   }
 };
 
-/** Every termination with decrement that this controller asks for has its reason in the instance's NodeDisruption. */
+/**
+ * Every termination with decrement that this controller asks for has its reason in the instance's
+ * NodeDisruption.
+ */
 const isOurs = ({ disruptions }: Pick<NodeGroupDeps, 'disruptions'>, instanceId: string): boolean =>
   disruptions
     .get(instanceId)
@@ -42,8 +48,8 @@ const isShrink = ({ description, cause = '' }: ScalingActivity): boolean =>
   /^Terminating/.test(description) && shrank.test(cause);
 
 /**
- * What others terminated with its place since it was last looked up, in Auto Scaling's own time; where nothing is noted,
- * looking begins. Asks only where the group is smaller than told.
+ * What others terminated with its place since it was last looked up, in Auto Scaling's own time;
+ * where nothing is noted, looking begins. Asks only where the group is smaller than told.
  */
 const takenOf = async (
   deps: NodeGroupDeps,
@@ -88,8 +94,8 @@ const activitiesOf = async (
 };
 
 /**
- * `sure`: the activity says that the group became smaller by it. Where Auto Scaling tells nothing (any more) the record
- * alone is no proof: EC2 may have taken the instance back just then.
+ * `sure`: the activity says that the group became smaller by it. Where Auto Scaling tells nothing
+ * (any more) the record alone is no proof: EC2 may have taken the instance back just then.
  */
 export const leftOf = async (
   deps: NodeGroupDeps,
@@ -101,7 +107,8 @@ export const leftOf = async (
   const { disruptions, clock } = deps;
   const { update, memory } = around;
   const taken = await takenOf(deps, group, scaling, signal);
-  // One that waits for its turn has ended nobody yet: what leaves still belongs to the one before it.
+  // One that waits for its turn has ended nobody yet: what leaves still belongs to the one before
+  // it.
   if (update === undefined || update.metadata.name !== group.status?.updating?.name) {
     memory.clear();
     return { ...leftSince(group.status?.surge), ...taken };
@@ -124,7 +131,8 @@ export const leftOf = async (
   );
   const shown = left.filter((id) => memory.get(id) === true).length;
   const untold = left.filter((id) => !memory.has(id)).length;
-  // Another process, or this one long ago, has counted those of which Auto Scaling tells nothing any more.
+  // Another process, or this one long ago, has counted those of which Auto Scaling tells nothing
+  // any more.
   const sure = shown + Math.min(untold, Math.max(0, known - shown));
   const maybe = mayHave.filter(({ metadata }) => !memory.has(metadata.name)).length;
   return { sure, most: Math.max(sure, shown + maybe), ...taken };

@@ -1,6 +1,8 @@
 // What a node group's sizes ask for, read from its spec and status: the facts for the decision, the
 // scale-in under way, the failure that still stands. Asks nobody and writes nothing.
+
 import { type EpochMs, formatTime } from '../../../api/brand.ts';
+import { defined } from '../../../api/defined.ts';
 import {
   followedAnnotation,
   type NodeGroup,
@@ -36,8 +38,9 @@ const sameSurge = (a: UpdateSurge, b: UpdateSurge): boolean =>
   a.desired === b.desired && a.maxSize === b.maxSize;
 
 /**
- * How many people want, without what is an update's: stated, or noted with the surge. It cannot be told
- * from the group, which shows the same before a surge is carried out and after it was taken back.
+ * How many people want, without what is an update's: stated, or noted with the surge. It cannot be
+ * told from the group, which shows the same before a surge is carried out and after it was taken
+ * back.
  */
 export const netDesired = ({ spec, status }: NodeGroup, scaling: ScalingGroup): number => {
   const { desired, minSize, maxSize } = spec.scaling;
@@ -51,7 +54,10 @@ export const netDesired = ({ spec, status }: NodeGroup, scaling: ScalingGroup): 
   return clamp(surge.base, minSize, maxSize);
 };
 
-/** What people want and the noted room beside it, against the group as it is and as it was last seen. */
+/**
+ * What people want and the noted room beside it, against the group as it is and as it was last
+ * seen.
+ */
 const sizeFacts = (
   { metadata, spec, status }: NodeGroup,
   { minSize, maxSize }: ScalingGroup,
@@ -68,7 +74,7 @@ const sizeFacts = (
     last: status && { ...status, ...before },
     noted: requested && plus(requested),
     followed: isFollowed({ metadata }),
-    asksAnew: asksAnew({ metadata, ...(status === undefined ? {} : { status }) }),
+    asksAnew: asksAnew({ metadata, ...defined({ status }) }),
   };
 };
 
@@ -118,14 +124,15 @@ export const sizesNow = (
   const isNoted = group.spec.scaling.desired === undefined;
   const isOurs = isUpdating || retiring > 0 || !sameSurge(around.surge, noSurge);
   const target = wanted + desired + retiring;
-  // As many as there are to be are there: what people ask for besides takes up what was the update's, without a call.
+  // As many as there are to be are there: what people ask for besides takes up what was the
+  // update's, without a call.
   const isThere = people + carried === target;
   const noted = {
     ...(isNoted ? { base: wanted } : {}),
     ...(retiring > 0 ? { retiring } : {}),
     ...(isThere || carried === desired + retiring ? {} : { carried }),
     left,
-    ...(takenUntil === undefined ? {} : { takenUntil }),
+    ...defined({ takenUntil }),
   };
   return {
     // Those that leave keep their places until then.
@@ -202,7 +209,10 @@ export const scaleInNow = (
   return { id: scaleInId(group.metadata.name, since), target, since };
 };
 
-/** The maximum with room for what is an update's: with the call that follows it is what it will be then. */
+/**
+ * The maximum with room for what is an update's: with the call that follows it is what it will be
+ * then.
+ */
 export const withRoom = (
   surge: SizesNow['surge'],
   wanted: WantedSizes,

@@ -27,9 +27,10 @@ const endsWhatCame = (
 };
 
 /**
- * How many there are to be is set as a number, and Auto Scaling takes no condition with it: what somebody set since the
- * group was looked at would be lost, and so would an instance that has come since. So it is looked at right before, and
- * where it differs nothing is done: the next pass decides on what is there then.
+ * How many there are to be is set as a number, and Auto Scaling takes no condition with it: what
+ * somebody set since the group was looked at would be lost, and so would an instance that has come
+ * since. So it is looked at right before, and where it differs nothing is done: the next pass
+ * decides on what is there then.
  */
 export const setSizes = async (
   deps: NodeGroupDeps,

@@ -266,7 +266,10 @@ export const lookAtScaleIn = (
   return { scaleIn, view, failure, failed: view && (failure ?? scaleInFailure(group, view, now)) };
 };
 
-/** The desired capacity that a scale-in asks for before it ends anything: places that no instance fills. */
+/**
+ * The desired capacity that a scale-in asks for before it ends anything: places that no instance
+ * fills.
+ */
 export const loweredBy = (
   group: NodeGroup,
   scaling: ScalingGroup,

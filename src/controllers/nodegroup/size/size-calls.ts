@@ -1,5 +1,7 @@
-// Calls that set a group's size, where several processes take turns to lead: what a pass is about to ask for is noted, and
-// what an earlier leader's call did, sent late, is not read as a wish. Makes no call itself.
+// Calls that set a group's size, where several processes take turns to lead: what a pass is about
+// to ask for is noted, and what an earlier leader's call did, sent late, is not read as a wish.
+// Makes no call itself.
+import { defined } from '../../../api/defined.ts';
 import type { NodeGroup, NodeGroupStatus } from '../../../api/nodegroup.ts';
 import {
   type GroupSizes,
@@ -35,7 +37,10 @@ const seenNow = (
   now: clock.now(),
 });
 
-/** Both as what people want is read from them. `late`: what an earlier leader's call had changed of that. */
+/**
+ * Both as what people want is read from them. `late`: what an earlier leader's call had changed of
+ * that.
+ */
 export const readSizes = (
   deps: NodeGroupDeps,
   group: NodeGroup,
@@ -60,7 +65,10 @@ export const readSizes = (
   };
 };
 
-/** The change that the pass makes of the group's sizes, and what is to stand in the status before its calls. */
+/**
+ * The change that the pass makes of the group's sizes, and what is to stand in the status before
+ * its calls.
+ */
 export const planCalls = (
   deps: NodeGroupDeps,
   group: NodeGroup,
@@ -85,7 +93,7 @@ export const planCalls = (
   const { desiredCapacity, ...bounds } = change ?? {};
   const lower = sums.lower ?? (scaleIn && loweredBy(group, scaling, scaleIn));
   const desired = desiredCapacity ?? lower;
-  const asks = { ...bounds, ...(desired === undefined ? {} : { desired }) };
+  const asks = { ...bounds, ...defined({ desired }) };
   // What did what is wanted anyway is no matter.
   const then: Sizes = { ...wanted, desired: wanted.target };
   const late: Partial<Sizes> = Object.fromEntries(

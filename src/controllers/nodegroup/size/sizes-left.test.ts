@@ -1,5 +1,5 @@
-// Instances that take their places along when they leave, which is nobody's wish for fewer: beside an update that waits for
-// its turn, and beside a size that an earlier leader's call has set late.
+// Instances that take their places along when they leave, which is nobody's wish for fewer: beside
+// an update that waits for its turn, and beside a size that an earlier leader's call has set late.
 import { describe, expect, it } from 'vitest';
 import { aGroupSpec } from '../../../../test/builders/controllers.ts';
 import { epochMs } from '../../../api/brand.ts';
@@ -35,7 +35,10 @@ describe('an instance of an update that has ended', () => {
 });
 
 describe('a node that an update ends beside a late call', () => {
-  /** Six were there, a late call made eight of them; people state `desired`, and one has left by our call. */
+  /**
+   * Six were there, a late call made eight of them; people state `desired`, and one has left by our
+   * call.
+   */
   const followed = (desired: number, actual: number) => {
     const call = { maxSize: 11, desired: 8, epoch: 1, at: '2026-01-01T00:00:00.000Z' };
     const scaling = { minSize: 0, maxSize: 9, desired };

@@ -1,6 +1,8 @@
-// The beginning of an update: what it asks for is put into the group's spec, and its journal begins. Touches
-// nothing in the cloud.
+// The beginning of an update: what it asks for is put into the group's spec, and its journal
+// begins. Touches nothing in the cloud.
+
 import { formatTime } from '../../../api/brand.ts';
+import { defined } from '../../../api/defined.ts';
 import type { JsonObject } from '../../../api/json.ts';
 import type { NodeGroup, NodeGroupSpec } from '../../../api/nodegroup.ts';
 import {
@@ -24,8 +26,8 @@ import { failUpdate, holdUpdate, writeUpdate } from './records.ts';
 type BeginInput = Omit<RolloutInput, 'health' | 'memory' | 'taken' | 'wanted'>;
 
 /**
- * A group that could not be made has nothing to update, and is made by its spec alone: there what is wrong has to be
- * mended. What the spec itself asks for is what it is made with.
+ * A group that could not be made has nothing to update, and is made by its spec alone: there what
+ * is wrong has to be mended. What the spec itself asks for is what it is made with.
  */
 const isRefused = (group: NodeGroup, { metadata }: NodeGroupUpdate): boolean =>
   group.status?.state === 'CREATE_FAILED' &&
@@ -33,8 +35,8 @@ const isRefused = (group: NodeGroup, { metadata }: NodeGroupUpdate): boolean =>
   metadata.annotations?.[byGenerationAnnotation] === undefined;
 
 /**
- * What an update asks for is put into the spec, and its journal begins. Undefined: the group is gone. A
- * version update waits for a scale-in that is under way, and for its Auto Scaling group.
+ * What an update asks for is put into the spec, and its journal begins. Undefined: the group is
+ * gone. A version update waits for a scale-in that is under way, and for its Auto Scaling group.
  */
 export const beginUpdate = async (
   deps: NodeGroupDeps,
@@ -85,14 +87,14 @@ const beginRollout = async (
     phase: 'Preparing',
     phases: [...(update.status?.phases ?? []), { phase: 'Preparing', at: now }],
     startedAt: now,
-    ...(metadata.generation === undefined ? {} : { generation: metadata.generation }),
+    ...defined({ generation: metadata.generation }),
     strategy: update.spec.strategy ?? strategyOf(written),
     from: {
       version: version ?? requestedRevision?.version ?? group.spec.version,
-      ...(releaseVersion === undefined ? {} : { releaseVersion }),
+      ...defined({ releaseVersion }),
       imageId: imageId ?? '',
       templateVersion: use?.version ?? '',
-      ...(launchTemplate === undefined ? {} : { launchTemplate }),
+      ...defined({ launchTemplate }),
     },
     original: { minSize, maxSize, desired: netDesired(written, scaling) },
   };

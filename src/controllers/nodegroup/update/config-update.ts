@@ -1,6 +1,8 @@
-// The change of a configuration is put into the spec once, and its update ends when the group's status says that
-// it was carried out or given up.
+// The change of a configuration is put into the spec once, and its update ends when the group's
+// status says that it was carried out or given up.
+
 import { formatTime } from '../../../api/brand.ts';
+import { defined } from '../../../api/defined.ts';
 import type { Taint } from '../../../api/kube.ts';
 import type { NodeGroup, NodeGroupSpec, UpdateConfig } from '../../../api/nodegroup.ts';
 import type {
@@ -23,7 +25,10 @@ export const changed = (
 ): NodeGroupSpec =>
   type === 'VersionUpdate' ? withRevision(spec, change) : configured(spec, change);
 
-/** EKS knows three of its fields: what it says nothing of stays, unless it chooses one of its strategies. */
+/**
+ * EKS knows three of its fields: what it says nothing of stays, unless it chooses one of its
+ * strategies.
+ */
 const updateConfigWith = (before: UpdateConfig | undefined, change: UpdateConfig): UpdateConfig => {
   const { maxUnavailable: _number, maxUnavailablePercentage: _share, ...rest } = before ?? {};
   if (change.updateStrategy === undefined) return { ...rest, ...change };
@@ -48,9 +53,7 @@ const configured = (spec: NodeGroupSpec, change: NodeGroupChange): NodeGroupSpec
     ...spec,
     scaling: {
       ...spec.scaling,
-      ...(minSize === undefined ? {} : { minSize }),
-      ...(maxSize === undefined ? {} : { maxSize }),
-      ...(desired === undefined ? {} : { desired }),
+      ...defined({ minSize, maxSize, desired }),
     },
     ...(spec.labels === undefined && labels.length === 0
       ? {}
@@ -59,7 +62,7 @@ const configured = (spec: NodeGroupSpec, change: NodeGroupChange): NodeGroupSpec
     ...(change.updateConfig === undefined
       ? {}
       : { updateConfig: updateConfigWith(spec.updateConfig, change.updateConfig) }),
-    ...(change.nodeRepairConfig === undefined ? {} : { nodeRepairConfig: change.nodeRepairConfig }),
+    ...defined({ nodeRepairConfig: change.nodeRepairConfig }),
   };
 };
 

@@ -1,5 +1,5 @@
-// An update that may not begin yet: it waits in the phase Pending, says what for, and touches nothing. One
-// that is aborted then, or that the spec no longer asks for, is Cancelled.
+// An update that may not begin yet: it waits in the phase Pending, says what for, and touches
+// nothing. One that is aborted then, or that the spec no longer asks for, is Cancelled.
 import { formatTime } from '../../../api/brand.ts';
 import type { NodeGroup } from '../../../api/nodegroup.ts';
 import {

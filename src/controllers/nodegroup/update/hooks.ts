@@ -1,5 +1,6 @@
-// Looks at the Jobs of an update's hooks, makes them from their CronJobs, and takes away what an update that ends
-// leaves of them; webhooks are asked beside them. A Job's name says whose it is: who comes after a crash finds it again. Decides nothing.
+// Looks at the Jobs of an update's hooks, makes them from their CronJobs, and takes away what an
+// update that ends leaves of them; webhooks are asked beside them. A Job's name says whose it is:
+// who comes after a crash finds it again. Decides nothing.
 import { resourceTypes } from '../../../api/kube.ts';
 import type { NodeGroup } from '../../../api/nodegroup.ts';
 import type { NodeGroupUpdate } from '../../../api/nodegroup-update.ts';
@@ -90,7 +91,9 @@ const make = async (
   return undefined;
 };
 
-/** Made once: one that is there already is found by its name. What is refused for good has failed. */
+/**
+ * Made once: one that is there already is found by its name. What is refused for good has failed.
+ */
 export const runHook = async (
   deps: NodeGroupDeps,
   memory: PassMemory,
@@ -144,7 +147,8 @@ export const clearHooks = async (
     try {
       await clearNamespace(deps, { namespace, uid }, signal);
     } catch (error) {
-      // Without rights the update ends all the same: its Jobs, if there are any, are its own and go with it.
+      // Without rights the update ends all the same: its Jobs, if there are any, are its own and go
+      // with it.
       if (!(error instanceof KubeError) || error.code !== 'Forbidden') throw error;
     }
   }

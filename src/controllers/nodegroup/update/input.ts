@@ -1,5 +1,6 @@
-// What the parts of a version update share: what it begins with, the status as others have it now, the
-// group's instances as core/update wants them. Decides nothing.
+// What the parts of a version update share: what it begins with, the status as others have it now,
+// the group's instances as core/update wants them. Decides nothing.
+import { defined } from '../../../api/defined.ts';
 import type { Node } from '../../../api/kube.ts';
 import type { NodeGroup } from '../../../api/nodegroup.ts';
 import type { NodeGroupUpdate, Revision } from '../../../api/nodegroup-update.ts';
@@ -32,7 +33,10 @@ export interface RolloutInput {
   readonly signal: AbortSignal;
 }
 
-/** Right before an effect in the cloud: even when its answer is lost, the next look is not an older one. */
+/**
+ * Right before an effect in the cloud: even when its answer is lost, the next look is not an older
+ * one.
+ */
 export const willAct = (deps: NodeGroupDeps, { memory }: Pick<RolloutInput, 'memory'>): void => {
   mustLead(deps);
   memory.actedAt = deps.clock.now();
@@ -42,7 +46,10 @@ export const willAct = (deps: NodeGroupDeps, { memory }: Pick<RolloutInput, 'mem
 export const statusOf = ({ updates }: NodeGroupDeps, update: NodeGroupUpdate): NodeGroupUpdate =>
   updates.get(update.metadata.name) ?? update;
 
-/** How many instances of the group the update ends with decrement: they still count, and take their places along. */
+/**
+ * How many instances of the group the update ends with decrement: they still count, and take their
+ * places along.
+ */
 export const retiringOf = (
   { disruptions, nodes, clock }: NodeGroupDeps,
   scaling: ScalingGroup,
@@ -84,7 +91,7 @@ export const instancesOf = (
       isQuarantined: node?.metadata.labels?.[quarantineLabel] !== undefined,
       isProtected: instance.protectedFromScaleIn,
       ...(node === undefined ? {} : { nodeName: node.metadata.name }),
-      ...(disruption === undefined ? {} : { disruption }),
+      ...defined({ disruption }),
     };
   });
 };

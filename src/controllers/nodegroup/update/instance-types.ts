@@ -1,5 +1,6 @@
-// The instance types that EC2 Auto Scaling may choose among while a group is updated by Drover's own strategy: those of the
-// group in people's order, without those that the pods of old nodes do not fit on. Decides nothing.
+// The instance types that EC2 Auto Scaling may choose among while a group is updated by Drover's
+// own strategy: those of the group in people's order, without those that the pods of old nodes do
+// not fit on. Decides nothing.
 import type { JsonObject } from '../../../api/json.ts';
 import { resourceTypes } from '../../../api/kube.ts';
 import type { NodeGroup } from '../../../api/nodegroup.ts';
@@ -18,7 +19,10 @@ const plain = (types: readonly string[]): Overrides =>
 const same = (a: Overrides | undefined, b: Overrides): boolean =>
   JSON.stringify(a) === JSON.stringify(b);
 
-/** Types that are ours to choose among: of an adopted group with weights or requirements they are its owner's. */
+/**
+ * Types that are ours to choose among: of an adopted group with weights or requirements they are
+ * its owner's.
+ */
 const typesOf = (group: NodeGroup, { overrides = [] }: ScalingGroup): readonly string[] => {
   const { instanceTypes } = group.spec;
   if (!isMixedGroup(group) || instanceTypes.length < 2) return [];
@@ -62,7 +66,9 @@ export const findSkippedTypes = async (
   return skippedTypes(types, loads);
 };
 
-/** What Auto Scaling is to choose among while the update runs; undefined: nothing is to be changed. */
+/**
+ * What Auto Scaling is to choose among while the update runs; undefined: nothing is to be changed.
+ */
 export const narrowed = (
   group: NodeGroup,
   scaling: ScalingGroup,

@@ -1,5 +1,5 @@
-// What a leader that stood still suspends when it wakes, after the update that it was for has ended under another one:
-// running again. No call of the cloud can be fenced. Knows nothing of sizes.
+// What a leader that stood still suspends when it wakes, after the update that it was for has ended
+// under another one: running again. No call of the cloud can be fenced. Knows nothing of sizes.
 import { parseTime } from '../../../api/brand.ts';
 import type { NodeGroup } from '../../../api/nodegroup.ts';
 import type { NodeGroupUpdate } from '../../../api/nodegroup-update.ts';
@@ -10,7 +10,10 @@ import { suspendedOf } from './input.ts';
 
 /** Longer than a process stands still that is not taken for dead, and goes on. */
 const arrivesWithinMs = 5 * 60_000;
-/** A look at the group may be as old as this: what the update itself has just resumed may seem suspended. */
+/**
+ * A look at the group may be as old as this: what the update itself has just resumed may seem
+ * suspended.
+ */
 const settledAfterMs = 10_000;
 
 /** Those that suspend processes and have ended, of whatever term: how long ago, in milliseconds. */
@@ -25,14 +28,17 @@ const ended = (
     return isOurs && at !== undefined ? [{ update, agoMs: clock.now() - at }] : [];
   });
 
-/** Updates whose late call was taken back, by uid: each suspends in one call, and what is suspended after that is people's. */
+/**
+ * Updates whose late call was taken back, by uid: each suspends in one call, and what is suspended
+ * after that is people's.
+ */
 export interface LateMemory {
   resumedFor?: ReadonlySet<string>;
 }
 
 /**
- * To be called while no update is under way. True: they were made to run again. What people suspend within these minutes runs
- * again, too, and is told: once, so that it stays when they do it again.
+ * To be called while no update is under way. True: they were made to run again. What people suspend
+ * within these minutes runs again, too, and is told: once, so that it stays when they do it again.
  */
 export const resumeLate = async (
   deps: Pick<NodeGroupDeps, 'updates' | 'epoch' | 'clock' | 'cloud' | 'kube' | 'log' | 'isLeader'>,

@@ -1,6 +1,9 @@
-// An update whose object vanished while it ran (its finalizer was taken off by hand): what it did stands in the group's status,
-// and the object is made once more, stopped, so that all of it is set back the way every stopped update is. Decides nothing.
+// An update whose object vanished while it ran (its finalizer was taken off by hand): what it did
+// stands in the group's status, and the object is made once more, stopped, so that all of it is set
+// back the way every stopped update is. Decides nothing.
+
 import { formatTime } from '../../../api/brand.ts';
+import { defined } from '../../../api/defined.ts';
 import type { JsonObject } from '../../../api/json.ts';
 import { resourceTypes } from '../../../api/kube.ts';
 import type { NodeGroup, UpdateNote } from '../../../api/nodegroup.ts';
@@ -52,9 +55,7 @@ export const noteOf = (
     nodes: isKnown ? known.nodes : oldOf(deps, group, scaling, { target }).length,
     surge: status?.surge ?? 0,
     maxUnavailable: status?.maxUnavailable ?? 1,
-    ...(suspends === undefined ? {} : { suspends }),
-    ...(suspendedIn === undefined ? {} : { suspendedIn }),
-    ...(restored === undefined ? {} : { restored }),
+    ...defined({ suspends, suspendedIn, restored }),
     ...(skippedTypes === undefined ? {} : { skippedTypes: skippedTypes.map(({ type }) => type) }),
   };
 };
@@ -67,8 +68,8 @@ const isThere = (deps: NodeGroupDeps, name: string): boolean =>
   deps.updates.list().some(({ metadata }) => metadata.name === name);
 
 /**
- * The update that the group's status names is made once more where it is no more. One that is there after all, and that this
- * process has not heard of yet, stays as it is.
+ * The update that the group's status names is made once more where it is no more. One that is there
+ * after all, and that this process has not heard of yet, stays as it is.
  */
 const reviveLost = async (
   deps: NodeGroupDeps,
@@ -135,7 +136,7 @@ export const resumeLost = async (
     // By it blue/green knows that there is no way back any more.
     phases: [...(goes ? [{ phase: 'ScalingDown' as const, at }] : []), { phase: 'Restoring', at }],
     startedAt: at,
-    ...(restored === undefined ? {} : { restored }),
+    ...defined({ restored }),
     ...(skippedTypes === undefined
       ? {}
       : { skippedTypes: skippedTypes.map((type) => ({ type, message: 'left out by it' })) }),

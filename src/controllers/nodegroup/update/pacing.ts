@@ -1,5 +1,5 @@
-// What a decision about an update needs to know of when its next step may begin: what holds it by the clock, the
-// group's waves, and what its health probes find now. Decides nothing.
+// What a decision about an update needs to know of when its next step may begin: what holds it by
+// the clock, the group's waves, and what its health probes find now. Decides nothing.
 import type { NodeGroupUpdate } from '../../../api/nodegroup-update.ts';
 import { type StepPacing, stepHolds } from '../../../core/update/index.ts';
 import type { NodeGroupDeps } from '../deps.ts';
@@ -25,7 +25,8 @@ export const paceOf = async (
     const probed = await runProbes(deps, memory, { update, probes }, signal);
     return { holds, waves, probes, probed };
   }
-  // While nothing may begin anyway nobody is asked, and what was found before is not believed after it.
+  // While nothing may begin anyway nobody is asked, and what was found before is not believed after
+  // it.
   delete memory.probed;
   return { holds, waves, probes };
 };

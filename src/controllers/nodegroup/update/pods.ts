@@ -1,6 +1,7 @@
-// What the pods of nodes that are to go ask of their budgets, for the gate of an update: how many there are, how many
-// may be missing, how long a replacement takes by what these pods themselves took. Lists the pods of the nodes
-// at hand and no others, and none again before something can have changed; decides nothing.
+// What the pods of nodes that are to go ask of their budgets, for the gate of an update: how many
+// there are, how many may be missing, how long a replacement takes by what these pods themselves
+// took. Lists the pods of the nodes at hand and no others, and none again before something can have
+// changed; decides nothing.
 import { type EpochMs, epochMs, parseTime } from '../../../api/brand.ts';
 import { type Pod, type PodDisruptionBudget, resourceTypes } from '../../../api/kube.ts';
 import { BudgetIndex, classifyPods, keyOfObject } from '../../../core/drain/index.ts';
@@ -67,8 +68,8 @@ const longestLookMs = 30_000;
 const believedMs = 60_000;
 
 /**
- * By node name, of these instances: those that are being drained first. The last answer, until a drain has moved
- * on or its time is over. Throws KubeError.
+ * By node name, of these instances: those that are being drained first. The last answer, until a
+ * drain has moved on or its time is over. Throws KubeError.
  */
 export const lookAtGate = async (
   { kube, clock }: Pick<NodeGroupDeps, 'kube' | 'clock'>,

@@ -1,5 +1,5 @@
-// What a version update needs before its first effect: its target, how many more nodes, how many at once. What
-// cannot be ends it here, with nothing touched.
+// What a version update needs before its first effect: its target, how many more nodes, how many at
+// once. What cannot be ends it here, with nothing touched.
 import { formatTime } from '../../../api/brand.ts';
 import type { NodeGroup } from '../../../api/nodegroup.ts';
 import {
@@ -66,10 +66,16 @@ const skippedOf = (deps: NodeGroupDeps, input: RolloutInput, target: Revision) =
   return findSkippedTypes(deps, { group, scaling }, old, signal);
 };
 
-/** Moving instances between zones in the middle of an update would end new ones (reference updates 3.1, 7). */
+/**
+ * Moving instances between zones in the middle of an update would end new ones (reference updates
+ * 3.1, 7).
+ */
 const disturbing = ['AZRebalance'] as const;
 
-/** What EKS and the command line refuse at once can still be asked for in the spec. Throws Impossible. */
+/**
+ * What EKS and the command line refuse at once can still be asked for in the spec. Throws
+ * Impossible.
+ */
 const checkVersion = async (
   { cloud }: NodeGroupDeps,
   group: NodeGroup,

@@ -1,5 +1,5 @@
-// Looks at the health probes of an update, each as often as it asks for. What was found lives as long as this
-// process; what fails stands in the update's journal. Decides nothing.
+// Looks at the health probes of an update, each as often as it asks for. What was found lives as
+// long as this process; what fails stands in the update's journal. Decides nothing.
 import { type EpochMs, formatTime, parseTime } from '../../../api/brand.ts';
 import type { NodeGroupUpdate } from '../../../api/nodegroup-update.ts';
 import type { Probe, ProbeResult } from '../../../api/update-pacing.ts';

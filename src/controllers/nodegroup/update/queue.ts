@@ -1,5 +1,5 @@
-// Updates that wait until the one before them is over: each says so in its status, and one that is stopped while it waits
-// ends there. Nothing of them is begun.
+// Updates that wait until the one before them is over: each says so in its status, and one that is
+// stopped while it waits ends there. Nothing of them is begun.
 import { formatTime } from '../../../api/brand.ts';
 import type { NodeGroup } from '../../../api/nodegroup.ts';
 import {
@@ -38,7 +38,9 @@ const tellOne = async (
   await writeUpdate(deps, one, status, signal);
 };
 
-/** `open`: the one that is under way or next. What one that waits refuses holds nothing of that up. */
+/**
+ * `open`: the one that is under way or next. What one that waits refuses holds nothing of that up.
+ */
 export const tellQueue = async (
   deps: NodeGroupDeps,
   group: NodeGroup,

@@ -1,5 +1,5 @@
-// Updates of a node group: one at a time, oldest first. Reads and writes the objects; decides nothing of what is
-// in them.
+// Updates of a node group: one at a time, oldest first. Reads and writes the objects; decides
+// nothing of what is in them.
 import { formatTime } from '../../../api/brand.ts';
 import type { JsonObject } from '../../../api/json.ts';
 import { resourceTypes } from '../../../api/kube.ts';
@@ -96,8 +96,9 @@ export const holdUpdate = async (
 };
 
 /**
- * Those that have ended may go, but for the one that the group's status still tells of (`noted`): gone, it would be made once
- * more. Without a group in the cloud all that are being deleted may, too.
+ * Those that have ended may go, but for the one that the group's status still tells of (`noted`):
+ * gone, it would be made once more. Without a group in the cloud all that are being deleted may,
+ * too.
  */
 export const releaseUpdates = async (
   deps: NodeGroupDeps,
@@ -154,7 +155,10 @@ export const writeUpdate = async (
   }
 };
 
-/** EKS refuses such a request in these words; here it may be written by anybody, whatever the group is like. */
+/**
+ * EKS refuses such a request in these words; here it may be written by anybody, whatever the group
+ * is like.
+ */
 const whyNot = ({ metadata, status }: NodeGroup): string => {
   if (metadata.deletionTimestamp !== undefined)
     return `Node group ${metadata.name} is being deleted.`;

@@ -1,5 +1,6 @@
-// Requests for version updates: what a changed spec asks for becomes a NodeGroupUpdate, once; an update that is
-// taken back is followed by another. Carries none of them out.
+// Requests for version updates: what a changed spec asks for becomes a NodeGroupUpdate, once; an
+// update that is taken back is followed by another. Carries none of them out.
+import { defined } from '../../../api/defined.ts';
 import type { JsonObject } from '../../../api/json.ts';
 import { resourceTypes } from '../../../api/kube.ts';
 import type { NodeGroup, NodeGroupStatus } from '../../../api/nodegroup.ts';
@@ -23,7 +24,10 @@ import {
 import { KubeError, type ScalingGroup } from '../../../ports/index.ts';
 import { mustLead, type NodeGroupDeps } from '../deps.ts';
 
-/** What the revision in the spec asks for, where that was taken note of: with the first look, or with an update. */
+/**
+ * What the revision in the spec asks for, where that was taken note of: with the first look, or
+ * with an update.
+ */
 export const requestedRevision = (
   deps: Pick<NodeGroupDeps, 'updates'>,
   { metadata, spec, status }: NodeGroup,
@@ -40,7 +44,10 @@ export const requestedRevision = (
   return known === undefined || isBegun ? revisionAsked(spec) : known;
 };
 
-/** The user's own template that the derived one in use was made from; `before` an update: at its beginning. */
+/**
+ * The user's own template that the derived one in use was made from; `before` an update: at its
+ * beginning.
+ */
 export const templateSource = (
   deps: Pick<NodeGroupDeps, 'updates'>,
   { metadata, spec, status }: NodeGroup,
@@ -72,9 +79,10 @@ const allBegun = (
     .toSorted(inTurn);
 
 /**
- * A revision in the spec that nobody has taken note of becomes an update. One object per request, however often
- * it is tried and whoever else asks for the same; what failed and was taken back is no request before it changes. A group
- * that is not there yet is made as its spec has it, without any.
+ * A revision in the spec that nobody has taken note of becomes an update. One object per request,
+ * however often it is tried and whoever else asks for the same; what failed and was taken back is
+ * no request before it changes. A group that is not there yet is made as its spec has it, without
+ * any.
  */
 export const requestBySpec = async (
   deps: NodeGroupDeps,
@@ -130,7 +138,10 @@ const createVersionUpdate = async (
   }
 };
 
-/** An update that was aborted so, or whose new nodes failed, is followed by one that takes back what it has done. */
+/**
+ * An update that was aborted so, or whose new nodes failed, is followed by one that takes back what
+ * it has done.
+ */
 export const rollBack = async (
   deps: NodeGroupDeps,
   { metadata }: NodeGroup,
@@ -149,9 +160,7 @@ export const rollBack = async (
       change: revisionAsked(from),
       action: 'Rollback',
       reason: `update ${update.metadata.name}: ${goesBack}`,
-      ...(policies === undefined ? {} : { policies }),
-      ...(force === undefined ? {} : { force }),
-      ...(strategy === undefined ? {} : { strategy }),
+      ...defined({ policies, force, strategy }),
     },
     signal,
   });

@@ -1,6 +1,8 @@
-// A version update of a node group, run inside the group's pass: asks core/update what comes next, writes
-// that down and then does it. Knows no phase.
+// A version update of a node group, run inside the group's pass: asks core/update what comes next,
+// writes that down and then does it. Knows no phase.
+
 import { type EpochMs, epochMs, formatTime } from '../../../api/brand.ts';
+import { defined } from '../../../api/defined.ts';
 import type { NodeGroupStatus, UpdateNote } from '../../../api/nodegroup.ts';
 import {
   isOwnStrategy,
@@ -43,7 +45,10 @@ import { rollBack } from './requests.ts';
 import { setUpOrFail } from './setup.ts';
 import { runSteps } from './steps.ts';
 
-/** A note that is not there when it was written so often is one that the definition of NodeGroups that is served does not know. */
+/**
+ * A note that is not there when it was written so often is one that the definition of NodeGroups
+ * that is served does not know.
+ */
 const maxNotings = 3;
 
 const mustNote = ({ group, memory }: RolloutInput, note: UpdateNote | undefined): boolean => {
@@ -186,7 +191,9 @@ const tell = async (
 /** While instances come or go, and after a step of ours. */
 const movingMs = 1_000;
 
-/** A look at a group costs what its instances do: thousands of them are not looked at every second. */
+/**
+ * A look at a group costs what its instances do: thousands of them are not looked at every second.
+ */
 const soon = ({ clock }: NodeGroupDeps, { instances }: ScalingGroup): EpochMs =>
   epochMs(clock.now() + Math.max(movingMs, instances.length));
 
@@ -206,7 +213,10 @@ const nextLook = (
   return isBusy ? soon(deps, scaling) : wakeAt;
 };
 
-/** One step on. Undefined when no version update is under way, or nothing of it is to do in this pass. */
+/**
+ * One step on. Undefined when no version update is under way, or nothing of it is to do in this
+ * pass.
+ */
 export const rollOut = async (
   deps: NodeGroupDeps,
   {
@@ -248,7 +258,7 @@ export const rollOut = async (
   return {
     surge,
     updating,
-    ...(lower === undefined ? {} : { lower }),
+    ...defined({ lower }),
     ...(isDone ? { made } : {}),
     nextAt: nextLook(deps, input, decision),
     act: async () => {

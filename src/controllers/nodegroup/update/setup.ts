@@ -1,5 +1,5 @@
-// The first effects of a version update: the group uses the target's template, and what would disturb is
-// suspended. Looked at in every pass while it is under way.
+// The first effects of a version update: the group uses the target's template, and what would
+// disturb is suspended. Looked at in every pass while it is under way.
 import type {
   NodeGroupUpdate,
   NodeGroupUpdateStatus,
@@ -30,7 +30,10 @@ const suspend = async (
   await deps.cloud.setProcesses({ name, processes, suspended: true }, { signal });
 };
 
-/** Nothing is started from the older version any more, before anything more is. True: that was to do. */
+/**
+ * Nothing is started from the older version any more, before anything more is. True: that was to
+ * do.
+ */
 const setUp = async (
   deps: NodeGroupDeps,
   input: RolloutInput,
@@ -55,7 +58,10 @@ const setUp = async (
   return false;
 };
 
-/** What AWS refuses for good (an image that is not there, a permission) ends the update with its words. */
+/**
+ * What AWS refuses for good (an image that is not there, a permission) ends the update with its
+ * words.
+ */
 export const setUpOrFail = async (
   deps: NodeGroupDeps,
   input: RolloutInput,

@@ -1,5 +1,5 @@
-// The steps of an update: causes recorded, lifted and withdrawn on NodeDisruptions, the group's desired capacity
-// lowered, the template set back. Each is safe to repeat; decides nothing.
+// The steps of an update: causes recorded, lifted and withdrawn on NodeDisruptions, the group's
+// desired capacity lowered, the template set back. Each is safe to repeat; decides nothing.
 import { epochMs, formatTime } from '../../../api/brand.ts';
 import {
   type CauseWrite,
@@ -177,7 +177,10 @@ const shield = async (
   await deps.nodes.observedAtLeast(found.object.metadata.resourceVersion, signal);
 };
 
-/** The taint that keeps new pods off an old node, where there is another place for them or altogether. */
+/**
+ * The taint that keeps new pods off an old node, where there is another place for them or
+ * altogether.
+ */
 const discourage = async (
   deps: NodeGroupDeps,
   name: string,

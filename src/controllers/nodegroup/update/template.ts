@@ -1,5 +1,6 @@
-// What an update's new nodes are made of: a further version of the derived launch template, and the group
-// that uses it. Each call may be one that an earlier process made and did not live to see.
+// What an update's new nodes are made of: a further version of the derived launch template, and the
+// group that uses it. Each call may be one that an earlier process made and did not live to see.
+import { defined } from '../../../api/defined.ts';
 import type { JsonObject } from '../../../api/json.ts';
 import type { NodeGroup } from '../../../api/nodegroup.ts';
 import type { Revision } from '../../../api/nodegroup-update.ts';
@@ -18,8 +19,9 @@ import { type RolloutInput, willAct } from './input.ts';
 import { writeUpdate } from './records.ts';
 
 /**
- * The revision that the spec asks for now, with its template version made. `replaceEqual`: also where the latest has the
- * same content; a crash may then leave one that nothing uses. Throws Impossible, CloudError.
+ * The revision that the spec asks for now, with its template version made. `replaceEqual`: also
+ * where the latest has the same content; a crash may then leave one that nothing uses. Throws
+ * Impossible, CloudError.
  */
 export const makeTarget = async (
   deps: NodeGroupDeps,
@@ -50,17 +52,18 @@ export const makeTarget = async (
   const { releaseVersion } = facts.made;
   return {
     version,
-    ...(releaseVersion === undefined ? {} : { releaseVersion }),
+    ...defined({ releaseVersion }),
     imageId: facts.imageId,
     templateVersion,
-    ...(launchTemplate === undefined ? {} : { launchTemplate }),
+    ...defined({ launchTemplate }),
   };
 };
 
 /**
  * The revision where the Auto Scaling group uses a template that its operator made: only an adopted
  * group does, and only another version of that template can be asked for. New nodes are known by a
- * higher version number, so an older version is copied into a new one. Throws Impossible, CloudError.
+ * higher version number, so an older version is copied into a new one. Throws Impossible,
+ * CloudError.
  */
 const operatorsTarget = async (
   deps: NodeGroupDeps,
@@ -113,8 +116,9 @@ export const useTemplate = async (
 };
 
 /**
- * A version that is what the one before the update was, with the labels that the spec has by now: later ones
- * are always newer. Noted in the update before it is used: from then on it is not the target's.
+ * A version that is what the one before the update was, with the labels that the spec has by now:
+ * later ones are always newer. Noted in the update before it is used: from then on it is not the
+ * target's.
  */
 export const restoreTemplate = async (
   deps: NodeGroupDeps,

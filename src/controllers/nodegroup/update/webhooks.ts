@@ -1,5 +1,7 @@
-// Asks the webhooks of an update's hooks, each once the journal says that it runs and when its next try is due, and
-// reads the Secrets of their tokens. Decides nothing of what an answer means; a token is in no error and no log.
+// Asks the webhooks of an update's hooks, each once the journal says that it runs and when its next
+// try is due, and reads the Secrets of their tokens. Decides nothing of what an answer means; a
+// token is in no error and no log.
+import { defined } from '../../../api/defined.ts';
 import { isObject, type Json } from '../../../api/json.ts';
 import { type KubeObject, resourceTypes } from '../../../api/kube.ts';
 import type { NodeGroupUpdate } from '../../../api/nodegroup-update.ts';
@@ -81,8 +83,7 @@ const post = async (
     return await http.post(webhook.url, {
       body: webhookBody(call, { update: update.metadata.name, nodeGroup, attempt }),
       idempotencyKey: call.name,
-      ...(bearerToken === undefined ? {} : { bearerToken }),
-      ...(ca === undefined ? {} : { ca }),
+      ...defined({ bearerToken, ca }),
       timeoutMs: webhookTryMs,
       signal,
     });
@@ -112,7 +113,7 @@ const knownRun = (
   if (before !== undefined) return before;
   if (told?.since === undefined) return undefined;
   const { since, attempt = 0, message } = told;
-  return { state: 'Running', since, attempt, ...(message === undefined ? {} : { message }) };
+  return { state: 'Running', since, attempt, ...defined({ message }) };
 };
 
 /** What became of each; those that are due are asked, all at once. */

@@ -1,5 +1,5 @@
-// A Windows group in a cluster that no Windows node can serve in is refused before anything is launched;
-// other groups and other clusters are not asked for it.
+// A Windows group in a cluster that no Windows node can serve in is refused before anything is
+// launched; other groups and other clusters are not asked for it.
 import { describe, expect, it } from 'vitest';
 import { aGroupSpec, setUpControllers } from '../../../../test/builders/controllers.ts';
 import type { NodeGroup } from '../../../api/nodegroup.ts';

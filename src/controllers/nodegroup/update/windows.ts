@@ -1,5 +1,5 @@
-// What a Windows group finds in its cluster, for the group's condition: the VPC CNI's ConfigMap and agent,
-// nodes of other systems, the address family. Reads only; what may not be read is left out.
+// What a Windows group finds in its cluster, for the group's condition: the VPC CNI's ConfigMap and
+// agent, nodes of other systems, the address family. Reads only; what may not be read is left out.
 import { type KubeObject, resourceTypes } from '../../../api/kube.ts';
 import type { NodeGroup } from '../../../api/nodegroup.ts';
 import { vpcAgentOf, type WindowsEvidence, windowsCauses } from '../../../core/explain/index.ts';

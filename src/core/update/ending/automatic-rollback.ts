@@ -1,5 +1,5 @@
-// When an update by Drover's own strategy goes back by itself: new nodes that do not become Ready, as many as its
-// policy names. Says so in the journal; the way back is an update of its own. Pure.
+// When an update by Drover's own strategy goes back by itself: new nodes that do not become Ready,
+// as many as its policy names. Says so in the journal; the way back is an update of its own. Pure.
 import { parseTime } from '../../../api/brand.ts';
 import { joinTimeoutMs } from '../../nodegroup/index.ts';
 import type { UpdateDecision, UpdateObservation } from '../observation.ts';

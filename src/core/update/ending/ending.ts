@@ -1,5 +1,5 @@
-// The end of an update that failed, was aborted or is one of Drover's own: it is set back to a state that can be
-// told: held nodes given back, the surge gone, drains under way ended. Pure.
+// The end of an update that failed, was aborted or is one of Drover's own: it is set back to a
+// state that can be told: held nodes given back, the surge gone, drains under way ended. Pure.
 import { joinTimeoutMs } from '../../nodegroup/index.ts';
 import type {
   StatusChange,
@@ -25,14 +25,20 @@ import { isKept } from './timeouts.ts';
 
 const givesBack: ReadonlySet<InstanceState['kind']> = new Set(['held', 'hooking', 'failed']);
 
-/** Of blue/green: to be kept or kept, and so given back, whatever has left it; one that goes for good goes. */
+/**
+ * Of blue/green: to be kept or kept, and so given back, whatever has left it; one that goes for
+ * good goes.
+ */
 const isOnlyEmptied = ({ update }: UpdateObservation, { instance, state }: Counted): boolean => {
   if (state.kind !== 'kept' && state.kind !== 'draining') return false;
   const id = updateCauseId(update.metadata.name);
   return ownCause(instance.disruption, id)?.followUp === 'Release';
 };
 
-/** Our call that ends it may have been made: who takes its cause back then is too late, and loses count of it. */
+/**
+ * Our call that ends it may have been made: who takes its cause back then is too late, and loses
+ * count of it.
+ */
 const mayHaveEnded = ({ update, now }: UpdateObservation, { instance }: Counted): boolean =>
   instance.disruption !== undefined &&
   endedByCall(instance.disruption, update.metadata.name, now) === 'yes';
@@ -40,8 +46,9 @@ const mayHaveEnded = ({ update, now }: UpdateObservation, { instance }: Counted)
 const isGivenBack = ({ state }: Counted): boolean => state.kind === 'untouched';
 
 /**
- * New instances to be taken back: those that do not serve first, then of the zone with most nodes that stay the one that
- * serves least. Auto Scaling would even zones out afterwards, and asks no budget.
+ * New instances to be taken back: those that do not serve first, then of the zone with most nodes
+ * that stay the one that serves least. Auto Scaling would even zones out afterwards, and asks no
+ * budget.
  */
 const surplus = ({ old, fresh }: Herd, count: number): readonly Counted[] => {
   const sizes = new Map<string, number>();
@@ -69,14 +76,18 @@ const surplus = ({ old, fresh }: Herd, count: number): readonly Counted[] => {
 };
 
 /**
- * Nothing of the group was replaced: what new nodes are made of can be set back too. Blue/green replaces nothing before
- * the last phase, whatever the cloud has taken meanwhile; EKS' strategies have replaced all there was by then.
+ * Nothing of the group was replaced: what new nodes are made of can be set back too. Blue/green
+ * replaces nothing before the last phase, whatever the cloud has taken meanwhile; EKS' strategies
+ * have replaced all there was by then.
  */
 const wasAllForNothing = ({ status }: UpdateObservation): boolean =>
   status.phases?.every(({ phase }) => phase !== 'ScalingDown') !== false &&
   (status.strategy === 'BLUE_GREEN' || (status.progress?.done ?? 0) === 0);
 
-/** Blue/green takes back as many nodes as it made: their pods move as few nodes at a time as those of old ones did. */
+/**
+ * Blue/green takes back as many nodes as it made: their pods move as few nodes at a time as those
+ * of old ones did.
+ */
 const atOnce = ({ status }: UpdateObservation, { fresh }: Herd): number => {
   if (status.strategy !== 'BLUE_GREEN') return Number.POSITIVE_INFINITY;
   const draining = fresh.filter(({ state }) => state.kind === 'draining').length;
@@ -84,8 +95,9 @@ const atOnce = ({ status }: UpdateObservation, { fresh }: Herd): number => {
 };
 
 /**
- * What made the update fail may keep pods on new nodes too. People's size is not changed for that: these
- * nodes stay the update's own surplus, until another update, or a larger size, makes use of them.
+ * What made the update fail may keep pods on new nodes too. People's size is not changed for that:
+ * these nodes stay the update's own surplus, until another update, or a larger size, makes use of
+ * them.
  */
 export const leave = ({ status }: UpdateObservation, count: number): StatusChange => {
   const why = status.errors?.[0]?.message ?? 'stopped on request';
@@ -95,8 +107,8 @@ export const leave = ({ status }: UpdateObservation, count: number): StatusChang
 };
 
 /**
- * Counted anew at every look: a process may have died between the write of the sizes and the drains. What
- * people made smaller meanwhile is no surplus.
+ * Counted anew at every look: a process may have died between the write of the sizes and the
+ * drains. What people made smaller meanwhile is no surplus.
  */
 export const surplusLeft = (
   { status, surge, desired, actualDesired }: UpdateObservation,
@@ -173,7 +185,8 @@ export const decideRestoring = (observation: UpdateObservation, herd: Herd): Upd
       steps: kept.map(({ instance }) => ({ kind: 'Withdraw', instanceId: instance.instanceId })),
     };
   }
-  // What was asked for and never started needs no drain; what runs is never left to Auto Scaling to choose.
+  // What was asked for and never started needs no drain; what runs is never left to Auto Scaling to
+  // choose.
   const wanted = Math.max(desired + retiring.length, old.length + fresh.length);
   if (actualDesired > wanted) {
     const steps = [{ kind: 'Lower', desired: wanted } as const];

@@ -1,7 +1,9 @@
-// How an update begins and ends where the cloud or somebody's admission does not do as asked, as tables: it waits
-// as long as EKS does and no longer, and says what is left.
+// How an update begins and ends where the cloud or somebody's admission does not do as asked, as
+// tables: it waits as long as EKS does and no longer, and says what is left.
+
 import { describe, expect, it } from 'vitest';
 import { epochMs, formatTime } from '../../../api/brand.ts';
+import { defined } from '../../../api/defined.ts';
 import type { NodeDisruption } from '../../../api/disruption.ts';
 import type { NodeGroupUpdateStatus, UpdatePhase } from '../../../api/nodegroup-update.ts';
 import { decideUpdate } from '../index.ts';
@@ -234,7 +236,7 @@ describe('a new node that goes, where somebody wants more meanwhile', () => {
           },
         ],
       },
-      ...(status === undefined ? {} : { status }),
+      ...defined({ status }),
     },
   });
   const [first, second, ...rest] = some('a', 5, true);

@@ -1,5 +1,6 @@
-// The version update that a group's nodes still suffer from: its last one, when that failed. A later one that is
-// Successful ends it, a stopped one does not; nor does the way back, where the spec asks for the same again. Pure.
+// The version update that a group's nodes still suffer from: its last one, when that failed. A
+// later one that is Successful ends it, a stopped one does not; nor does the way back, where the
+// spec asks for the same again. Pure.
 import type { HealthIssue, NodeGroup } from '../../../api/nodegroup.ts';
 import type { NodeGroupUpdate } from '../../../api/nodegroup-update.ts';
 import { sameRevisionAsked, withRevision } from '../records/revision.ts';
@@ -41,9 +42,9 @@ const isNothing = ({ status }: NodeGroupUpdate): boolean =>
   status?.status === 'Cancelled' && status.target === undefined;
 
 /**
- * The update that failed and was taken back by itself, and whose revision the spec asks for once more, as tools do that
- * apply it again and again: it is not tried again for that. Undefined: the spec asks for something else, or
- * somebody has asked since.
+ * The update that failed and was taken back by itself, and whose revision the spec asks for once
+ * more, as tools do that apply it again and again: it is not tried again for that. Undefined: the
+ * spec asks for something else, or somebody has asked since.
  */
 export const failedRequestOf = (
   updates: readonly NodeGroupUpdate[],

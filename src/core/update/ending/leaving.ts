@@ -1,11 +1,15 @@
-// Whether an instance that has left its group did so by our call, which takes its place along, or by somebody else's. Its
-// record tells: no call is made before the drain is over and the node has cooled down. Pure.
+// Whether an instance that has left its group did so by our call, which takes its place along, or
+// by somebody else's. Its record tells: no call is made before the drain is over and the node has
+// cooled down. Pure.
 import { type EpochMs, parseTime } from '../../../api/brand.ts';
 import { isConfirmed } from '../../../api/confirmation.ts';
 import type { DisruptionCause, NodeDisruption } from '../../../api/disruption.ts';
 import { ownCause, updateCauseId } from '../records/nodes.ts';
 
-/** When somebody else's termination, of which a hook told, came to our knowledge; before our own there is none. */
+/**
+ * When somebody else's termination, of which a hook told, came to our knowledge; before our own
+ * there is none.
+ */
 const toldAt = ({ causes }: NodeDisruption['spec'], { receivedAt }: DisruptionCause): number =>
   Math.min(
     ...causes
@@ -36,8 +40,8 @@ export const isAskedToEnd = (disruption: NodeDisruption, updateName: string): bo
   ownCause(disruption, updateCauseId(updateName))?.followUp === 'Terminate';
 
 /**
- * `maybe`: its record does not say that the drain is over, and without a cooldown what the cloud shows may be ahead of what
- * is known of the record.
+ * `maybe`: its record does not say that the drain is over, and without a cooldown what the cloud
+ * shows may be ahead of what is known of the record.
  */
 export const endedByCall = (
   disruption: NodeDisruption,

@@ -1,5 +1,6 @@
-// New nodes that were asked for and are none yet, with what is known of it at once: launches that EC2 refused, by zone,
-// and instances that run and have not joined. Told while the update waits; it fails by them when their time is over. Pure.
+// New nodes that were asked for and are none yet, with what is known of it at once: launches that
+// EC2 refused, by zone, and instances that run and have not joined. Told while the update waits; it
+// fails by them when their time is over. Pure.
 import { parseTime } from '../../../api/brand.ts';
 import type { MissingNode } from '../../../api/nodegroup-update.ts';
 import { codeOfRefusal, usualJoinMs } from '../../nodegroup/index.ts';
@@ -17,7 +18,10 @@ interface Activity {
   readonly zone?: string;
 }
 
-/** Of each zone the launches that failed since one succeeded there: what EC2 says now, and since when. */
+/**
+ * Of each zone the launches that failed since one succeeded there: what EC2 says now, and since
+ * when.
+ */
 export const failedLaunches = (activities: readonly Activity[]): readonly MissingNode[] => {
   const perZone = new Map<string, MissingNode>();
   const good = new Set<string>();
@@ -65,8 +69,8 @@ const notJoined = (
 };
 
 /**
- * A launch that fails keeps the update where an instance is missing. Where another zone started it instead, no instance is,
- * and the update waits for the first new node of the zone all the same.
+ * A launch that fails keeps the update where an instance is missing. Where another zone started it
+ * instead, no instance is, and the update waits for the first new node of the zone all the same.
  */
 const launchesThatMatter = (
   { status, launches = [], actualDesired }: UpdateObservation,

@@ -1,5 +1,5 @@
-// Steps of Drover's own strategy that do not succeed, as tables: drains that are not over in time by policy, new
-// nodes that fail, zones without room.
+// Steps of Drover's own strategy that do not succeed, as tables: drains that are not over in time
+// by policy, new nodes that fail, zones without room.
 import { describe, expect, it } from 'vitest';
 import { epochMs, formatTime } from '../../../api/brand.ts';
 import type { DisruptionCause, NodeDisruption } from '../../../api/disruption.ts';
@@ -27,7 +27,9 @@ const anInstance = (name: string, more: Partial<UpdateInstance> = {}): UpdateIns
   ...more,
 });
 
-/** Asked `times`: all but the last time given back; the last drain failed, or was given back, too. */
+/**
+ * Asked `times`: all but the last time given back; the last drain failed, or was given back, too.
+ */
 const drained = (times: number, last: 'failed' | 'givenBack'): NodeDisruption => {
   const causes = Array.from({ length: times }, (_, index): DisruptionCause => {
     const isLast = index === times - 1;

@@ -1,6 +1,9 @@
-// Drains of Drover's own strategy that were not over in time: what the policy makes of each, and when that
-// ends the update. Which node was tried how often stands in its NodeDisruption; nothing is counted. Pure.
+// Drains of Drover's own strategy that were not over in time: what the policy makes of each, and
+// when that ends the update. Which node was tried how often stands in its NodeDisruption; nothing
+// is counted. Pure.
+
 import { formatTime } from '../../../api/brand.ts';
+import { defined } from '../../../api/defined.ts';
 import type { HealthIssue } from '../../../api/nodegroup.ts';
 import type { NodeGroupUpdateStatus } from '../../../api/nodegroup-update.ts';
 import { maxQuarantinedNodes } from '../../../api/update-policy.ts';
@@ -52,9 +55,9 @@ const reportOf = ({ instance, state }: Counted, outcome: FailedNode['outcome']):
   const held = disruption === undefined ? '' : heldBy([disruption]);
   return {
     instanceId,
-    ...(nodeName === undefined ? {} : { node: nodeName }),
+    ...defined({ node: nodeName }),
     message: held === '' ? why : held,
-    ...(outcome === undefined ? {} : { outcome }),
+    ...defined({ outcome }),
   };
 };
 
@@ -186,7 +189,9 @@ const quarantine = (observation: UpdateObservation, herd: Herd): Timeouts => {
   return { ...nothing, ends: stay(observation, { ...end, surge }) };
 };
 
-/** Paused by itself, and the node given back; who resumes it has it tried again, after all others. */
+/**
+ * Paused by itself, and the node given back; who resumes it has it tried again, after all others.
+ */
 const pause = (observation: UpdateObservation, herd: Herd): Timeouts => {
   const { status, update, now } = observation;
   const failed = herd.old.filter(isFailed);

@@ -1,4 +1,5 @@
-// Waiting for nodes that were asked for: as long as EKS does, since when stands in the journal. Pure.
+// Waiting for nodes that were asked for: as long as EKS does, since when stands in the journal.
+// Pure.
 import { epochMs, formatTime, parseTime } from '../../../api/brand.ts';
 import { joinTimeoutMs } from '../../nodegroup/index.ts';
 import type { UpdateDecision, UpdateObservation } from '../observation.ts';
@@ -22,7 +23,10 @@ const waitsForNodes = (observation: UpdateObservation, herd: Herd): boolean => {
   return old.length + fresh.length < observation.actualDesired || !fresh.every(isWhole);
 };
 
-/** Nobody waits for new nodes while it is paused, or its window is closed: afterwards their time begins anew. */
+/**
+ * Nobody waits for new nodes while it is paused, or its window is closed: afterwards their time
+ * begins anew.
+ */
 export const whileHeld = (
   { status, update, holds = [] }: UpdateObservation,
   decided: UpdateDecision,

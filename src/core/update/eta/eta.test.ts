@@ -1,4 +1,5 @@
-// When an update will be over, as tables: from which samples, with which spread, and when nothing is said.
+// When an update will be over, as tables: from which samples, with which spread, and when nothing
+// is said.
 import { describe, expect, it } from 'vitest';
 import { epochMs, formatTime } from '../../../api/brand.ts';
 import type { NodeGroupUpdateStatus, UpdatePace } from '../../../api/nodegroup-update.ts';

@@ -1,7 +1,9 @@
-// When an update will be over, from how long nodes have taken: those of this update first, those of earlier ones
-// of its group where these are too few, its plan's prediction before there is either. Where there is no ground
-// for a number there is none. Pure.
+// When an update will be over, from how long nodes have taken: those of this update first, those of
+// earlier ones of its group where these are too few, its plan's prediction before there is either.
+// Where there is no ground for a number there is none. Pure.
+
 import { type EpochMs, epochMs, formatTime, parseTime } from '../../../api/brand.ts';
+import { defined } from '../../../api/defined.ts';
 import type {
   NodeGroupUpdateStatus,
   UpdateEta,
@@ -31,7 +33,10 @@ export interface PaceFacts {
   readonly now: EpochMs;
 }
 
-/** Milliseconds per node, a number for each node; what was waited for while it was paused does not count. */
+/**
+ * Milliseconds per node, a number for each node; what was waited for while it was paused does not
+ * count.
+ */
 const samplesOf = (pace: readonly UpdatePace[]): readonly number[] =>
   pace.flatMap((entry, index) => {
     const before = pace[index - 1];
@@ -42,7 +47,10 @@ const samplesOf = (pace: readonly UpdatePace[]): readonly number[] =>
     return Array.from({ length: nodes }, () => (to - from) / nodes);
   });
 
-/** The end at the median pace, and the one that nine of ten come before: spreads of single nodes even out. */
+/**
+ * The end at the median pace, and the one that nine of ten come before: spreads of single nodes
+ * even out.
+ */
 const spread = (samples: readonly number[], left: number, now: EpochMs): UpdateEta => {
   const sorted = samples.toSorted((a, b) => a - b);
   const median = quantileOf(sorted, 0.5);
@@ -109,8 +117,7 @@ export const tellPace = (
   if (pace === before) return { pace, eta: isSpent ? undefined : known };
   const { startedAt } = status;
   const more = {
-    ...(predicted === undefined ? {} : { predicted }),
-    ...(startedAt === undefined ? {} : { startedAt }),
+    ...defined({ predicted, startedAt }),
   };
   return { pace, eta: etaOf({ pace, history, left: total - done, now, tailMs, ...more }) };
 };

@@ -1,5 +1,6 @@
-// How long the hooks take that run beside each other before old nodes of blue/green go for good: by how long they took
-// in this update and in earlier ones of its group. Where none has run nobody knows. Pure.
+// How long the hooks take that run beside each other before old nodes of blue/green go for good: by
+// how long they took in this update and in earlier ones of its group. Where none has run nobody
+// knows. Pure.
 import { defaultHookTimeoutSeconds } from '../../../api/update-hooks.ts';
 import type { UpdateObservation } from '../observation.ts';
 import { quantileOf } from '../plan/forecast.ts';

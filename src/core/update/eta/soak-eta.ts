@@ -1,5 +1,5 @@
-// When an update by blue/green will be over, told while its old nodes are kept: once, from the end of the soak, so that no
-// pass writes it anew. Pure.
+// When an update by blue/green will be over, told while its old nodes are kept: once, from the end
+// of the soak, so that no pass writes it anew. Pure.
 import { epochMs, formatTime, parseTime } from '../../../api/brand.ts';
 import type { UpdateProgress } from '../../../api/nodegroup-update.ts';
 import type { UpdateObservation } from '../observation.ts';
@@ -8,7 +8,9 @@ import { type LastHooks, lastHooks } from './last-hooks.ts';
 
 type Eta = UpdateProgress['eta'];
 
-/** From the end of the last hook until the last instance is gone: the cooldown, and what EC2 takes. */
+/**
+ * From the end of the last hook until the last instance is gone: the cooldown, and what EC2 takes.
+ */
 const goneMs = 120_000;
 
 const fromEnd = (end: number, { p50Ms, p90Ms }: LastHooks): Eta => ({
@@ -16,7 +18,10 @@ const fromEnd = (end: number, { p50Ms, p90Ms }: LastHooks): Eta => ({
   p90: formatTime(epochMs(end + p90Ms + 2 * goneMs)),
 });
 
-/** Not moved with the clock, which would be a write in each pass; past its own bound it is none any more. */
+/**
+ * Not moved with the clock, which would be a write in each pass; past its own bound it is none any
+ * more.
+ */
 const soakedEta = ({ status, now }: UpdateObservation, hooks: LastHooks): Eta => {
   const known = status.progress?.eta;
   const until = parseTime(known?.p90);
@@ -25,7 +30,10 @@ const soakedEta = ({ status, now }: UpdateObservation, hooks: LastHooks): Eta =>
   return until > now + hooks.p90Ms + 2 * goneMs ? fromEnd(now, hooks) : known;
 };
 
-/** Who knows when a pause ends, or anything that holds it beside the soak; or how long a hook takes that never ran. */
+/**
+ * Who knows when a pause ends, or anything that holds it beside the soak; or how long a hook takes
+ * that never ran.
+ */
 export const soakEta = (observation: UpdateObservation): Eta => {
   const { update, holds = [], now } = observation;
   const isHeldBeside = holds.some(({ kind }) => kind !== 'Soak');

@@ -1,5 +1,5 @@
-// What hooks make of an update by Drover's own strategy: which are to run now, which nodes they keep from being
-// drained, terminated or counted, how one that fails ends the update. Pure.
+// What hooks make of an update by Drover's own strategy: which are to run now, which nodes they
+// keep from being drained, terminated or counted, how one that fails ends the update. Pure.
 import { type EpochMs, epochMs, parseTime } from '../../../api/brand.ts';
 import { isOwnStrategy } from '../../../api/nodegroup-update.ts';
 import {
@@ -35,7 +35,10 @@ import { doneOf, isOver, journalOf, type Looked, sentenceOf, timesOf } from './t
 /** Jobs are looked at so often while they run. */
 const lookMs = 5_000;
 
-/** Kubernetes stops a Job when its time is over, and says so; where nobody does, it has failed after this. */
+/**
+ * Kubernetes stops a Job when its time is over, and says so; where nobody does, it has failed after
+ * this.
+ */
 const graceMs = 60_000;
 
 const isUnderWay = ({ update, status }: UpdateObservation): boolean =>
@@ -65,8 +68,8 @@ const callOf = (
 };
 
 /**
- * Of blue/green: the old nodes go next, since all new ones are there. One that has begun goes on, whatever holds the
- * others.
+ * Of blue/green: the old nodes go next, since all new ones are there. One that has begun goes on,
+ * whatever holds the others.
  */
 const mayBegin = (
   { status, holds = [], ...observation }: UpdateObservation,
@@ -106,7 +109,10 @@ const oldCalls = (
   ];
 };
 
-/** The hooks that are to have run by now, in the order of each node: what became of each is looked at. */
+/**
+ * The hooks that are to have run by now, in the order of each node: what became of each is looked
+ * at.
+ */
 export const hookCalls = (observation: UpdateObservation): readonly HookCall[] => {
   if (!isUnderWay(observation)) return [];
   const herd = herdOf(observation);
@@ -222,7 +228,10 @@ const besideOf = (
   return others.length === 0 ? [] : [`In flight beside it: ${others.join(', ')}.`];
 };
 
-/** The end of an update whose hook failed; undefined where none did, or its failure is gone on without. */
+/**
+ * The end of an update whose hook failed; undefined where none did, or its failure is gone on
+ * without.
+ */
 const endOf = (
   observation: UpdateObservation,
   herd: Herd,

@@ -1,5 +1,5 @@
-// Hooks that are webhooks in an update's journal: the intent stands there before the first call, tries are told
-// rarely, what is done is remembered while the update goes on.
+// Hooks that are webhooks in an update's journal: the intent stands there before the first call,
+// tries are told rarely, what is done is remembered while the update goes on.
 import { describe, expect, it } from 'vitest';
 import {
   aMember,

@@ -1,5 +1,5 @@
-// What the journal of an update says of hooks: those that run, those that failed, webhooks that are done. For a
-// webhook it is the intent, too: none is asked before it stands there. Pure.
+// What the journal of an update says of hooks: those that run, those that failed, webhooks that are
+// done. For a webhook it is the intent, too: none is asked before it stands there. Pure.
 import { formatTime } from '../../../api/brand.ts';
 import type { NodeGroupUpdateStatus } from '../../../api/nodegroup-update.ts';
 import {

@@ -1,5 +1,5 @@
-// A hook that is a webhook: what it is told, and what its answer makes of it: done, failed, or asked again and
-// when. Pure.
+// A hook that is a webhook: what it is told, and what its answer makes of it: done, failed, or
+// asked again and when. Pure.
 import { type EpochMs, epochMs, parseTime } from '../../../api/brand.ts';
 import type { HookCall, HookRun } from './job.ts';
 
@@ -9,7 +9,10 @@ export const webhookTryMs = 10_000;
 const pollSeconds = 10;
 const firstRetryMs = 2_000;
 const longestRetryMs = 60_000;
-/** Refusals that are of the moment: request timeout, too early, too many requests (RFC 9110, 8470, 6585). */
+/**
+ * Refusals that are of the moment: request timeout, too early, too many requests (RFC 9110, 8470,
+ * 6585).
+ */
 const momentary: ReadonlySet<number> = new Set([408, 425, 429]);
 
 export type WebhookAnswer =

@@ -1,4 +1,5 @@
-// An annotation that was meant to approve and does not, in words: what was found, what is expected. Pure.
+// An annotation that was meant to approve and does not, in words: what was found, what is expected.
+// Pure.
 
 /** By them the sentence is known again. */
 export const notApprovalWords = ', which approves nothing: ';

@@ -1,5 +1,6 @@
-// Times of a crontab line, five fields: POSIX' rules, and the common ones beside them (steps, names, 7 for
-// Sunday). Knows wall clocks without zone or date arithmetic; what a time is in the world is zone.ts'. Pure.
+// Times of a crontab line, five fields: POSIX' rules, and the common ones beside them (steps,
+// names, 7 for Sunday). Knows wall clocks without zone or date arithmetic; what a time is in the
+// world is zone.ts'. Pure.
 
 export interface Cron {
   readonly minutes: readonly number[];

@@ -1,5 +1,7 @@
 // A decision about an update that is held: nothing new in it, and what holds it written down. Pure.
+
 import { parseTime } from '../../../api/brand.ts';
+import { defined } from '../../../api/defined.ts';
 import type { UpdateDecision, UpdateObservation } from '../observation.ts';
 import { dated, sameHolds } from './holds.ts';
 
@@ -7,7 +9,9 @@ import { dated, sameHolds } from './holds.ts';
 export const isHeld = ({ update, holds = [] }: UpdateObservation): boolean =>
   update.spec.paused === true || holds.length > 0;
 
-/** The decision, with what holds the next step beside it; of an update that is over, nothing does. */
+/**
+ * The decision, with what holds the next step beside it; of an update that is over, nothing does.
+ */
 export const withHolds = (
   observation: UpdateObservation,
   decided: UpdateDecision,
@@ -21,7 +25,7 @@ export const withHolds = (
   const ends = holds.flatMap(({ until }) => parseTime(until) ?? []);
   const wakeAt = [...ends, ...(decided.wakeAt === undefined ? [] : [decided.wakeAt])];
   const [soonest] = wakeAt.toSorted((a, b) => a - b);
-  const next = { ...decided, ...held, ...(soonest === undefined ? {} : { wakeAt: soonest }) };
+  const next = { ...decided, ...held, ...defined({ wakeAt: soonest }) };
   if (sameHolds(status.holds, holds)) return next;
   return { ...next, change: { ...decided.change, holds: holds.length === 0 ? undefined : holds } };
 };

@@ -1,6 +1,8 @@
 // What holds an update at its start and at each node, as a table; what a plan foresees of it.
+
 import { describe, expect, it } from 'vitest';
 import { epochMs, formatTime } from '../../../api/brand.ts';
+import { defined } from '../../../api/defined.ts';
 import type { NodeGroupUpdate, NodeGroupUpdateSpec } from '../../../api/nodegroup-update.ts';
 import type { Hold, UpdatePacing } from '../../../api/update-pacing.ts';
 import { startHolds, stepHolds, wrongApprovals } from './holds.ts';
@@ -25,7 +27,7 @@ const anUpdate = (
     ...(approved === undefined ? {} : { annotations: { 'drover.dev/approved': approved } }),
   },
   spec: { nodeGroup: 'ng', type: 'VersionUpdate', params: [], change: {}, ...spec },
-  status: { status: 'InProgress', ...(holds === undefined ? {} : { holds }) },
+  status: { status: 'InProgress', ...defined({ holds }) },
 });
 
 const kinds = (holds: readonly Hold[]): string => holds.map(({ kind }) => kind).join();

@@ -1,5 +1,5 @@
-// What holds the next step of an update, each with its reason, since when and until when. One list for the start
-// of an update and for each node after it; a drain under way is never held. Pure.
+// What holds the next step of an update, each with its reason, since when and until when. One list
+// for the start of an update and for each node after it; a drain under way is never held. Pure.
 import { type EpochMs, formatTime } from '../../../api/brand.ts';
 import type { NodeGroupUpdate } from '../../../api/nodegroup-update.ts';
 import { approvedAnnotation, type Hold, type UpdatePacing } from '../../../api/update-pacing.ts';
@@ -67,8 +67,8 @@ export const dated = (
   });
 
 /**
- * Nothing of the update is begun while there is one. The way back from a bad release waits for no window and
- * nobody's approval.
+ * Nothing of the update is begun while there is one. The way back from a bad release waits for no
+ * window and nobody's approval.
  */
 export const startHolds = (facts: HoldFacts): readonly Hold[] => {
   const { update, pacing } = facts;

@@ -1,12 +1,16 @@
-// What would hold an update that is asked for now, and how long the window is in which it would run: for plans,
-// before there is an update. Pure.
+// What would hold an update that is asked for now, and how long the window is in which it would
+// run: for plans, before there is an update. Pure.
+
 import { type EpochMs, formatTime } from '../../../api/brand.ts';
+import { defined } from '../../../api/defined.ts';
 import type { Hold, UpdatePacing } from '../../../api/update-pacing.ts';
 import { windowFaults, windowState } from './windows.ts';
 
 export interface Outlook {
   readonly holds: readonly Omit<Hold, 'since'>[];
-  /** Left of the window that is open, or all of the one that opens next; absent: no end is in sight. */
+  /**
+   * Left of the window that is open, or all of the one that opens next; absent: no end is in sight.
+   */
   readonly windowSeconds?: number;
   /** Windows that never open, each with the reason; absent: there are none. */
   readonly faults?: readonly string[];
@@ -37,7 +41,7 @@ export const outlookOf = (pacing: UpdatePacing, now: EpochMs): Outlook => {
       ...(pacing.approval === 'Required' ? [{ kind: 'Approval', reason: approval } as const] : []),
       ...(state.kind === 'open' ? [] : [{ kind: state.by, reason: state.reason, ...until }]),
     ],
-    ...(windowSeconds === undefined ? {} : { windowSeconds }),
+    ...defined({ windowSeconds }),
     ...(faults.length === 0 ? {} : { faults }),
     ...(waves.length === 0
       ? {}

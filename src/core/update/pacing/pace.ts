@@ -1,5 +1,5 @@
-// What waves, probes and the soak of blue/green make of an update at this moment, beside what held it already: how many
-// more nodes may be begun, what waits, what ends it. Pure.
+// What waves, probes and the soak of blue/green make of an update at this moment, beside what held
+// it already: how many more nodes may be begun, what waits, what ends it. Pure.
 import { type EpochMs, epochMs, formatTime, parseTime } from '../../../api/brand.ts';
 import { type Hold, soakOverAnnotation } from '../../../api/update-pacing.ts';
 import { lastHooks } from '../eta/last-hooks.ts';
@@ -61,7 +61,10 @@ const soakHolds = (observation: UpdateObservation): readonly Omit<Hold, 'since'>
 
 const usualIntervalSeconds = 30;
 
-/** While old nodes are kept, probes are looked at as often as they ask for: whoever fails then costs no new node. */
+/**
+ * While old nodes are kept, probes are looked at as often as they ask for: whoever fails then costs
+ * no new node.
+ */
 export const nextProbeAt = ({
   status,
   probes = [],

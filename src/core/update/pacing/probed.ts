@@ -1,5 +1,5 @@
-// What a health probe of an object looks at: where the object is found, and whether its condition is as wanted. One
-// reading for who carries an update out and who plans it. Pure.
+// What a health probe of an object looks at: where the object is found, and whether its condition
+// is as wanted. One reading for who carries an update out and who plans it. Pure.
 import type { Condition, KubeObject, ResourceType } from '../../../api/kube.ts';
 import type { Probe } from '../../../api/update-pacing.ts';
 

@@ -1,4 +1,5 @@
-// Health probes of an update: what was found, as reasons to wait or to give up. Who looks is the controller. Pure.
+// Health probes of an update: what was found, as reasons to wait or to give up. Who looks is the
+// controller. Pure.
 import type { HealthIssue } from '../../../api/nodegroup.ts';
 import type { Hold, Probe, ProbeResult } from '../../../api/update-pacing.ts';
 

@@ -1,4 +1,5 @@
-// Waves and probes as tables: how many nodes may be begun, what is waited for, what ends the update.
+// Waves and probes as tables: how many nodes may be begun, what is waited for, what ends the
+// update.
 import { describe, expect, it } from 'vitest';
 import { epochMs, formatTime } from '../../../api/brand.ts';
 import type { NodeGroupUpdate, UpdateStrategy } from '../../../api/nodegroup-update.ts';

@@ -1,5 +1,6 @@
-// Waves: so many of a group's nodes are updated, then the update rests for a while, and for whoever has to say
-// that it may go on. Which wave it is in stands in the journal; how far the wave is, the world says. Pure.
+// Waves: so many of a group's nodes are updated, then the update rests for a while, and for whoever
+// has to say that it may go on. Which wave it is in stands in the journal; how far the wave is, the
+// world says. Pure.
 import { type EpochMs, epochMs, formatTime, parseTime } from '../../../api/brand.ts';
 import type { NodeGroupUpdate } from '../../../api/nodegroup-update.ts';
 import {
@@ -19,7 +20,9 @@ export interface WaveFacts {
   readonly total: number;
   /** Of these, the ones that nothing was done to yet. */
   readonly untouched: number;
-  /** Nothing is drained, nothing leaves, and every new instance that was asked for is a whole node. */
+  /**
+   * Nothing is drained, nothing leaves, and every new instance that was asked for is a whole node.
+   */
   readonly isSettled: boolean;
   readonly probes: readonly Pick<Probe, 'name'>[];
   /** None of a probe that was not looked at. */

@@ -1,7 +1,9 @@
-// Maintenance windows as tables: crontab's rules, the clocks of time zones where they are set forward and back,
-// unions, freezes. Times in the names of zones are local, all else is UTC.
+// Maintenance windows as tables: crontab's rules, the clocks of time zones where they are set
+// forward and back, unions, freezes. Times in the names of zones are local, all else is UTC.
+
 import { describe, expect, it, vi } from 'vitest';
 import { epochMs, formatTime, parseTime } from '../../../api/brand.ts';
+import { defined } from '../../../api/defined.ts';
 import type { UpdatePacing } from '../../../api/update-pacing.ts';
 import { parseCron } from './cron.ts';
 import { windowState } from './windows.ts';
@@ -16,9 +18,7 @@ const told = (pacing: UpdatePacing, now: string): string => {
 };
 
 const daily = (cron: string, hours: number, timeZone?: string): UpdatePacing => ({
-  windows: [
-    { cron, durationSeconds: hours * 3600, ...(timeZone === undefined ? {} : { timeZone }) },
-  ],
+  windows: [{ cron, durationSeconds: hours * 3600, ...defined({ timeZone }) }],
 });
 
 const anHour = { cron: '0 2 * * *', durationSeconds: 3600 };

@@ -1,5 +1,6 @@
-// Whether steps of an update may begin now, by maintenance windows and freezes; when that changes next. Several
-// windows are open together when one of them is; a freeze closes all. Reads no clock. Pure.
+// Whether steps of an update may begin now, by maintenance windows and freezes; when that changes
+// next. Several windows are open together when one of them is; a freeze closes all. Reads no clock.
+// Pure.
 import { type EpochMs, epochMs, formatTime, parseTime } from '../../../api/brand.ts';
 import type { Freeze, MaintenanceWindow, UpdatePacing } from '../../../api/update-pacing.ts';
 import { type CivilDay, type Cron, isDayOf, parseCron } from './cron.ts';
@@ -10,14 +11,19 @@ const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 /** February 29 stays away for eight years around 2100. */
 const mostDaysAhead = 8 * 366;
-/** One that opens again each minute is followed for more than a day; what still goes on then has no end. */
+/**
+ * One that opens again each minute is followed for more than a day; what still goes on then has no
+ * end.
+ */
 const mostInARow = 1500;
 
 interface Schedule {
   readonly cron: Cron;
   readonly timeZone: string;
   readonly durationMs: number;
-  /** Starts by civil day, as far as they were looked for: a day on which clocks are set takes long. */
+  /**
+   * Starts by civil day, as far as they were looked for: a day on which clocks are set takes long.
+   */
   readonly known: Map<CivilMs, readonly number[]>;
 }
 
@@ -51,8 +57,8 @@ const timesOf = ({ cron }: Schedule, midnight: CivilMs): readonly CivilMs[] => {
 };
 
 /**
- * The starts of one civil day in the order of time. A time that clocks show twice counts once, but where
- * every hour counts.
+ * The starts of one civil day in the order of time. A time that clocks show twice counts once, but
+ * where every hour counts.
  */
 const findStarts = (schedule: Schedule, midnight: CivilMs): readonly number[] => {
   const { cron, timeZone } = schedule;

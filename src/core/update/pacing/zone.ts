@@ -1,5 +1,5 @@
-// Wall clocks of time zones: what a zone's clock shows at an instant, and at which instants it shows a time.
-// The rules are those of the runtime's own zone data (Intl); no clock is read. Pure.
+// Wall clocks of time zones: what a zone's clock shows at an instant, and at which instants it
+// shows a time. The rules are those of the runtime's own zone data (Intl); no clock is read. Pure.
 import { type EpochMs, epochMs } from '../../../api/brand.ts';
 
 /** A wall clock's reading as if it were UTC: good for adding and comparing, no instant. */
@@ -52,8 +52,8 @@ export const civilOf = (timeZone: string, at: number): CivilMs => {
 const dayMs = 86_400_000;
 
 /**
- * When the zone's clock shows `civil`, earliest first: twice where clocks are set back. Where they are set
- * forward over it, the instant at which they are.
+ * When the zone's clock shows `civil`, earliest first: twice where clocks are set back. Where they
+ * are set forward over it, the instant at which they are.
  */
 export const instantsOf = (timeZone: string, civil: CivilMs): readonly EpochMs[] => {
   const offsetAt = (at: number): number => civilOf(timeZone, at) - at;

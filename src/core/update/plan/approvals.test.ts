@@ -1,4 +1,5 @@
-// When somebody has to approve, by the model: before the begin, and when a wave with that gate is settled.
+// When somebody has to approve, by the model: before the begin, and when a wave with that gate is
+// settled.
 import { expect, it } from 'vitest';
 import {
   aGroup,

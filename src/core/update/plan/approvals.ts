@@ -1,5 +1,5 @@
-// What people will have to approve while an update runs, and about when: before it begins, and behind each wave with
-// that gate. How long they take is in no minute. Pure.
+// What people will have to approve while an update runs, and about when: before it begins, and
+// behind each wave with that gate. How long they take is in no minute. Pure.
 import type { Snapshot } from '../preflight/index.ts';
 import type { ModelInput, RunResult } from './model.ts';
 

@@ -1,5 +1,5 @@
-// Blue/green in the model of an update: all new nodes first, in two steps, then each place is free again as soon as
-// its node is empty; what comes when the last one is, comes once. Pure.
+// Blue/green in the model of an update: all new nodes first, in two steps, then each place is free
+// again as soon as its node is empty; what comes when the last one is, comes once. Pure.
 import { type Bounds, boundsOf } from './bounds.ts';
 import type { HookSpread } from './hooks.ts';
 import type { ModelInput } from './model.ts';
@@ -7,8 +7,8 @@ import type { ModelInput } from './model.ts';
 const nothing = { p50: 0, p90: 0, source: 'none' } as const;
 
 /**
- * As the run of a strategy that has all its new nodes at the beginning. They come in two steps, a toe and the others,
- * one after the other; nobody waits for the end of an old instance.
+ * As the run of a strategy that has all its new nodes at the beginning. They come in two steps, a
+ * toe and the others, one after the other; nobody waits for the end of an old instance.
  */
 export const asRun = (input: ModelInput): ModelInput => {
   if (input.strategy !== 'BLUE_GREEN') return input;
@@ -73,7 +73,9 @@ export const restedBounds = (input: ModelInput): Bounds => {
   return { ...bounds, nodeBound, budgetBound, lowerBound: Math.max(nodeBound, budgetBound) };
 };
 
-/** Nodes beyond those that are wanted, for as long as there are some: what the update costs besides. */
+/**
+ * Nodes beyond those that are wanted, for as long as there are some: what the update costs besides.
+ */
 export const extraNodeHours = (input: ModelInput, seconds: number): number => {
   const { surge, times, strategy } = input;
   const whole = Math.max(0, seconds - times.setup.p50);

@@ -11,7 +11,9 @@ export interface Bounds {
   readonly budgetBound: number;
   /** Of that budget. */
   readonly budget: string | undefined;
-  /** The smallest parallelism whose node bound is within the budget bound; undefined without one. */
+  /**
+   * The smallest parallelism whose node bound is within the budget bound; undefined without one.
+   */
   readonly kStar: number | undefined;
 }
 
@@ -61,8 +63,8 @@ export const boundsOf = (input: ModelInput): Bounds => {
   const budget = slowestBudget(input);
   const budgetBound = nodes.length === 0 ? 0 : first + budget.seconds + rest + terminate;
   const byDrains = first + perNode / maxUnavailable;
-  // Places that are used again only once the replacement is there: s + u of them with SURGE. It boots while the one
-  // before it ends.
+  // Places that are used again only once the replacement is there: s + u of them with SURGE. It
+  // boots while the one before it ends.
   const replaced = Math.max(0, nodes.length - surge);
   const perPlace = perNode - nodes.length * terminate;
   const byPlaces =

@@ -1,5 +1,7 @@
-// From a snapshot to the model's input. Budgets that never allow, and pods under several, are taken as
-// though their blockers were gone: the preflight names those, the model tells the time of the rest.
+// From a snapshot to the model's input. Budgets that never allow, and pods under several, are taken
+// as though their blockers were gone: the preflight names those, the model tells the time of the
+// rest.
+import { defined } from '../../../api/defined.ts';
 import { isOwnStrategy } from '../../../api/nodegroup-update.ts';
 import type { FullNode } from '../../../api/workloads.ts';
 import { isForced, isNodeReady, type MovedPod, type View } from '../preflight/view.ts';
@@ -64,7 +66,10 @@ export interface CloudTimes {
   readonly commonSpread?: number;
 }
 
-/** By instance id: whose turn comes when in the order that the controller draws; empty where it is not known. */
+/**
+ * By instance id: whose turn comes when in the order that the controller draws; empty where it is
+ * not known.
+ */
 const turnsIn = ({ snapshot: { group, target }, oldNodes }: View): ReadonlyMap<string, number> => {
   const { imageId, launchTemplate } = target;
   const ids = oldNodes.flatMap(({ instanceId }) => instanceId ?? []);
@@ -74,7 +79,7 @@ const turnsIn = ({ snapshot: { group, target }, oldNodes }: View): ReadonlyMap<s
   }
   const drawn = {
     groupName: group.name,
-    target: { imageId, ...(launchTemplate === undefined ? {} : { launchTemplate }) },
+    target: { imageId, ...defined({ launchTemplate }) },
   };
   return new Map(inOrderOfChance(ids, (id) => id, drawn).map((id, turn) => [id, turn]));
 };

@@ -1,6 +1,7 @@
-// Which old node a run takes next with Drover's strategy, as core/update/strategies/surge.ts chooses: what does not serve first,
-// hopeless ones last, then the fullest zone, the least wait for budgets, the longest chain, chance. Nodes that the gate
-// holds are set aside until the budget that holds them is less in use. Pure but for what it keeps of one run.
+// Which old node a run takes next with Drover's strategy, as core/update/strategies/surge.ts
+// chooses: what does not serve first, hopeless ones last, then the fullest zone, the least wait for
+// budgets, the longest chain, chance. Nodes that the gate holds are set aside until the budget that
+// holds them is less in use. Pure but for what it keeps of one run.
 import type { Compiled } from './compiled.ts';
 
 export interface Field {
@@ -60,7 +61,10 @@ export class Candidates {
   readonly #lineOf: readonly Line[];
   readonly #turns: Int32Array;
   readonly #states: Uint8Array;
-  /** Per budget: the nodes that it holds, and from how many of its pods on their way on the first of them may be drained. */
+  /**
+   * Per budget: the nodes that it holds, and from how many of its pods on their way on the first of
+   * them may be drained.
+   */
   readonly #held: readonly number[][];
   readonly #heldUntil: Float64Array;
   readonly #needs: Float64Array;
@@ -196,7 +200,9 @@ export class Candidates {
     if (holes > limit) line.nodes = line.nodes.filter((node) => states[node] !== taken);
   }
 
-  /** Keeps the one that waits less beside the drains under way, then the one with the longer chain. */
+  /**
+   * Keeps the one that waits less beside the drains under way, then the one with the longer chain.
+   */
   #compare(node: number, { outstanding, left }: Field, best: Best): void {
     const { loads, allowed } = this.#model;
     const end = loads.first[node + 1] ?? 0;

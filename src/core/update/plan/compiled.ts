@@ -1,5 +1,5 @@
-// The model's input as arrays of numbers, made once for all runs of a plan: nodes, pods, applications and budgets by index.
-// Pure.
+// The model's input as arrays of numbers, made once for all runs of a plan: nodes, pods,
+// applications and budgets by index. Pure.
 import { type ModelApp, type ModelInput, spreadFactor } from './model.ts';
 import type { Chance } from './random.ts';
 import { drawStop, Stops } from './stops.ts';
@@ -23,7 +23,10 @@ export interface CompiledApps {
   readonly pods: Int32Array;
 }
 
-/** What the pods of each old node ask of each budget: those of node n from `first[n]` to before `first[n + 1]`. */
+/**
+ * What the pods of each old node ask of each budget: those of node n from `first[n]` to before
+ * `first[n + 1]`.
+ */
 export interface CompiledLoads {
   readonly first: Int32Array;
   readonly budget: Int32Array;

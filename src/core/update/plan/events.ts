@@ -1,5 +1,5 @@
-// The events of one run in the order of their times; at one time in the order in which they were added. Arrays of numbers:
-// a run of a large group has some hundred thousand events.
+// The events of one run in the order of their times; at one time in the order in which they were
+// added. Arrays of numbers: a run of a large group has some hundred thousand events.
 
 /** What happens; a number, since events are kept in arrays of numbers. */
 export const happening = {

@@ -1,5 +1,6 @@
-// A digest of what a plan rests on: group and all that its updateConfig says, target, old nodes, who has pods on them, budgets. Names of
-// single pods and times are not in it: a pod that was restarted does not make a plan stale. Pure.
+// A digest of what a plan rests on: group and all that its updateConfig says, target, old nodes,
+// who has pods on them, budgets. Names of single pods and times are not in it: a pod that was
+// restarted does not make a plan stale. Pure.
 import { fnv1aHex, fnvBasis } from '../../fnv.ts';
 import type { Snapshot } from '../preflight/snapshot.ts';
 import type { View } from '../preflight/view.ts';

@@ -1,5 +1,5 @@
-// How long the hooks of an update take, for its model: as they took in earlier updates of the group, else a guess; none
-// takes longer than it may. Pure.
+// How long the hooks of an update take, for its model: as they took in earlier updates of the
+// group, else a guess; none takes longer than it may. Pure.
 import {
   defaultHookTimeoutSeconds,
   type HookKind,

@@ -1,4 +1,5 @@
-// Public entry of the plan of an update: what will happen, how long it takes, what stands against it.
+// Public entry of the plan of an update: what will happen, how long it takes, what stands against
+// it.
 export type { CloudTimes } from './build.ts';
 export type { PlanBasis } from './hash.ts';
 export {

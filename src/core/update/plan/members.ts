@@ -1,5 +1,6 @@
-// The nodes of a run and what they add up to: how many serve, are on their way, count for Auto Scaling or in their zone.
-// Sums are kept, so that no event looks at all nodes. Pure but for what it keeps of one run.
+// The nodes of a run and what they add up to: how many serve, are on their way, count for Auto
+// Scaling or in their zone. Sums are kept, so that no event looks at all nodes. Pure but for what
+// it keeps of one run.
 import type { Compiled } from './compiled.ts';
 import type { ModelInput } from './model.ts';
 
@@ -98,7 +99,10 @@ export class Members {
     return this.#moving === 0;
   }
 
-  /** One that serves may be drained: as many are left then as are wanted, less those that may be away. */
+  /**
+   * One that serves may be drained: as many are left then as are wanted, less those that may be
+   * away.
+   */
   get hasSpare(): boolean {
     const { desired, nodes, done, maxUnavailable } = this.#input;
     // A group that has not grown to what is wanted yet is planned as it is.
@@ -114,8 +118,8 @@ export class Members {
   }
 
   /**
-   * Of the zone with most new nodes one that is empty, else the oldest, as Auto Scaling's default termination policy; -1:
-   * there is none.
+   * Of the zone with most new nodes one that is empty, else the oldest, as Auto Scaling's default
+   * termination policy; -1: there is none.
    */
   surplus(podsOn: (node: number) => number): number {
     const up: number[] = [];

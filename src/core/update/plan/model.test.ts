@@ -1,11 +1,13 @@
 // What a spread promises of the times that are drawn from it.
+
 import { describe, expect, it } from 'vitest';
+import { defined } from '../../../api/defined.ts';
 import { draw } from './model.ts';
 import { chanceOf } from './random.ts';
 
 const drawn = (most?: number): readonly number[] => {
   const chance = chanceOf(1);
-  const spread = { p50: 4, p90: 8, source: 'test', ...(most === undefined ? {} : { most }) };
+  const spread = { p50: 4, p90: 8, source: 'test', ...defined({ most }) };
   return Array.from({ length: 4000 }, () => draw(spread, chance));
 };
 const shareBelow = (values: readonly number[], limit: number): number =>

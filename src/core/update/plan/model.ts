@@ -1,5 +1,5 @@
-// What the model of an update is told: nodes, pods, budgets and times, all explicit. Times are medians
-// with what one in ten exceeds; in seconds throughout. Types and their defaults only.
+// What the model of an update is told: nodes, pods, budgets and times, all explicit. Times are
+// medians with what one in ten exceeds; in seconds throughout. Types and their defaults only.
 import type { UpdateStrategy } from '../../../api/nodegroup-update.ts';
 import type { HookSpread, HookSpreads } from './hooks.ts';
 import type { Chance } from './random.ts';
@@ -25,7 +25,10 @@ export interface ModelNode {
   readonly name: string;
   readonly zone: string;
   readonly isReady: boolean;
-  /** Its kubelet is silent: no pod of it ever stops, and each counts as gone after `unstoppableSeconds`. */
+  /**
+   * Its kubelet is silent: no pod of it ever stops, and each counts as gone after
+   * `unstoppableSeconds`.
+   */
   readonly isUnreachable?: boolean;
   /** A budget of its pods never allows: such nodes are taken last. */
   readonly isHopeless?: boolean;
@@ -66,7 +69,10 @@ export interface ModelTimes {
   readonly terminate: Spread;
   /** Until the controllers see that a new node is there, or that what was marked is set back. */
   readonly look: Spread;
-  /** Until the scheduler looks again for a place, of a pod that found none: others may take the room before it. */
+  /**
+   * Until the scheduler looks again for a place, of a pod that found none: others may take the room
+   * before it.
+   */
   readonly backoff: Spread;
   /** Of hooks that there are. */
   readonly hooks?: HookSpreads;
@@ -113,9 +119,15 @@ export interface ModelInput {
   readonly times: ModelTimes;
   /** From a node's marks until it may be empty: schedulers are given that long to see them. */
   readonly settleSeconds: number;
-  /** How much slower or faster the cloud is throughout a run, as a standard deviation of its logarithm. */
+  /**
+   * How much slower or faster the cloud is throughout a run, as a standard deviation of its
+   * logarithm.
+   */
   readonly commonSpread: number;
-  /** Up to which share one application is slower or faster than it was: its pods are alike, so they do not even out. */
+  /**
+   * Up to which share one application is slower or faster than it was: its pods are alike, so they
+   * do not even out.
+   */
   readonly appSpread: number;
 }
 
@@ -157,7 +169,10 @@ export const defaultTimes = {
   terminate: { p50: 45, p90: 90, source: 'default' },
   /** kube-scheduler: 1 s after the first try in vain, twice as long after each, 10 s at most. */
   backoff: { p50: 4, p90: 10, source: 'default' },
-  /** While instances come and go the cloud is looked at every second, and changes of nodes are gathered as long. */
+  /**
+   * While instances come and go the cloud is looked at every second, and changes of nodes are
+   * gathered as long.
+   */
   look: { p50: 1.6, p90: 2.4, source: 'default' },
   replace: { p50: 20, p90: 60, source: 'default' },
   /** Bounded by the grace period. */
@@ -178,7 +193,10 @@ export const unstoppableSeconds = 30;
 /** Of a standard normal, nine of ten are below it. */
 const z90 = 1.2816;
 
-/** What a standard normal is multiplied with in the exponent: the standard deviation of the logarithm. */
+/**
+ * What a standard normal is multiplied with in the exponent: the standard deviation of the
+ * logarithm.
+ */
 export const spreadFactor = ({ p50, p90 }: Spread): number =>
   p50 <= 0 ? 0 : Math.log(Math.max(p90, p50) / p50) / z90;
 

@@ -171,7 +171,8 @@ describe('the verdict', () => {
     expect(first).toMatchObject({ check: 'budget-never-allows', object: { name: 'demo/web' } });
     expect(first?.consequence.node).toMatch(/^n[1-5]$/);
     expect(first?.consequence.pod).toMatch(/^demo\/web-/);
-    // The first drain begins when the surge is there, a bit after a boot; it fails 15 minutes later.
+    // The first drain begins when the surge is there, a bit after a boot; it fails 15 minutes
+    // later.
     expect(first?.consequence.minute).toBeGreaterThanOrEqual(16);
     expect(first?.consequence.minute).toBeLessThanOrEqual(20);
   });

@@ -1,6 +1,8 @@
 // The plan of an update: verdict, sums, order and batches, and what the preflight found. The same
 // snapshot gives the same plan. Pure; nothing here changes anything.
+
 import { formatTime } from '../../../api/brand.ts';
+import { defined } from '../../../api/defined.ts';
 import {
   isOwnStrategy,
   type SkippedType,
@@ -199,7 +201,7 @@ const sums = (input: ModelInput, runs: readonly RunResult[]) => {
       by: isByBudget ? ('budget' as const) : ('nodes' as const),
       ...(isByBudget && budget !== undefined ? { budget } : {}),
     },
-    ...(bounds.kStar === undefined ? {} : { kStar: bounds.kStar }),
+    ...defined({ kStar: bounds.kStar }),
     runs: runs.length,
     lateRunsPercent: runs.length === 0 ? 0 : Math.round((100 * late) / runs.length),
   };

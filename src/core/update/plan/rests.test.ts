@@ -1,7 +1,9 @@
-// Waves, batches and hooks that nobody has seen in runs of an update: what waits for what, and what is as long in all
-// nodes of a run.
+// Waves, batches and hooks that nobody has seen in runs of an update: what waits for what, and what
+// is as long in all nodes of a run.
+
 import { describe, expect, it } from 'vitest';
 import { anInput } from '../../../../test/builders/core-update-plan.ts';
+import { defined } from '../../../api/defined.ts';
 import { asRun } from './blue-green.ts';
 import { quantileOf } from './forecast.ts';
 import { hookSpreads } from './hooks.ts';
@@ -37,7 +39,7 @@ describe('waves in a run', () => {
 describe('batches of blue/green in a run', () => {
   const blueGreen = { strategy: 'BLUE_GREEN', maxUnavailable: 1 } as const;
   const of = (allowed: number | undefined, batchSoakSeconds: number): number => {
-    const app = { replace: 200, ...(allowed === undefined ? {} : { allowed }) };
+    const app = { replace: 200, ...defined({ allowed }) };
     return runOf({ ...anInput(4, [app], blueGreen), batchSoakSeconds }).seconds;
   };
 

@@ -1,5 +1,6 @@
-// When no further node is begun in a run though there would be a place: until a wave or a batch of blue/green is over,
-// and while the update rests behind it. What goes on meanwhile, goes on. Pure but for the rest that it is in.
+// When no further node is begun in a run though there would be a place: until a wave or a batch of
+// blue/green is over, and while the update rests behind it. What goes on meanwhile, goes on. Pure
+// but for the rest that it is in.
 import type { ModelInput } from './model.ts';
 
 export interface RestFacts {

@@ -1,11 +1,18 @@
-// Which new node of a run takes a pod: the one with the fewest of its application, then with the fewest pods, as
-// kube-scheduler spreads the pods of one owner over hosts. Pure but for the pods that it counts.
+// Which new node of a run takes a pod: the one with the fewest of its application, then with the
+// fewest pods, as kube-scheduler spreads the pods of one owner over hosts. Pure but for the pods
+// that it counts.
 
-/** As many nodes as kube-scheduler scores at least (minFeasibleNodesToFind): beyond them it looks at a share. */
+/**
+ * As many nodes as kube-scheduler scores at least (minFeasibleNodesToFind): beyond them it looks at
+ * a share.
+ */
 const mostLooks = 100;
 const none = -1;
 
-/** Pods of an application on a node: a hash table of numbers, in which most nodes have no pod of most applications. */
+/**
+ * Pods of an application on a node: a hash table of numbers, in which most nodes have no pod of
+ * most applications.
+ */
 class PairCounts {
   #keys: Float64Array;
   #counts: Int32Array;
@@ -54,7 +61,10 @@ class PairCounts {
   }
 }
 
-/** Nodes by how many pods they have, as linked lists: the emptiest are found at once, in the order in which they came. */
+/**
+ * Nodes by how many pods they have, as linked lists: the emptiest are found at once, in the order
+ * in which they came.
+ */
 export class Room {
   readonly #podRoom: number;
   readonly #counts: PairCounts;

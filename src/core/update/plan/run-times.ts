@@ -1,12 +1,14 @@
-// How long things take in one run: drawn from their spreads, faster or slower as the cloud is in that run, and each
-// hook as it is in that run. Pure.
+// How long things take in one run: drawn from their spreads, faster or slower as the cloud is in
+// that run, and each hook as it is in that run. Pure.
 import type { HookKind } from '../../../api/update-hooks.ts';
 import { type CompiledApps, drawReplace } from './compiled.ts';
 import type { HookSpread } from './hooks.ts';
 import { draw, type ModelInput, type Spread } from './model.ts';
 import type { Chance } from './random.ts';
 
-/** Seen to be over, and then seen to be set back; EKS' scale-down is over with its last instance. */
+/**
+ * Seen to be over, and then seen to be set back; EKS' scale-down is over with its last instance.
+ */
 const looksAtEnd = { SURGE: 2, BLUE_GREEN: 2, MINIMAL: 1, DEFAULT: 0 } as const;
 
 /** Of one hook in one run: what is guessed once, or how much slower it is than it was measured. */

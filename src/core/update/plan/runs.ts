@@ -1,5 +1,5 @@
-// How many runs a plan takes: as many as its quantiles need, and more where runs are cheap. Pure: the number follows from
-// the snapshot alone, so the same snapshot gives the same plan.
+// How many runs a plan takes: as many as its quantiles need, and more where runs are cheap. Pure:
+// the number follows from the snapshot alone, so the same snapshot gives the same plan.
 import { asRun } from './blue-green.ts';
 import { compile } from './compiled.ts';
 import type { ModelInput, RunResult } from './model.ts';
@@ -11,16 +11,28 @@ export const mostRuns = 200;
 const fewestRuns = 32;
 /** Runs are added so many at a time. */
 const runsAtOnce = 8;
-/** Evictions of all runs together that cost less than a second: within these no plan takes fewer than `mostRuns`. */
+/**
+ * Evictions of all runs together that cost less than a second: within these no plan takes fewer
+ * than `mostRuns`.
+ */
 const cheapEvictions = 200_000;
-/** Evictions of all runs together that no plan exceeds by more than `fewestRuns`: some 15 s of processor time. */
+/**
+ * Evictions of all runs together that no plan exceeds by more than `fewestRuns`: some 15 s of
+ * processor time.
+ */
 const mostEvictions = 8_000_000;
-/** p50 and p90 are known well enough when they are known to this share of themselves, nine times of ten. */
+/**
+ * p50 and p90 are known well enough when they are known to this share of themselves, nine times of
+ * ten.
+ */
 const tolerance = 0.05;
 /** Of a standard normal, nine of ten are within this of its mean, either way. */
 const z95 = 1.645;
 
-/** Whether the order statistics about p50 and p90 that hold the true ones nine times of ten are close together. */
+/**
+ * Whether the order statistics about p50 and p90 that hold the true ones nine times of ten are
+ * close together.
+ */
 export const areKnown = (seconds: readonly number[]): boolean => {
   const sorted = seconds.toSorted((a, b) => a - b);
   const count = sorted.length;
@@ -51,8 +63,8 @@ export interface RunSums {
 }
 
 /**
- * Of these in the order that the update will take: for where and when something happens first. All of them where pods
- * may lack room, since how often they do is a finding.
+ * Of these in the order that the update will take: for where and when something happens first. All
+ * of them where pods may lack room, since how often they do is a finding.
  */
 const orderedShare = 0.25;
 

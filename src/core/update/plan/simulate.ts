@@ -1,5 +1,6 @@
-// One run of an update in virtual time: nodes are released, budgets hand out tokens, replacements come up, instances
-// go and come. What cannot be evicted goes here in the end, and a drain that took longer than it may is late.
+// One run of an update in virtual time: nodes are released, budgets hand out tokens, replacements
+// come up, instances go and come. What cannot be evicted goes here in the end, and a drain that
+// took longer than it may is late.
 import { Candidates } from './candidates.ts';
 import { type Compiled, compile, type Habits, habitsOf } from './compiled.ts';
 import { DrainLog } from './drain-log.ts';
@@ -14,7 +15,9 @@ import { Tokens } from './tokens.ts';
 import { turnsOf } from './turns.ts';
 
 const none = -1;
-/** So many pods try each new node, if no more wait: as many as its room twice, where that is more. */
+/**
+ * So many pods try each new node, if no more wait: as many as its room twice, where that is more.
+ */
 const mostTried = 256;
 
 class Run {
@@ -115,7 +118,9 @@ class Run {
     for (const pod of this.#podsOf(node)) if (this.#tokens.isWaiting(pod)) this.#evict(pod);
   }
 
-  /** Pods that wait for a place which only the end of their drain would bring: let go, as by force. */
+  /**
+   * Pods that wait for a place which only the end of their drain would bring: let go, as by force.
+   */
   #unstick(): boolean {
     const before = this.#evictions;
     for (let node = 0; node < this.#members.count; node++) {

@@ -1,4 +1,5 @@
-// How long pods take to stop in a plan: seen, told or guessed, within their grace; and what a run draws of it.
+// How long pods take to stop in a plan: seen, told or guessed, within their grace; and what a run
+// draws of it.
 import { describe, expect, it } from 'vitest';
 import { anInput, withSpread } from '../../../../test/builders/core-update-plan.ts';
 import { aPod, type PodOverrides } from '../../../../test/builders/core-update-preflight.ts';

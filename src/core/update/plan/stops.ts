@@ -1,5 +1,6 @@
-// How long the pods of an owner take to stop: as they did when nodes were drained, else as the cloud's times say, else a
-// guess in which some owners use their whole grace. Never longer than the grace, never shorter than a preStop sleep. Pure.
+// How long the pods of an owner take to stop: as they did when nodes were drained, else as the
+// cloud's times say, else a guess in which some owners use their whole grace. Never longer than the
+// grace, never shorter than a preStop sleep. Pure.
 import type { FullPod, Workload } from '../../../api/workloads.ts';
 import { defaultTimes, draw, type ModelApp, type Spread, spreadFactor } from './model.ts';
 import { type Chance, chanceOf } from './random.ts';
@@ -9,7 +10,10 @@ export interface StopSpread extends Spread {
   readonly most: number;
   /** None takes less: what preStop sleeps. */
   readonly least?: number;
-  /** It was seen pod by pod, and is drawn so; what is told or guessed is drawn once per run, since pods are alike. */
+  /**
+   * It was seen pod by pod, and is drawn so; what is told or guessed is drawn once per run, since
+   * pods are alike.
+   */
   readonly isSeen?: true;
   /** Of a guess: the share of runs in which the owner's pods take `most`. */
   readonly graceShare?: number;
@@ -19,8 +23,8 @@ export interface StopSpread extends Spread {
 const defaultGraceSeconds = 30;
 
 /**
- * Processes that do not handle SIGTERM, as a shell that is PID 1, run until the kubelet kills them. How many do is not
- * measured: one owner in ten.
+ * Processes that do not handle SIGTERM, as a shell that is PID 1, run until the kubelet kills them.
+ * How many do is not measured: one owner in ten.
  */
 export const defaultGraceShare = 0.1;
 
@@ -82,7 +86,10 @@ export const stopSpread = (pods: readonly FullPod[], { seen, told }: KnownStops)
   return { ...guess, ...(least === 0 ? {} : { least }), graceShare: defaultGraceShare };
 };
 
-/** Seconds by the key of who scales the pods: a record names the ReplicaSet where that is a Deployment. */
+/**
+ * Seconds by the key of who scales the pods: a record names the ReplicaSet where that is a
+ * Deployment.
+ */
 export const seenStops = (
   times: readonly { readonly owner: string; readonly seconds: readonly number[] }[],
   workloads: readonly Workload[],
@@ -111,7 +118,10 @@ const streamOfStops = 0x5bd1e995;
 export class Stops {
   readonly #apps: readonly ModelApp[];
   readonly #once: Float64Array;
-  /** Of applications whose stops were seen: how much slower they are in this run, and the factor of the normal; else 0. */
+  /**
+   * Of applications whose stops were seen: how much slower they are in this run, and the factor of
+   * the normal; else 0.
+   */
   readonly #pace: Float64Array;
   readonly #factor: Float64Array;
   readonly #own: Chance;

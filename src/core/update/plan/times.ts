@@ -1,7 +1,9 @@
-// How long things take in this cluster, as far as what stands there tells: boots from instances and their nodes,
-// replacements from pods that became Ready once and never restarted, launches and terminations from what Auto Scaling
-// did, preparation from earlier updates. Pure.
+// How long things take in this cluster, as far as what stands there tells: boots from instances and
+// their nodes, replacements from pods that became Ready once and never restarted, launches and
+// terminations from what Auto Scaling did, preparation from earlier updates. Pure.
+
 import { parseTime } from '../../../api/brand.ts';
+import { defined } from '../../../api/defined.ts';
 import type { Condition } from '../../../api/kube.ts';
 import type { FullPod } from '../../../api/workloads.ts';
 import type { ActivityFacts, PlannedNode, TimeFacts } from '../preflight/snapshot.ts';
@@ -74,7 +76,10 @@ const longestActivitySeconds = 600;
 
 const isUsual = (seconds: number): boolean => seconds > 0 && seconds <= longestActivitySeconds;
 
-/** One that was asked for by name: what a scale-in chooses drains first, and its time is that of its pods. */
+/**
+ * One that was asked for by name: what a scale-in chooses drains first, and its time is that of its
+ * pods.
+ */
 const isTermination = ({ description, cause = '' }: ActivityFacts): boolean =>
   /^Terminating/.test(description) && /was taken out of service in response to a user/.test(cause);
 
@@ -82,7 +87,10 @@ const isTermination = ({ description, cause = '' }: ActivityFacts): boolean =>
 const isReplacement = ({ description, cause = '' }: ActivityFacts): boolean =>
   /^Launching/.test(description) && /difference between desired and actual/.test(cause);
 
-/** By which request the size was changed, to the second; a group that was just made launches at once. */
+/**
+ * By which request the size was changed, to the second; a group that was just made launches at
+ * once.
+ */
 const askedAt = ({ cause = '' }: ActivityFacts): number | undefined =>
   parseTime(/At (\S+Z) a user request (?:update|set)/.exec(cause)?.[1]);
 
@@ -108,8 +116,6 @@ export const measuredTimes = ({ activities, setups }: TimeFacts): MeasuredTimes 
   const launch = spreadOf(launchSeconds(done).filter(isUsual), 'launch');
   const terminate = spreadOf(ends.filter(isUsual), 'termination');
   return {
-    ...(setup === undefined ? {} : { setup }),
-    ...(launch === undefined ? {} : { launch }),
-    ...(terminate === undefined ? {} : { terminate }),
+    ...defined({ setup, launch, terminate }),
   };
 };

@@ -1,5 +1,5 @@
-// The budgets of a run: what each allows now, which pods wait for it, and how many of its pods are on their way or on old
-// nodes yet. Pure but for what it keeps of one run.
+// The budgets of a run: what each allows now, which pods wait for it, and how many of its pods are
+// on their way or on old nodes yet. Pure but for what it keeps of one run.
 import type { Compiled } from './compiled.ts';
 
 const none = -1;

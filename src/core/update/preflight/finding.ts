@@ -45,9 +45,15 @@ export interface Forecast {
   readonly firstDrained: (
     nodes: readonly string[],
   ) => { readonly node: string; readonly minute: number } | undefined;
-  /** Nodes that keep waiting, to the end of their drain's time, for replacements that have no place: in which share of the runs. */
+  /**
+   * Nodes that keep waiting, to the end of their drain's time, for replacements that have no place:
+   * in which share of the runs.
+   */
   readonly starved: ReadonlyMap<string, number>;
-  /** In which share of the runs any node does: more than of each alone, where it is another one in each run. */
+  /**
+   * In which share of the runs any node does: more than of each alone, where it is another one in
+   * each run.
+   */
   readonly starvedShare: number;
   /** Minutes until the first new node is asked for. */
   readonly firstLaunchMinute: number;

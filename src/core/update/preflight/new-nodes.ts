@@ -1,5 +1,6 @@
-// What a new node of the group will be, one for each zone that gets any: labels, taints, room. Read off
-// a node that is there, where the target does not say otherwise. Pure.
+// What a new node of the group will be, one for each zone that gets any: labels, taints, room. Read
+// off a node that is there, where the target does not say otherwise. Pure.
+import { defined } from '../../../api/defined.ts';
 import type { Taint } from '../../../api/kube.ts';
 import type { FullPod } from '../../../api/workloads.ts';
 import { classifyPods } from '../../drain/index.ts';
@@ -54,15 +55,13 @@ const labelsOf = (snapshot: Snapshot, sample: PlannedNode | undefined, zone: str
     has['kubernetes.io/arch'];
   return {
     ...Object.fromEntries(own),
-    ...(type === undefined ? {} : { 'node.kubernetes.io/instance-type': type }),
+    ...defined({ 'node.kubernetes.io/instance-type': type }),
     ...(arch === undefined ? {} : { 'kubernetes.io/arch': arch, 'beta.kubernetes.io/arch': arch }),
     ...Object.fromEntries(zoneLabels.map((key) => [key, zone])),
     ...group.labels,
     'eks.amazonaws.com/nodegroup': group.name,
     'eks.amazonaws.com/capacityType': group.capacityType,
-    ...(target.imageId === undefined
-      ? {}
-      : { 'eks.amazonaws.com/nodegroup-image': target.imageId }),
+    ...defined({ 'eks.amazonaws.com/nodegroup-image': target.imageId }),
   };
 };
 

@@ -61,7 +61,9 @@ const requestsOf = (container: Container): Amounts => ({
 /** Claims of a pod count as this resource: what drivers can attach to a node is bounded. */
 export const volumesResource = 'attachable-volumes';
 
-/** What the scheduler reserves for a pod: containers and sidecars, or the largest init container. */
+/**
+ * What the scheduler reserves for a pod: containers and sidecars, or the largest init container.
+ */
 export const podAmounts = ({ spec }: FullPod): Amounts => {
   const sidecars = (spec.initContainers ?? []).filter((one) => one.restartPolicy === 'Always');
   const inits = (spec.initContainers ?? []).filter((one) => one.restartPolicy !== 'Always');

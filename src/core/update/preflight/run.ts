@@ -1,5 +1,5 @@
-// Runs the checks over a snapshot. A check whose facts could not be read says so instead of passing.
-// Sorted: blockers first, then by when they bite. Pure.
+// Runs the checks over a snapshot. A check whose facts could not be read says so instead of
+// passing. Sorted: blockers first, then by when they bite. Pure.
 import { checks } from './checks/index.ts';
 import type { Check, Finding, Severity } from './finding.ts';
 import type { Snapshot } from './snapshot.ts';

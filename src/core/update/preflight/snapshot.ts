@@ -1,5 +1,6 @@
-// Snapshot: everything that plan and preflight of an update know, read once. Plain data; what could not
-// be read is named in `unread` with the reason, and the checks that need it say so. Never decides.
+// Snapshot: everything that plan and preflight of an update know, read once. Plain data; what could
+// not be read is named in `unread` with the reason, and the checks that need it say so. Never
+// decides.
 import type { EpochMs } from '../../../api/brand.ts';
 import type { NodeDisruption } from '../../../api/disruption.ts';
 import type { PodDisruptionBudget, Taint } from '../../../api/kube.ts';
@@ -57,8 +58,9 @@ export interface TargetFacts extends RevisionFacts {
   /** Why the target cannot be: unknown release, no such template. */
   readonly problem?: string;
   /**
-   * The version of the group's derived template, where the update makes no further one: what was started from it or later is
-   * up to date. Absent: a further one is made, and only the labels of a node can say that it is up to date.
+   * The version of the group's derived template, where the update makes no further one: what was
+   * started from it or later is up to date. Absent: a further one is made, and only the labels of a
+   * node can say that it is up to date.
    */
   readonly templateVersion?: string;
   /** The image of the target, where EC2 knows no such image. */
@@ -89,7 +91,10 @@ export interface GroupFacts {
   readonly cooldownSeconds: number;
   /** Of Drover's own strategies: what becomes of an update that finds no room for new nodes. */
   readonly onShortage?: ShortagePolicy;
-  /** What becomes of a step that does not succeed: the update's own policies, the group's, EKS' numbers. */
+  /**
+   * What becomes of a step that does not succeed: the update's own policies, the group's, EKS'
+   * numbers.
+   */
   readonly policies?: Policies;
   /** Of blue/green alone: how long old nodes are kept empty, all of them and each batch. */
   readonly soakSeconds?: number;
@@ -97,10 +102,16 @@ export interface GroupFacts {
   /** Work of people's own beside each node, and how long that took in earlier updates. */
   readonly hooks?: UpdateHooks;
   readonly hookTimes?: readonly HookTime[];
-  /** As it stands in the group: windows, freezes, waves, probes, approval and whatever else an update goes by. */
+  /**
+   * As it stands in the group: windows, freezes, waves, probes, approval and whatever else an
+   * update goes by.
+   */
   readonly updateConfig?: UpdateConfig;
   readonly current: RevisionFacts;
-  /** New nodes more than asked for that an earlier update could not drain: the next one takes them back. */
+  /**
+   * New nodes more than asked for that an earlier update could not drain: the next one takes them
+   * back.
+   */
   readonly leftover?: number;
   /** An update of it that runs now. */
   readonly activeUpdate?: string;
@@ -174,7 +185,9 @@ export interface TimeFacts {
   readonly isEmbedded?: true;
 }
 
-/** A health probe of the group that does not pass now, or of which that cannot be told from here. */
+/**
+ * A health probe of the group that does not pass now, or of which that cannot be told from here.
+ */
 export interface ProbeFact {
   readonly name: string;
   readonly object: { readonly kind: string; readonly name: string };

@@ -1,5 +1,5 @@
-// Which of EC2's quotas of vCPUs an instance counts against, by its family and how it is bought. Codes and names as
-// Service Quotas has them. Pure.
+// Which of EC2's quotas of vCPUs an instance counts against, by its family and how it is bought.
+// Codes and names as Service Quotas has them. Pure.
 
 export interface VcpuQuota {
   readonly code: string;
@@ -45,7 +45,10 @@ const p5Spot = quota('L-C4BD4855', 'All P5 Spot Instance Requests');
 /** Those that live on hosts of their own alone. */
 const onHosts: ReadonlySet<string> = new Set(['mac']);
 
-/** Undefined where no quota of vCPUs is known: instances on hosts, families that are newer than this table. */
+/**
+ * Undefined where no quota of vCPUs is known: instances on hosts, families that are newer than this
+ * table.
+ */
 export const vcpuQuotaOf = (instanceType: string, isSpot: boolean): VcpuQuota | undefined => {
   const [family = ''] = /^[a-z]+/.exec(instanceType) ?? [];
   if (onHosts.has(family)) return undefined;

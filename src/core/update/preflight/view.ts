@@ -1,5 +1,5 @@
-// The snapshot as the checks ask for it: pods of the old nodes with owner and budgets, what a new node
-// will be, who else can take pods. Worked out once per preflight; decides nothing.
+// The snapshot as the checks ask for it: pods of the old nodes with owner and budgets, what a new
+// node will be, who else can take pods. Worked out once per preflight; decides nothing.
 import type { PodDisruptionBudget } from '../../../api/kube.ts';
 import type { FullPod, Workload } from '../../../api/workloads.ts';
 import {

@@ -1,5 +1,5 @@
-// Which request an update is: the same request has the same name, whoever makes the object, so that a second creation
-// is refused by the API server and not carried out. Pure.
+// Which request an update is: the same request has the same name, whoever makes the object, so that
+// a second creation is refused by the API server and not carried out. Pure.
 import type { KubeObject } from '../../../api/kube.ts';
 import type { NodeGroupSpec } from '../../../api/nodegroup.ts';
 import {

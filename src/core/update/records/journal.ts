@@ -1,5 +1,7 @@
 // What an update writes down of itself: the phase it enters, how far it is, how it fails. Pure.
+
 import { epochMs, formatTime, parseTime } from '../../../api/brand.ts';
+import { defined } from '../../../api/defined.ts';
 import type { HealthIssue } from '../../../api/nodegroup.ts';
 import type {
   MissingNode,
@@ -41,7 +43,7 @@ export const fail = (
   message: bounded(errors)[0]?.message ?? '',
   failedNodes: failed.slice(0, maxFailedNodes).map(({ instance, state }) => ({
     instanceId: instance.instanceId,
-    ...(instance.nodeName === undefined ? {} : { node: instance.nodeName }),
+    ...defined({ node: instance.nodeName }),
     message: state.kind === 'failed' ? state.message : '',
   })),
 });
@@ -155,7 +157,10 @@ interface PaceTold {
   readonly eta: UpdateProgress['eta'];
 }
 
-/** How fast it goes while nodes are replaced, and when that will be over as far as there is ground to say. */
+/**
+ * How fast it goes while nodes are replaced, and when that will be over as far as there is ground
+ * to say.
+ */
 const paceOf = (
   observation: UpdateObservation,
   { change, steps }: UpdateDecision,
@@ -176,11 +181,14 @@ const paceOf = (
   if (phase === 'Soaking') return { pace: status.pace, eta: soakEta(observation) };
   if (phase !== 'ScalingUp' && phase !== 'Marking') return { pace: status.pace, eta: undefined };
   const { startedAt } = status;
-  const eta = planned({ ...around, ...(startedAt === undefined ? {} : { startedAt }) });
+  const eta = planned({ ...around, ...defined({ startedAt }) });
   return { pace: status.pace, eta: isPaused ? undefined : eta };
 };
 
-/** Until when budgets keep the nodes that are being drained, whatever is done but to change these; Infinity: to the end. */
+/**
+ * Until when budgets keep the nodes that are being drained, whatever is done but to change these;
+ * Infinity: to the end.
+ */
 const keptUntil = (
   { update }: Pick<UpdateObservation, 'update'>,
   { old }: Herd,
@@ -215,7 +223,7 @@ export const withProgress = (
   const counts = progressOf(observation, herd);
   const { pace, eta: known } = paceOf(observation, decided, counts);
   const eta = notBefore(known, keptUntil(observation, herd));
-  const progress = { ...counts, ...(eta === undefined ? {} : { eta }) };
+  const progress = { ...counts, ...defined({ eta }) };
   const { status } = observation;
   const change = {
     ...decided.change,

@@ -47,7 +47,10 @@ export type InstanceState =
   | { readonly kind: 'kept' }
   | { readonly kind: 'failed'; readonly message: string };
 
-/** Emptied before, and somebody else's cause is at work there now: a drain by hand, a notice of EC2, a repair. */
+/**
+ * Emptied before, and somebody else's cause is at work there now: a drain by hand, a notice of EC2,
+ * a repair.
+ */
 const isDrainedAnew = ({ status }: NodeDisruption): boolean => {
   const before = status?.previous?.outcome;
   return status?.phase !== 'Ended' && (before === 'Drained' || before === 'Forced');
@@ -161,8 +164,8 @@ export const inFlightOf = ({ old }: Herd): readonly Counted[] =>
   );
 
 /**
- * How many drains may begin now: `slots` in all, and among them no more than `spare` of nodes that serve.
- * One that does not serve takes nothing away.
+ * How many drains may begin now: `slots` in all, and among them no more than `spare` of nodes that
+ * serve. One that does not serve takes nothing away.
  */
 export const freeToDrain = (
   { status, desired, limit = Number.POSITIVE_INFINITY }: UpdateObservation,

@@ -1,4 +1,5 @@
 // Which revision a node is of: read off the world at every look, never counted. Pure.
+import { defined } from '../../../api/defined.ts';
 import type { Node } from '../../../api/kube.ts';
 import type { NodeGroupSpec } from '../../../api/nodegroup.ts';
 import type { NodeGroupChange, NodeGroupUpdate, Revision } from '../../../api/nodegroup-update.ts';
@@ -11,8 +12,9 @@ export const outdatedTaint = 'drover.dev/outdated';
 
 /**
  * Whether an instance is what the update makes: started from its template version or a later one
- * (labels make versions too, which keep the image), or a node that says so itself: that is how an update
- * that is asked for again finds what the last one has done. Without a template version nodes alone say.
+ * (labels make versions too, which keep the image), or a node that says so itself: that is how an
+ * update that is asked for again finds what the last one has done. Without a template version nodes
+ * alone say.
  */
 export const isOfRevision = (
   target: Pick<Revision, 'imageId' | 'launchTemplate'> & { readonly templateVersion?: string },
@@ -29,7 +31,10 @@ export const isOfRevision = (
   return version === undefined || labels[templateVersionLabel] === version;
 };
 
-/** The node has the labels that EKS waits for. User data that comes with an image of one's own may set none. */
+/**
+ * The node has the labels that EKS waits for. User data that comes with an image of one's own may
+ * set none.
+ */
 export const hasGroupLabels = (
   node: Node,
   { group, imageId, isCustom }: { group: string; imageId: string; isCustom: boolean },
@@ -51,8 +56,7 @@ export const withRevision = (spec: NodeGroupSpec, change: NodeGroupChange): Node
   return {
     ...rest,
     version: change.version ?? versionOfRelease(releaseVersion) ?? spec.version,
-    ...(releaseVersion === undefined ? {} : { releaseVersion }),
-    ...(launchTemplate === undefined ? {} : { launchTemplate }),
+    ...defined({ releaseVersion, launchTemplate }),
   };
 };
 
@@ -60,8 +64,7 @@ type Asked = Pick<NodeGroupSpec, 'version' | 'releaseVersion' | 'launchTemplate'
 
 export const revisionAsked = ({ version, releaseVersion, launchTemplate }: Asked): Asked => ({
   version,
-  ...(releaseVersion === undefined ? {} : { releaseVersion }),
-  ...(launchTemplate === undefined ? {} : { launchTemplate }),
+  ...defined({ releaseVersion, launchTemplate }),
 });
 
 export const sameRevisionAsked = (a: Asked, b: Asked): boolean =>
@@ -71,8 +74,8 @@ export const sameRevisionAsked = (a: Asked, b: Asked): boolean =>
   a.launchTemplate?.version === b.launchTemplate?.version;
 
 /**
- * Whether an update asks for what the spec does. What its change is silent of it took from the spec of then, and
- * that must be what the spec still says.
+ * Whether an update asks for what the spec does. What its change is silent of it took from the spec
+ * of then, and that must be what the spec still says.
  */
 export const isAskedBy = (
   { spec: { change }, status }: Pick<NodeGroupUpdate, 'spec' | 'status'>,
@@ -82,6 +85,6 @@ export const isAskedBy = (
   if (target === undefined) return sameRevisionAsked(withRevision(spec, change), spec);
   const { launchTemplate: _now, ...rest } = spec;
   const { version, launchTemplate } = target;
-  const then = { ...rest, version, ...(launchTemplate === undefined ? {} : { launchTemplate }) };
+  const then = { ...rest, version, ...defined({ launchTemplate }) };
   return sameRevisionAsked(withRevision(then, change), spec);
 };

@@ -1,4 +1,5 @@
-// What an update learned of its pods: how long they took to stop on the nodes that it drained. Pure.
+// What an update learned of its pods: how long they took to stop on the nodes that it drained.
+// Pure.
 import type { NodeDisruption } from '../../../api/disruption.ts';
 import { type StopTimes, stopTimesOfUpdate } from '../../../api/stop-times.ts';
 import { mergedStops } from '../../drain/index.ts';

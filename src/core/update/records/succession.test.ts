@@ -1,4 +1,5 @@
-// The order of a group's updates, as a table: one clock decides, and what runs is not overtaken within a second.
+// The order of a group's updates, as a table: one clock decides, and what runs is not overtaken
+// within a second.
 import { describe, expect, it } from 'vitest';
 import type { NodeGroupUpdate } from '../../../api/nodegroup-update.ts';
 import { failedUpdateOf } from '../ending/failed-update.ts';

@@ -20,7 +20,10 @@ const ownTurn = ({ metadata, status }: NodeGroupUpdate): string => {
   return [metadata.creationTimestamp, startedAt, end, metadata.name].join(' ');
 };
 
-/** Compared by its characters. Once an update has begun it stays; one that has another's turn (`turnAnnotation`) tells that. */
+/**
+ * Compared by its characters. Once an update has begun it stays; one that has another's turn
+ * (`turnAnnotation`) tells that.
+ */
 export const turnOf = (update: NodeGroupUpdate): string =>
   update.metadata.annotations?.[turnAnnotation] ?? ownTurn(update);
 
@@ -28,11 +31,12 @@ export const turnOf = (update: NodeGroupUpdate): string =>
 export const turnAfter = (update: NodeGroupUpdate): string => `${turnOf(update)} ${never}`;
 
 /**
- * Oldest first, for a sort. They are carried out one at a time in the order in which they were created, and all of those times
- * are of one clock, the API server's; begins and ends are told by whoever led then, whose clock may be another's minutes
- * away. A rollback that follows by itself belongs to the update that it takes back, and goes before those that waited for that:
- * after them, it would undo them. Within a second: what has begun before what has not, and of those that never began what
- * ended first.
+ * Oldest first, for a sort. They are carried out one at a time in the order in which they were
+ * created, and all of those times are of one clock, the API server's; begins and ends are told by
+ * whoever led then, whose clock may be another's minutes away. A rollback that follows by itself
+ * belongs to the update that it takes back, and goes before those that waited for that: after them,
+ * it would undo them. Within a second: what has begun before what has not, and of those that never
+ * began what ended first.
  */
 export const inTurn = (a: NodeGroupUpdate, b: NodeGroupUpdate): number => {
   const [x, y] = [turnOf(a), turnOf(b)];
@@ -41,8 +45,9 @@ export const inTurn = (a: NodeGroupUpdate, b: NodeGroupUpdate): number => {
 };
 
 /**
- * Those of a group that are not over, in the order in which they go. The one that the group's status tells of is under way, also
- * where its object was made once more after others had been created.
+ * Those of a group that are not over, in the order in which they go. The one that the group's
+ * status tells of is under way, also where its object was made once more after others had been
+ * created.
  */
 export const openInTurn = (
   updates: readonly NodeGroupUpdate[],

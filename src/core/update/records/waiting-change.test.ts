@@ -1,5 +1,7 @@
 // What a node group says of a changed spec while updates are under way, as a table.
+
 import { describe, expect, it } from 'vitest';
+import { defined } from '../../../api/defined.ts';
 import type { NodeGroup, NodeGroupSpec } from '../../../api/nodegroup.ts';
 import type { NodeGroupUpdate } from '../../../api/nodegroup-update.ts';
 import { waitingChangeText } from './waiting-change.ts';
@@ -11,7 +13,7 @@ const newer: Asked = { version: '1.32', releaseVersion: '1.32.9-20260919' };
 
 const group = (spec: Asked, deletionTimestamp?: string): NodeGroup =>
   ({
-    metadata: { name: 'ng', ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }) },
+    metadata: { name: 'ng', ...defined({ deletionTimestamp }) },
     spec,
   }) as NodeGroup;
 

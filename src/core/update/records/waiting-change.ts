@@ -1,5 +1,6 @@
-// A revision that the spec asks for while updates are under way: it becomes an update of its own when they have ended,
-// and until then no object tells of it. What it is and what it waits for, in a sentence. Pure.
+// A revision that the spec asks for while updates are under way: it becomes an update of its own
+// when they have ended, and until then no object tells of it. What it is and what it waits for, in
+// a sentence. Pure.
 import type { NodeGroup, NodeGroupSpec, NodeGroupStatus } from '../../../api/nodegroup.ts';
 import { type NodeGroupUpdate, updateStatusOf } from '../../../api/nodegroup-update.ts';
 import { failedRequestOf } from '../ending/failed-update.ts';
@@ -22,7 +23,10 @@ const revisionText = (known: Asked, spec: NodeGroupSpec): string => {
     : `version ${number ?? '$Default'} of launch template ${id}`;
 };
 
-/** `requested`: the revision that was taken note of. Undefined: the spec asks for nothing that nobody tells of. */
+/**
+ * `requested`: the revision that was taken note of. Undefined: the spec asks for nothing that
+ * nobody tells of.
+ */
 export const waitingChangeText = (
   updates: readonly NodeGroupUpdate[],
   group: NodeGroup,

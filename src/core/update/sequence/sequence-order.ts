@@ -1,5 +1,5 @@
-// The order of a sequence's groups: which must be done before which, and what is wrong with what was asked.
-// Reads the spec alone. Pure.
+// The order of a sequence's groups: which must be done before which, and what is wrong with what
+// was asked. Reads the spec alone. Pure.
 import {
   maxSequenceName,
   type NodeGroupUpdateSequence,

@@ -1,6 +1,9 @@
-// What a sequence does next, as tables: order, circles, what others do meanwhile, ends and going on after them.
+// What a sequence does next, as tables: order, circles, what others do meanwhile, ends and going on
+// after them.
+
 import { describe, expect, it } from 'vitest';
 import { epochMs } from '../../../api/brand.ts';
+import { defined } from '../../../api/defined.ts';
 import type { NodeGroupUpdate } from '../../../api/nodegroup-update.ts';
 import type {
   NodeGroupUpdateSequence,
@@ -53,7 +56,7 @@ const anUpdate = (
   return {
     apiVersion: 'drover.dev/v1alpha1',
     kind: 'NodeGroupUpdate',
-    metadata: { ...meta(name), ...(annotations === undefined ? {} : { annotations }) },
+    metadata: { ...meta(name), ...defined({ annotations }) },
     spec: { nodeGroup, type: 'VersionUpdate', params: [], change: {}, ...spec },
     status: { status, message: `${name} says why` },
   };
@@ -67,7 +70,7 @@ const entry = (
   name,
   status,
   attempt: 1,
-  ...(update === undefined ? {} : { update }),
+  ...defined({ update }),
 });
 
 const decide = (

@@ -1,6 +1,9 @@
-// Updates of several groups, one after another: which begins next, which nodes are marked meanwhile as still to be
-// rolled, and how it ends. Everything but its journal is read off the objects at every look. Pure.
+// Updates of several groups, one after another: which begins next, which nodes are marked meanwhile
+// as still to be rolled, and how it ends. Everything but its journal is read off the objects at
+// every look. Pure.
+
 import { type EpochMs, formatTime } from '../../../api/brand.ts';
+import { defined } from '../../../api/defined.ts';
 import type { Condition } from '../../../api/kube.ts';
 import { type NodeGroupUpdate, updateStatusOf } from '../../../api/nodegroup-update.ts';
 import {
@@ -92,7 +95,7 @@ const end = (
     status: ending,
     phase: 'Ended',
     endedAt: formatTime(now),
-    ...(generation === undefined ? {} : { endedGeneration: generation }),
+    ...defined({ endedGeneration: generation }),
   };
   return { status: told(observation, ended), steps: [] };
 };

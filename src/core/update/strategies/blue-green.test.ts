@@ -1,4 +1,6 @@
-// Blue/green as tables: what each phase asks for next, what keeps it, and the state that each end leaves.
+// Blue/green as tables: what each phase asks for next, what keeps it, and the state that each end
+// leaves.
+
 import { describe, expect, it } from 'vitest';
 import {
   aMember,
@@ -8,6 +10,7 @@ import {
   observe,
 } from '../../../../test/support/update-observations.ts';
 import { epochMs, formatTime } from '../../../api/brand.ts';
+import { defined } from '../../../api/defined.ts';
 import type { NodeDisruption, NodeDisruptionStatus } from '../../../api/disruption.ts';
 import type {
   NodeGroupUpdateStatus,
@@ -223,7 +226,7 @@ describe('old nodes of a blue/green update', () => {
     const some = [...old(3, emptied()), ...green(2)];
     const told = (eta: UpdateEta | undefined, seconds = 700) => {
       const counts = { total: 3, done: 0, draining: 0, failed: 0, emptied: 3 };
-      const progress = { ...counts, ...(eta === undefined ? {} : { eta }) };
+      const progress = { ...counts, ...defined({ eta }) };
       const decided = decide('Soaking', some, { seconds, status: { progress }, actualDesired: 6 });
       return decided.change?.progress === undefined ? 'as before' : decided.change.progress.eta;
     };
@@ -271,7 +274,7 @@ describe('old nodes of a blue/green update', () => {
     // A later pass has nothing to write of it, nor one after the soak, while hooks run.
     for (const seconds of [0, 5, 30, 60]) {
       const known = toldAt(seconds);
-      const next = { ...counts, ...(known === undefined ? {} : { eta: known }) };
+      const next = { ...counts, ...defined({ eta: known }) };
       expect(soaks(590 + seconds, next).change?.progress).toBeUndefined();
     }
   });

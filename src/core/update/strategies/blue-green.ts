@@ -1,7 +1,9 @@
-// Drover's blue/green strategy: all new nodes are Ready before an old one is touched; old ones are closed to new pods,
-// emptied a few at a time and kept, empty, for a while in which the way back needs no new node; then they go for good.
-// Pure.
+// Drover's blue/green strategy: all new nodes are Ready before an old one is touched; old ones are
+// closed to new pods, emptied a few at a time and kept, empty, for a while in which the way back
+// needs no new node; then they go for good. Pure.
+
 import { epochMs, formatTime, parseTime } from '../../../api/brand.ts';
+import { defined } from '../../../api/defined.ts';
 import { joinTimeoutMs } from '../../nodegroup/index.ts';
 import { areTooMany, lateNewNodes } from '../ending/automatic-rollback.ts';
 import { decideTimeouts } from '../ending/timeouts.ts';
@@ -36,14 +38,15 @@ const toeOf = (observation: UpdateObservation, { old }: Herd): number => {
 };
 
 /**
- * The toe, then all the others. Each has as long to join as EKS gives: where one does not, nothing was touched, and what
- * was started is taken back.
+ * The toe, then all the others. Each has as long to join as EKS gives: where one does not, nothing
+ * was touched, and what was started is taken back.
  */
 export const decideGreenUp = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
   const { status, surge, desired, actualDesired } = observation;
   const { old, fresh } = herd;
   const all = status.surge ?? 0;
-  // Started from the old template after they were counted, as where somebody makes the group larger just then.
+  // Started from the old template after they were counted, as where somebody makes the group larger
+  // just then.
   if (old.length > all) return stay(observation, { change: { surge: old.length } });
   const asked = Math.max(surge.desired, toeOf(observation, herd));
   const here = (more: Partial<UpdateDecision> = {}): UpdateDecision =>
@@ -84,7 +87,10 @@ export const decideClosing = (observation: UpdateObservation, herd: Herd): Updat
   return stay(observation, { change: fail(observation, notMarked(observation, open)) });
 };
 
-/** When the batch before may be followed by the next: its nodes are all empty, and have been for a while. */
+/**
+ * When the batch before may be followed by the next: its nodes are all empty, and have been for a
+ * while.
+ */
 const batchRestsUntil = ({ policies, now }: UpdateObservation, herd: Herd): number | undefined => {
   const restMs = policies?.batchSoakMs ?? 0;
   if (restMs === 0) return undefined;
@@ -151,12 +157,14 @@ export const decideSoaking = (observation: UpdateObservation, herd: Herd): Updat
   if (areTooMany(observation, lateNewNodes(observation, herd))) {
     return stay(observation, { change: fail(observation, notJoining(observation)) });
   }
-  // Somebody has given one back, or another has come: it is emptied, and then all of it rests again.
+  // Somebody has given one back, or another has come: it is emptied, and then all of it rests
+  // again.
   if (!herd.old.every(isKept)) {
     return stay(observation, { change: enter(observation, 'Rolling') });
   }
   const steps = closeSteps(herd);
-  // Without a whole herd of new nodes there is no going on; whether there will be one is seen meanwhile.
+  // Without a whole herd of new nodes there is no going on; whether there will be one is seen
+  // meanwhile.
   if (!isGreenWhole(observation, herd)) {
     return awaiting(observation, herd, true, stay(observation, { steps }));
   }
@@ -166,7 +174,7 @@ export const decideSoaking = (observation: UpdateObservation, herd: Herd): Updat
     return stay(observation, {
       steps,
       ...(Object.keys(change).length === 0 ? {} : { change }),
-      ...(wakeAt === undefined ? {} : { wakeAt }),
+      ...defined({ wakeAt }),
     });
   }
   // The way back is open until the hooks before termination are over, too.

@@ -1,5 +1,6 @@
-// The gate: no batch of drains is begun that a budget would keep beyond the drain's time. Formula: reference
-// updates 3.4, "no-timeout condition": rounds of a budget times the time in which it recovers. Pure.
+// The gate: no batch of drains is begun that a budget would keep beyond the drain's time. Formula:
+// reference updates 3.4, "no-timeout condition": rounds of a budget times the time in which it
+// recovers. Pure.
 
 /** What the pods of one node ask of one budget. */
 export interface BudgetLoad {
@@ -23,7 +24,10 @@ export const drainTimeMs = (loads: readonly (readonly BudgetLoad[])[]): number =
   return Math.max(0, ...times);
 };
 
-/** Whether `next` may be drained beside those that are. Alone it always may: nothing better will come. */
+/**
+ * Whether `next` may be drained beside those that are. Alone it always may: nothing better will
+ * come.
+ */
 export const gateAllows = (
   inFlight: readonly (readonly BudgetLoad[])[],
   next: readonly BudgetLoad[],
@@ -56,7 +60,10 @@ export const sharedLoads = (inFlight: readonly (readonly BudgetLoad[])[]): Share
   return sums;
 };
 
-/** How much longer it would take beside those that are being drained than alone: a look at its own budgets. */
+/**
+ * How much longer it would take beside those that are being drained than alone: a look at its own
+ * budgets.
+ */
 export const waitBeside = (inFlight: SharedLoads, next: readonly BudgetLoad[]): number => {
   const mine = new Set(next.map(({ budget }) => budget));
   const shared = [...mine].flatMap((budget) => inFlight.get(budget) ?? []);

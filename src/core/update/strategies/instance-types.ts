@@ -1,5 +1,6 @@
-// The instance types of a group as a ladder: where a zone has no room for the first, EC2 Auto Scaling starts the next
-// of them in that zone. A type on which the pods of an old node do not fit is left out while the group is updated. Pure.
+// The instance types of a group as a ladder: where a zone has no room for the first, EC2 Auto
+// Scaling starts the next of them in that zone. A type on which the pods of an old node do not fit
+// is left out while the group is updated. Pure.
 import type { SkippedType, UpdateFallback } from '../../../api/nodegroup-update.ts';
 import type { FullPod } from '../../../api/workloads.ts';
 import {
@@ -12,7 +13,10 @@ import type { StatusChange, UpdateObservation } from '../observation.ts';
 import { type Amounts, podAmounts, printQuantity, shortOf, sum } from '../preflight/quantity.ts';
 import type { Herd } from '../records/nodes.ts';
 
-/** What the pods of one node ask for together, those of DaemonSets among them; what has ended asks for nothing. */
+/**
+ * What the pods of one node ask for together, those of DaemonSets among them; what has ended asks
+ * for nothing.
+ */
 export const podsAsk = (pods: readonly FullPod[]): Amounts =>
   sum(
     pods
@@ -57,7 +61,10 @@ const complaintOf = (type: string, loads: readonly TypeLoad[]): string | undefin
   return undefined;
 };
 
-/** Those that are left out, each with its reason. The first is what people asked for, whatever runs there now. */
+/**
+ * Those that are left out, each with its reason. The first is what people asked for, whatever runs
+ * there now.
+ */
 export const skippedTypes = (
   types: readonly string[],
   loads: readonly TypeLoad[],
@@ -80,7 +87,10 @@ const fallbacksOf = ([first]: readonly string[], { fresh }: Herd): readonly Upda
   );
 };
 
-/** Zones in which new nodes are of another type than the first, where that has changed; it stands when the update ends. */
+/**
+ * Zones in which new nodes are of another type than the first, where that has changed; it stands
+ * when the update ends.
+ */
 export const fallbackChange = (
   { types = [], status }: UpdateObservation,
   herd: Herd,

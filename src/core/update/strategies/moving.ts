@@ -1,5 +1,5 @@
-// Whether instances are coming or going by an update, which nobody but the cloud tells. What happens on a node
-// is told by its record, and when time alone decides is in the decision. Pure.
+// Whether instances are coming or going by an update, which nobody but the cloud tells. What
+// happens on a node is told by its record, and when time alone decides is in the decision. Pure.
 import { type EpochMs, parseTime } from '../../../api/brand.ts';
 import type { UpdateInstance, UpdateObservation } from '../observation.ts';
 import { type Herd, isJoined, phaseSince } from '../records/nodes.ts';
@@ -8,8 +8,8 @@ import { type Herd, isJoined, phaseSince } from '../records/nodes.ts';
 const patienceMs = 180_000;
 
 /**
- * What is taken out of its group is gone within seconds, unless its drain takes that long: budgets may hold one for hours,
- * and its record tells when it is over.
+ * What is taken out of its group is gone within seconds, unless its drain takes that long: budgets
+ * may hold one for hours, and its record tells when it is over.
  */
 const isLeaving = ({ disruption }: UpdateInstance, now: EpochMs): boolean => {
   const isDraining = disruption?.status?.phase === 'Draining';

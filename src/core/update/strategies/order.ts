@@ -1,5 +1,5 @@
-// The order of chance in which EKS takes nodes. What it is drawn from a plan knows too: so it can be told
-// before the update begins, and again after a restart. Pure.
+// The order of chance in which EKS takes nodes. What it is drawn from a plan knows too: so it can
+// be told before the update begins, and again after a restart. Pure.
 import type { Revision } from '../../../api/nodegroup-update.ts';
 import { fnv1a } from '../../fnv.ts';
 

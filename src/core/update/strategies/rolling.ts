@@ -1,6 +1,6 @@
-// EKS' two strategies, phase by phase (EKS user guide, "managed node update behavior"): make new nodes
-// first (DEFAULT) or none (MINIMAL), hold all old ones, drain at most maxUnavailable of them at a time in
-// an order of chance, take the surplus back one by one. Pure.
+// EKS' two strategies, phase by phase (EKS user guide, "managed node update behavior"): make new
+// nodes first (DEFAULT) or none (MINIMAL), hold all old ones, drain at most maxUnavailable of them
+// at a time in an order of chance, take the surplus back one by one. Pure.
 import { epochMs } from '../../../api/brand.ts';
 import { joinTimeoutMs } from '../../nodegroup/index.ts';
 import { awaiting, stay, whileHeld } from '../ending/waiting.ts';
@@ -23,8 +23,9 @@ const startSurge = ({ status }: UpdateObservation) => {
 };
 
 /**
- * Every zone that has old nodes has a new one, and every instance asked for is a whole node. A zone that has as many
- * instances as any with new ones needs none: EC2 Auto Scaling evens zones out and starts it elsewhere.
+ * Every zone that has old nodes has a new one, and every instance asked for is a whole node. A zone
+ * that has as many instances as any with new ones needs none: EC2 Auto Scaling evens zones out and
+ * starts it elsewhere.
  */
 const hasNewNodes = (observation: UpdateObservation, { old, fresh }: Herd): boolean => {
   const { desired, actualDesired } = observation;
@@ -60,7 +61,10 @@ const holdUntouched = ({ old }: Herd): readonly UpdateStep[] =>
     .filter(({ state }) => state.kind === 'untouched')
     .map(({ instance }) => ({ kind: 'Hold', instanceId: instance.instanceId }));
 
-/** Nothing is marked while something holds: marked nodes get no traffic, and would be without it for as long. */
+/**
+ * Nothing is marked while something holds: marked nodes get no traffic, and would be without it for
+ * as long.
+ */
 export const decideMarking = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
   const isBegun = herd.old.some(({ state }) => state.kind === 'held');
   if (!isBegun && isHeld(observation)) return stay(observation);

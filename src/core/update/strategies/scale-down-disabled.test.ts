@@ -1,5 +1,8 @@
-// The cluster autoscaler's annotation while an update runs, as tables: who set it, what is written, what comes back.
+// The cluster autoscaler's annotation while an update runs, as tables: who set it, what is written,
+// what comes back.
+
 import { describe, expect, it } from 'vitest';
+import { defined } from '../../../api/defined.ts';
 import type { Node } from '../../../api/kube.ts';
 import {
   autoscalerAnnotation,
@@ -12,7 +15,7 @@ import {
 import { surgeWithout } from './surplus.ts';
 
 const node = (annotations?: Readonly<Record<string, string>>): Node =>
-  ({ metadata: { name: 'n1', ...(annotations === undefined ? {} : { annotations }) } }) as Node;
+  ({ metadata: { name: 'n1', ...defined({ annotations }) } }) as Node;
 
 /** As a merge patch leaves the annotations. */
 const patched = (

@@ -1,11 +1,15 @@
-// The cluster autoscaler's scale-down-disabled annotation on the nodes of a group that is updated: empty new nodes and
-// emptied old ones are what an autoscaler looks for. Set while the update runs; a user's value is restored. Pure.
+// The cluster autoscaler's scale-down-disabled annotation on the nodes of a group that is updated:
+// empty new nodes and emptied old ones are what an autoscaler looks for. Set while the update runs;
+// a user's value is restored. Pure.
 import type { Node } from '../../../api/kube.ts';
 import type { UpdatePhase } from '../../../api/nodegroup-update.ts';
 import type { UpdateDecision, UpdateObservation, UpdateStep } from '../observation.ts';
 import type { Herd } from '../records/nodes.ts';
 
-/** Cluster autoscaler FAQ, "How can I prevent Cluster Autoscaler from scaling down a particular node": `true` alone. */
+/**
+ * Cluster autoscaler FAQ, "How can I prevent Cluster Autoscaler from scaling down a particular
+ * node": `true` alone.
+ */
 export const autoscalerAnnotation = 'cluster-autoscaler.kubernetes.io/scale-down-disabled';
 /** Beside the first, where the update set it: the name of the update. */
 export const shieldAnnotation = 'drover.dev/scale-down-disabled-by';
@@ -68,7 +72,10 @@ const shielded: ReadonlySet<UpdatePhase> = new Set([
   'ScalingDown',
 ]);
 
-/** The decision with the autoscaler kept from every node of the group until the phase in which all is set back. */
+/**
+ * The decision with the autoscaler kept from every node of the group until the phase in which all
+ * is set back.
+ */
 export const withShields = (
   { status }: UpdateObservation,
   herd: Herd,

@@ -1,6 +1,6 @@
-// Zones in which no new node can be started, by what Auto Scaling tells of its launches, and what an update by
-// Drover's own strategy does about them: their nodes go last, each after a wait, or stay. Auto Scaling itself tries
-// other types and other zones. Pure.
+// Zones in which no new node can be started, by what Auto Scaling tells of its launches, and what
+// an update by Drover's own strategy does about them: their nodes go last, each after a wait, or
+// stay. Auto Scaling itself tries other types and other zones. Pure.
 import { type EpochMs, epochMs, parseTime } from '../../../api/brand.ts';
 import type { HealthIssue } from '../../../api/nodegroup.ts';
 import type { NodeGroupUpdateStatus, UpdateShortage } from '../../../api/nodegroup-update.ts';
@@ -91,7 +91,10 @@ const errorOf = (
   };
 };
 
-/** With Fail: nothing is left but nodes of short zones, and these had their time; who is set aside waits for nothing. */
+/**
+ * With Fail: nothing is left but nodes of short zones, and these had their time; who is set aside
+ * waits for nothing.
+ */
 export const endsForShortage = (
   observation: UpdateObservation,
   herd: Herd,
@@ -125,7 +128,10 @@ export const shortagePast = (
   };
 };
 
-/** With Minimal: no room for first new nodes anywhere, so old ones go first. Undefined: there is, or not yet. */
+/**
+ * With Minimal: no room for first new nodes anywhere, so old ones go first. Undefined: there is, or
+ * not yet.
+ */
 export const withoutSurge = (
   observation: UpdateObservation,
   { old, fresh }: Herd,

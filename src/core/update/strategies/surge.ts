@@ -1,6 +1,7 @@
-// Drover's own strategy: a few new nodes first, then each old one is replaced, the last ones retired, so that
-// exactly as many are made as are needed and nothing new is ended. Which goes next: those whose loss nobody
-// notices, the fullest zone, an order of chance; as many as budgets let go in time. Pure.
+// Drover's own strategy: a few new nodes first, then each old one is replaced, the last ones
+// retired, so that exactly as many are made as are needed and nothing new is ended. Which goes
+// next: those whose loss nobody notices, the fullest zone, an order of chance; as many as budgets
+// let go in time. Pure.
 import { epochMs } from '../../../api/brand.ts';
 import type { DisruptionCause } from '../../../api/disruption.ts';
 import { joinTimeoutMs } from '../../nodegroup/index.ts';
@@ -108,8 +109,9 @@ interface Field {
 }
 
 /**
- * The next of those that are left: lowest rank, then the zone with the most instances, then the one that waits
- * least for budgets that others use now; of these, the one whose budget has the longest way to go.
+ * The next of those that are left: lowest rank, then the zone with the most instances, then the one
+ * that waits least for budgets that others use now; of these, the one whose budget has the longest
+ * way to go.
  */
 const nextOf = (left: readonly Counted[], field: Field): Counted | undefined => {
   const { observation } = field;
@@ -168,8 +170,8 @@ const landingsOf = (observation: UpdateObservation, herd: Herd): Landings => {
 };
 
 /**
- * New nodes are there or on their way, none of them is whole now, whatever it was before, and none has had its time to be
- * so: pods that go now would find old nodes alone.
+ * New nodes are there or on their way, none of them is whole now, whatever it was before, and none
+ * has had its time to be so: pods that go now would find old nodes alone.
  */
 const awaitsFirst = (observation: UpdateObservation, herd: Herd): boolean =>
   (observation.status.surge ?? 0) > 0 &&
@@ -178,8 +180,8 @@ const awaitsFirst = (observation: UpdateObservation, herd: Herd): boolean =>
   lateNewNodes(observation, herd).length === 0;
 
 /**
- * While there is no whole new node only what is more than wanted may go: pods of others would move to old nodes, and once
- * more from there. An update that finds the surplus of another begins so.
+ * While there is no whole new node only what is more than wanted may go: pods of others would move
+ * to old nodes, and once more from there. An update that finds the surplus of another begins so.
  */
 const freeToBegin = (
   observation: UpdateObservation,
@@ -231,7 +233,8 @@ export const choose = (observation: UpdateObservation, herd: Herd): readonly Cho
     const around = { perZone, inFlight, chains, landings, observation };
     let isReplaced = expected < desired;
     let one = nextOf(left, { ...around, isReplaced });
-    // Its place goes with it now, that of a later one does not: then it is known where that one's replacement lands.
+    // Its place goes with it now, that of a later one does not: then it is known where that one's
+    // replacement lands.
     if (
       isReplaced &&
       extra > 0 &&

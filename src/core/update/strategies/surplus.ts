@@ -1,6 +1,7 @@
-// How EKS' strategies (DEFAULT, MINIMAL) take back what they have more than people want, one node at a time. Without force
-// each is drained under budgets before it is let go, and one that cannot be drained in time ends the update as it would
-// have while nodes were replaced; with force it is as on EKS: Auto Scaling chooses, and its hook drains. Pure.
+// How EKS' strategies (DEFAULT, MINIMAL) take back what they have more than people want, one node
+// at a time. Without force each is drained under budgets before it is let go, and one that cannot
+// be drained in time ends the update as it would have while nodes were replaced; with force it is
+// as on EKS: Auto Scaling chooses, and its hook drains. Pure.
 import { epochMs, formatTime, parseTime } from '../../../api/brand.ts';
 import type { NodeGroupUpdateStatus } from '../../../api/nodegroup-update.ts';
 import { heldBy, joinTimeoutMs } from '../../nodegroup/index.ts';
@@ -69,8 +70,9 @@ const waitsLonger = (observation: UpdateObservation): UpdateDecision | undefined
 };
 
 /**
- * One was asked for and nobody leaves: protected from scale-in, mostly. After as long as a new node may take to join
- * the rest is asked for at once and left to EC2 Auto Scaling, and the update, whose nodes are all new, ends and says so.
+ * One was asked for and nobody leaves: protected from scale-in, mostly. After as long as a new node
+ * may take to join the rest is asked for at once and left to EC2 Auto Scaling, and the update,
+ * whose nodes are all new, ends and says so.
  */
 const decideUnsettled = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
   const { surge, desired, actualDesired, status } = observation;
@@ -97,7 +99,10 @@ const rankOf = (one: Counted): number => {
   return isHopeless(loads) ? 4 : 2;
 };
 
-/** As Auto Scaling chooses, of the zone with most instances; undefined: all are protected from scale-in. */
+/**
+ * As Auto Scaling chooses, of the zone with most instances; undefined: all are protected from
+ * scale-in.
+ */
 const nextToGo = ({ old, fresh }: Herd): Counted | undefined => {
   const all = [...old, ...fresh];
   const open = all.filter(
@@ -114,7 +119,10 @@ const nextToGo = ({ old, fresh }: Herd): Counted | undefined => {
   return first;
 };
 
-/** Protected ones stay the update's own surplus: Auto Scaling, asked for fewer, would end them undrained one day. */
+/**
+ * Protected ones stay the update's own surplus: Auto Scaling, asked for fewer, would end them
+ * undrained one day.
+ */
 const keepProtected = (observation: UpdateObservation, count: number): UpdateDecision => {
   const stays = count === 1 ? 'node more than asked for stays' : 'nodes more than asked for stay';
   const message = `${count} ${stays} in node group ${observation.groupName}: protected from scale-in. Take the protection off and update again.`;
@@ -126,8 +134,9 @@ const keepProtected = (observation: UpdateObservation, count: number): UpdateDec
 };
 
 /**
- * EKS' 15 minutes hold here too. The others are not asked: this was the best choice, and with those of one zone gone and
- * those of another kept Auto Scaling would even zones out, which asks no budget.
+ * EKS' 15 minutes hold here too. The others are not asked: this was the best choice, and with those
+ * of one zone gone and those of another kept Auto Scaling would even zones out, which asks no
+ * budget.
  */
 const notDrained = (
   observation: UpdateObservation,
@@ -226,8 +235,9 @@ export const decideScalingDown = (observation: UpdateObservation, herd: Herd): U
 };
 
 /**
- * The surplus after others took some of it: what they took is not started again, but where the update needs it, which is
- * before an old node is drained and, with BLUE_GREEN, until the old nodes are terminated.
+ * The surplus after others took some of it: what they took is not started again, but where the
+ * update needs it, which is before an old node is drained and, with BLUE_GREEN, until the old nodes
+ * are terminated.
  */
 export const surgeWithout = (
   { desired, maxSize }: UpdateSurge,

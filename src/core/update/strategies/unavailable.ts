@@ -1,5 +1,6 @@
-// How many nodes an update may have out of service at once, and how many more it makes first. Rules: EKS API
-// reference, NodegroupUpdateConfig; EKS user guide, "managed node update behavior". Pure.
+// How many nodes an update may have out of service at once, and how many more it makes first.
+// Rules: EKS API reference, NodegroupUpdateConfig; EKS user guide, "managed node update behavior".
+// Pure.
 import type { UpdateConfig } from '../../../api/nodegroup.ts';
 
 /** EKS never takes more nodes at once, whatever the percentage gives. */
@@ -19,6 +20,8 @@ export const maxUnavailableOf = (config: UpdateConfig | undefined, nodes: number
 export const eksSurge = (zones: number, maxUnavailable: number): number =>
   Math.max(2 * zones, maxUnavailable);
 
-/** One for each zone that has old nodes, or as many as may be unavailable; never more than are old. */
+/**
+ * One for each zone that has old nodes, or as many as may be unavailable; never more than are old.
+ */
 export const ownSurge = (old: number, zones: number, maxUnavailable: number): number =>
   Math.min(old, Math.max(zones, maxUnavailable));

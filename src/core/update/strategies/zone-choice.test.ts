@@ -1,5 +1,6 @@
-// Drover's own strategy from its first new node to its last old one, over distributions of nodes across zones: the
-// decisions themselves, beside an Auto Scaling that starts nodes where fewest are. No zone ends with two more.
+// Drover's own strategy from its first new node to its last old one, over distributions of nodes
+// across zones: the decisions themselves, beside an Auto Scaling that starts nodes where fewest
+// are. No zone ends with two more.
 import { describe, expect, it } from 'vitest';
 import { epochMs, formatTime } from '../../../api/brand.ts';
 import { decideUpdate, evenSurge } from '../index.ts';

@@ -1,5 +1,6 @@
-// Where replacements land, over distributions of nodes across zones: one new node in each zone before any has more by
-// choice, and no zone with two more than another at the end, however EC2 Auto Scaling breaks ties.
+// Where replacements land, over distributions of nodes across zones: one new node in each zone
+// before any has more by choice, and no zone with two more than another at the end, however EC2
+// Auto Scaling breaks ties.
 import { describe, expect, it } from 'vitest';
 import { evenSurge, type Landing, Landings } from './zone-placement.ts';
 
@@ -17,7 +18,10 @@ const listOf = (counts: PerZone): readonly Zone[] =>
   zones.flatMap((zone) => Array.from({ length: counts[zone] }, () => zone));
 const sumOf = (counts: PerZone): number => listOf(counts).length;
 
-/** An update of one node at a time: first new ones, then each old one is replaced, or retired with its place. */
+/**
+ * An update of one node at a time: first new ones, then each old one is replaced, or retired with
+ * its place.
+ */
 const update = (old: PerZone, most: number, order: readonly Zone[]) => {
   const left = { ...old };
   const fresh = { a: 0, b: 0, c: 0 };

@@ -1,6 +1,7 @@
-// Where EC2 Auto Scaling starts the node that replaces an old one, and where new ones are still wanted so that no zone
-// ends with two more than another: it would start and end nodes to even them out afterwards. Auto Scaling launches
-// where the group has fewest instances; which old node goes first is what an update can choose. Pure.
+// Where EC2 Auto Scaling starts the node that replaces an old one, and where new ones are still
+// wanted so that no zone ends with two more than another: it would start and end nodes to even them
+// out afterwards. Auto Scaling launches where the group has fewest instances; which old node goes
+// first is what an update can choose. Pure.
 
 type Counts = ReadonlyMap<string, number>;
 
@@ -96,7 +97,10 @@ const upToNext = (counts: Counts, least: number): number => {
   return next - least;
 };
 
-/** New nodes as even as they still can become, `wanted` of them in all. Takes steps by zones, not by nodes. */
+/**
+ * New nodes as even as they still can become, `wanted` of them in all. Takes steps by zones, not by
+ * nodes.
+ */
 const spreadOut = (fresh: Counts, wanted: number): SpreadOut => {
   const counts = new Map(fresh);
   const lacking = new Set<string>();
@@ -122,9 +126,10 @@ const isEven = (counts: Counts): boolean =>
   Math.max(...counts.values()) - Math.min(...counts.values()) < uneven;
 
 /**
- * How many of `surge` new nodes may be started before the first old one goes: as many as leave zones even at the end,
- * wherever Auto Scaling starts them of zones that have equally few; one at least. Where there is one for every old node
- * they all are: pods that find too few new nodes go to old ones, and are moved twice.
+ * How many of `surge` new nodes may be started before the first old one goes: as many as leave
+ * zones even at the end, wherever Auto Scaling starts them of zones that have equally few; one at
+ * least. Where there is one for every old node they all are: pods that find too few new nodes go to
+ * old ones, and are moved twice.
  */
 export const evenSurge = (
   surge: number,

@@ -1,4 +1,5 @@
-// Forms of ARNs in aws-auth: which of them a node's role is written with, and whom a caller's means.
+// Forms of ARNs in aws-auth: which of them a node's role is written with, and whom a caller's
+// means.
 import type { Case, Topic } from '../topic.ts';
 
 /** The ARN that is written for a role; undefined: refused. */

@@ -2,7 +2,9 @@
 import type { Case, Topic } from '../topic.ts';
 
 interface Merged {
-  /** What runs, in order; `first` and `second` of the two parts, `early` in bootcmd of the first. */
+  /**
+   * What runs, in order; `first` and `second` of the two parts, `early` in bootcmd of the first.
+   */
   readonly how: string;
   /** As the header X-Merge-Type of the second part instead. */
   readonly isHeader?: boolean;

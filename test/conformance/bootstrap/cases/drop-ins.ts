@@ -5,7 +5,10 @@ import type { Case, Topic } from '../topic.ts';
 interface Given {
   readonly kubelet: JsonObject;
   readonly minor?: number;
-  /** What is looked at: files by path, the drop-in's content, arguments, the value in force of a field. */
+  /**
+   * What is looked at: files by path, the drop-in's content, arguments, the value in force of a
+   * field.
+   */
   readonly look: 'files' | 'drop-in' | 'arguments' | 'environment' | readonly ['field', string];
 }
 

@@ -1,4 +1,5 @@
-// User data as nodeadm takes it apart: which NodeConfigs it reads of a document, and when it reads none.
+// User data as nodeadm takes it apart: which NodeConfigs it reads of a document, and when it reads
+// none.
 import { gzipSync } from 'node:zlib';
 import {
   mime,

@@ -1,4 +1,5 @@
-// What a node keeps for itself: processor by cores, memory by pods, and whose number of pods counts.
+// What a node keeps for itself: processor by cores, memory by pods, and whose number of pods
+// counts.
 import type { JsonObject } from '../../../../src/api/json.ts';
 import type { Case, Topic } from '../topic.ts';
 

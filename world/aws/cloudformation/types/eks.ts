@@ -1,5 +1,6 @@
 // EKS resources of a stack: clusters and add-ons, which the world has, and node groups, which are
 // Kubernetes objects behind the port. Property names differ from the API's in their first letter.
+import { defined } from '../../../../src/api/defined.ts';
 import { isObject, type Json, type JsonObject, objectOr } from '../../../../src/api/json.ts';
 import type { ServiceCalls } from '../../calls.ts';
 import type { Scope } from '../../scope.ts';
@@ -204,7 +205,7 @@ const nodegroup = (scope: Scope): RemoteType => {
 const templateInput = (template: JsonObject) => {
   if (Object.keys(template).length === 0) return {};
   const version = textOf(template.version);
-  return { launchTemplate: { ...template, ...(version === undefined ? {} : { version }) } };
+  return { launchTemplate: { ...template, ...defined({ version }) } };
 };
 
 /** The same for each attempt, so that a call sent twice makes one node group. */

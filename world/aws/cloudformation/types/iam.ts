@@ -1,5 +1,5 @@
-// IAM resources of a stack: roles, instance profiles, policies. Records: nothing here decides what a
-// caller may do.
+// IAM resources of a stack: roles, instance profiles, policies. Records: nothing here decides what
+// a caller may do.
 import { type JsonObject, objectOr } from '../../../../src/api/json.ts';
 import type { Identity } from '../../platform/identity.ts';
 import { refuse } from '../../scope.ts';

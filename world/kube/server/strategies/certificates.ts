@@ -1,5 +1,5 @@
-// Certificate requests: who asks is told by the request and never by its body; what may stand in one,
-// in the API server's words (pkg/apis/certificates/validation, certificate admission, 1.32).
+// Certificate requests: who asks is told by the request and never by its body; what may stand in
+// one, in the API server's words (pkg/apis/certificates/validation, certificate admission, 1.32).
 import type { JsonObject } from '../../../../src/api/json.ts';
 import { parseCertificateRequest } from '../../../../src/formats/index.ts';
 import { values } from '../../schema/index.ts';

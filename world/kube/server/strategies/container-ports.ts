@@ -1,5 +1,5 @@
-// The ports of a container, checked and worded as the API server does (measured on 1.36). Ports of the
-// host that two pods want are the scheduler's business.
+// The ports of a container, checked and worded as the API server does (measured on 1.36). Ports of
+// the host that two pods want are the scheduler's business.
 import type { JsonObject } from '../../../../src/api/json.ts';
 import { numberOf, objectsOf, textOf } from '../objects.ts';
 import {

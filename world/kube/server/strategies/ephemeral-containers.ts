@@ -1,5 +1,6 @@
-// Ephemeral containers (`kubectl debug`): they are added to a pod that is there and never changed or
-// taken away again. Upstream: ValidatePodEphemeralContainersUpdate (pkg/apis/core/validation, 1.32).
+// Ephemeral containers (`kubectl debug`): they are added to a pod that is there and never changed
+// or taken away again. Upstream: ValidatePodEphemeralContainersUpdate (pkg/apis/core/validation,
+// 1.32).
 import type { JsonObject } from '../../../../src/api/json.ts';
 import { values } from '../../schema/index.ts';
 import { objectsOf, type Stored, specOf, textOf } from '../objects.ts';

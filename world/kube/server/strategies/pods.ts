@@ -1,5 +1,5 @@
-// Pods: what admission adds, the fields a running pod may still change, QoS class and the few checks
-// of a pod template that bite in practice. Never decides when a pod goes: see deletion.ts.
+// Pods: what admission adds, the fields a running pod may still change, QoS class and the few
+// checks of a pod template that bite in practice. Never decides when a pod goes: see deletion.ts.
 import { type Json, type JsonObject, objectOr } from '../../../../src/api/json.ts';
 import { values } from '../../schema/index.ts';
 import type { Strategy, WriteContext } from '../definition.ts';

@@ -1,5 +1,6 @@
-// The admission plugin ServiceAccount: the account of a pod, its pull secrets, and the projected volume
-// with its token that every container mounts. Upstream: plugin/pkg/admission/serviceaccount (1.36).
+// The admission plugin ServiceAccount: the account of a pod, its pull secrets, and the projected
+// volume with its token that every container mounts. Upstream: plugin/pkg/admission/serviceaccount
+// (1.36).
 import { type JsonObject, objectOr } from '../../../../src/api/json.ts';
 import type { WriteContext } from '../definition.ts';
 import { isMirror } from '../node-restriction.ts';

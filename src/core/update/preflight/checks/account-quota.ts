@@ -1,5 +1,7 @@
-// What the surge takes of the account's quotas beside everything else that runs: with too few vCPUs EC2 refuses the
-// launches, and no new node comes where none of the group's types has room in its quota. Other quotas are a warning, since others use them as well and nothing here counts in them.
+// What the surge takes of the account's quotas beside everything else that runs: with too few vCPUs
+// EC2 refuses the launches, and no new node comes where none of the group's types has room in its
+// quota. Other quotas are a warning, since others use them as well and nothing here counts in them.
+import { defined } from '../../../../api/defined.ts';
 import type { Check } from '../finding.ts';
 import { quantity } from '../quantity.ts';
 import type { AccountQuota } from '../snapshot.ts';
@@ -46,7 +48,10 @@ const givenBack = ({ snapshot }: View, { code }: AccountQuota, one: OldNode): nu
   return known > 0 ? known : Math.ceil(quantity(one.node.status.capacity?.cpu));
 };
 
-/** Where an old node goes before each new one comes: the first whose place is too small for what is to come. */
+/**
+ * Where an old node goes before each new one comes: the first whose place is too small for what is
+ * to come.
+ */
 const firstShort = (view: View, quota: AccountQuota): OldNode | undefined => {
   const wanted = vcpusOf(view, quota);
   const rest = new Map(view.oldNodes.map((one) => [one.node.metadata.name, one]));
@@ -72,13 +77,19 @@ const isShort = (view: View, quota: AccountQuota): boolean =>
     ? firstShort(view, quota) !== undefined
     : demandOf(view, quota) > leftOf(quota);
 
-/** New nodes that it has room for; where none comes first they come one after another, in the places of old ones. */
+/**
+ * New nodes that it has room for; where none comes first they come one after another, in the places
+ * of old ones.
+ */
 const roomOf = (view: View, quota: AccountQuota): number => {
   if (view.surge === 0) return firstShort(view, quota) === undefined ? 1 : 0;
   return Math.max(0, Math.floor(leftOf(quota) / Math.max(1, vcpusOf(view, quota))));
 };
 
-/** Auto Scaling starts types of the other quotas, which have room for all; of a type without a quota nobody knows. */
+/**
+ * Auto Scaling starts types of the other quotas, which have room for all; of a type without a quota
+ * nobody knows.
+ */
 const isRoomElsewhere = (view: View): boolean => {
   const { accountQuotas, instanceTypes, group } = view.snapshot;
   const quotas = accountQuotas.filter(({ unit }) => unit === 'vCPU');
@@ -89,7 +100,10 @@ const isRoomElsewhere = (view: View): boolean => {
   return !instanceTypes.every(isKnown) || room >= Math.max(1, view.surge);
 };
 
-/** Drover's own strategy goes on without new nodes first, which needs no more than what old nodes leave. */
+/**
+ * Drover's own strategy goes on without new nodes first, which needs no more than what old nodes
+ * leave.
+ */
 const goesOnWithout = (view: View, quota: AccountQuota): boolean => {
   const { group } = view.snapshot;
   return (
@@ -149,7 +163,7 @@ export const accountQuota: Check = {
           },
           consequence: {
             text: consequenceOf(view, quota),
-            ...(short === undefined ? {} : { node: short }),
+            ...defined({ node: short }),
             minute: Math.round(first?.minute ?? view.forecast.firstLaunchMinute),
           },
           remedy:

@@ -1,5 +1,5 @@
-// What the update itself needs to go on: the cluster's DNS, metrics, and Drover's own controller. All of
-// their pods on one node, or only one of them, is a gap in the middle of the update.
+// What the update itself needs to go on: the cluster's DNS, metrics, and Drover's own controller.
+// All of their pods on one node, or only one of them, is a gap in the middle of the update.
 import { isReady } from '../../../drain/index.ts';
 import type { Check, Found, Severity } from '../finding.ts';
 import type { MovedPod, View } from '../view.ts';

@@ -1,5 +1,6 @@
-// Pods whose owner asked not to move them. karpenter.sh/do-not-disrupt may be a duration after the pod's
-// start (Karpenter: well-known annotations); one that ends before its node's turn is a warning.
+// Pods whose owner asked not to move them. karpenter.sh/do-not-disrupt may be a duration after the
+// pod's start (Karpenter: well-known annotations); one that ends before its node's turn is a
+// warning.
 import { parseTime } from '../../../../api/brand.ts';
 import type { FullPod } from '../../../../api/workloads.ts';
 import type { Check, Found } from '../finding.ts';

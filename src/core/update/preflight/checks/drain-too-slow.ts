@@ -1,6 +1,7 @@
-// Too many pods of one budget on one node for its drain to end in time: each eviction beyond what the
-// budget allows waits for a replacement (reference: the no-timeout condition). For EKS' strategies also
-// for the worst set of nodes that may be drained at once; Drover's own never releases such a set.
+// Too many pods of one budget on one node for its drain to end in time: each eviction beyond what
+// the budget allows waits for a replacement (reference: the no-timeout condition). For EKS'
+// strategies also for the worst set of nodes that may be drained at once; Drover's own never
+// releases such a set.
 
 import { isOwnStrategy } from '../../../../api/nodegroup-update.ts';
 import { ruleOf } from '../budgets.ts';

@@ -1,5 +1,6 @@
-// New nodes that an earlier update could not take back, and whether budgets let this one: where too few of the group's
-// nodes can be emptied it fails as that one did. Part of budget-never-allows. Pure.
+// New nodes that an earlier update could not take back, and whether budgets let this one: where too
+// few of the group's nodes can be emptied it fails as that one did. Part of budget-never-allows.
+// Pure.
 import { BudgetIndex, classifyPods, keyOfObject } from '../../../drain/index.ts';
 import { allowedWhenHealthy, ruleOf } from '../budgets.ts';
 import type { Found } from '../finding.ts';

@@ -1,5 +1,6 @@
-// Quotas and limits of a namespace against the pods that replace those that are moved. A pod counts until
-// it is gone, so a full quota delays its replacement, and one that was lowered since refuses it.
+// Quotas and limits of a namespace against the pods that replace those that are moved. A pod counts
+// until it is gone, so a full quota delays its replacement, and one that was lowered since refuses
+// it.
 
 import type { Container, ResourceQuota } from '../../../../api/workloads.ts';
 import type { Check, Found } from '../finding.ts';

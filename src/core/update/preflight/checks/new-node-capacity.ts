@@ -1,6 +1,6 @@
-// Room on the nodes that are there when pods move. A pod that no empty new node can hold is a blocker; so
-// is a batch whose pods wait, by the plan's model, for replacements that have no place. Else pods are
-// Pending for a while.
+// Room on the nodes that are there when pods move. A pod that no empty new node can hold is a
+// blocker; so is a batch whose pods wait, by the plan's model, for replacements that have no place.
+// Else pods are Pending for a while.
 import type { Check, Found } from '../finding.ts';
 import {
   type Amounts,
@@ -73,8 +73,8 @@ const stuckShare = 0.5;
 const leastRisk = 0.01;
 
 /**
- * Pods of a budget, which wait to the end for replacements without a place, on the nodes where that is likeliest; on
- * all where it is likelier than not, since the first of them stops the update.
+ * Pods of a budget, which wait to the end for replacements without a place, on the nodes where that
+ * is likeliest; on all where it is likelier than not, since the first of them stops the update.
  */
 const starvedPods = ({ moved, forecast }: View): readonly MovedPod[] => {
   const shareOf = ({ node }: MovedPod): number => forecast.starved.get(node) ?? 0;
@@ -86,7 +86,10 @@ const starvedPods = ({ moved, forecast }: View): readonly MovedPod[] => {
   return pods.filter((one) => shareOf(one) >= least);
 };
 
-/** Which pods are late for the room of a new node is chance: in some runs those that others wait for. */
+/**
+ * Which pods are late for the room of a new node is chance: in some runs those that others wait
+ * for.
+ */
 const risk = (view: View, pods: readonly MovedPod[]): readonly Found[] => {
   const share = view.forecast.starvedShare;
   if (pods.length === 0 || share < leastRisk) return [];

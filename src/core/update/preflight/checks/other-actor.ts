@@ -1,6 +1,8 @@
-// Others who act on the group: an update or a deletion that runs, instances that come and go, nodes that
-// somebody cordoned or an autoscaler is about to remove.
+// Others who act on the group: an update or a deletion that runs, instances that come and go, nodes
+// that somebody cordoned or an autoscaler is about to remove.
+
 import { isConfirmed } from '../../../../api/confirmation.ts';
+import { defined } from '../../../../api/defined.ts';
 import type { Check, Found } from '../finding.ts';
 import type { View } from '../view.ts';
 
@@ -30,7 +32,7 @@ const updates = (view: View): readonly Found[] => {
     {
       severity: 'blocker',
       object: group(view),
-      evidence: { state, ...(activeUpdate === undefined ? {} : { update: activeUpdate }) },
+      evidence: { state, ...defined({ update: activeUpdate }) },
       consequence: { text: 'one update at a time: ResourceInUseException', minute: 0 },
       isRefused: true,
       remedy: waiting(view),

@@ -1,5 +1,6 @@
-// Health probes that would keep the update from going on: what they look at is not there, or is not well now. Part of
-// target-configuration. Pure.
+// Health probes that would keep the update from going on: what they look at is not there, or is not
+// well now. Part of target-configuration. Pure.
+import { defined } from '../../../../api/defined.ts';
 import { defaultFailureThreshold, defaultIntervalSeconds } from '../../pacing/index.ts';
 import type { Found } from '../finding.ts';
 import type { ProbeFact } from '../snapshot.ts';
@@ -41,7 +42,7 @@ const foundOf = (view: View, { name, object, state, message, remedy }: ProbeFact
     evidence,
     consequence: {
       text: `probe ${name} ${cannot}: ${message}; ${end}`,
-      ...(node === undefined ? {} : { node }),
+      ...defined({ node }),
       minute: Math.round(minute + seconds / 60),
     },
     remedy: state === 'gone' ? `create it first, or ${edit}` : `mend it first, or ${edit}`,

@@ -1,5 +1,5 @@
-// One replica under a budget that then allows nothing: a second replica for the time of the update lets
-// the first go without a gap.
+// One replica under a budget that then allows nothing: a second replica for the time of the update
+// lets the first go without a gap.
 import { allowedWhenHealthy, ruleOf } from '../budgets.ts';
 import type { Check } from '../finding.ts';
 import { kubectl, ownerText, shortName, stuckDrain } from './parts.ts';

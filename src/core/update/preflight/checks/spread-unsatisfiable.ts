@@ -1,5 +1,5 @@
-// Required anti-affinity and DoNotSchedule spread while nodes are replaced: a replacement must find a
-// place of its own beside the pods that still run, which takes new nodes before old ones go.
+// Required anti-affinity and DoNotSchedule spread while nodes are replaced: a replacement must find
+// a place of its own beside the pods that still run, which takes new nodes before old ones go.
 import type { PodAffinityTerm, TopologySpread } from '../../../../api/workloads.ts';
 import { selectorMatches } from '../../../drain/index.ts';
 import type { Check, Found } from '../finding.ts';

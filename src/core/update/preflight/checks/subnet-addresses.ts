@@ -1,6 +1,7 @@
-// Free addresses of the subnets against what new nodes take while old ones still hold theirs. Amazon's
-// CNI reserves addresses ahead; with too few for that it goes on one by one, so only a lack for the
-// nodes and pods themselves is a blocker (amazon-vpc-cni-k8s: eni-and-ip-target, prefix delegation).
+// Free addresses of the subnets against what new nodes take while old ones still hold theirs.
+// Amazon's CNI reserves addresses ahead; with too few for that it goes on one by one, so only a
+// lack for the nodes and pods themselves is a blocker (amazon-vpc-cni-k8s: eni-and-ip-target,
+// prefix delegation).
 import { isOwnStrategy } from '../../../../api/nodegroup-update.ts';
 import type { FullPod } from '../../../../api/workloads.ts';
 import type { Check, Found } from '../finding.ts';
@@ -64,8 +65,8 @@ const podsPerNode = (view: View): number => {
 };
 
 /**
- * Drover's own strategies take what EC2 Auto Scaling starts in other zones for their first new nodes, and SURGE may let old
- * nodes go first. EKS waits for a new node in each zone.
+ * Drover's own strategies take what EC2 Auto Scaling starts in other zones for their first new
+ * nodes, and SURGE may let old nodes go first. EKS waits for a new node in each zone.
  */
 const goesOn = (view: View, launches: number, subnet: SubnetFacts): string | undefined => {
   const { group, subnets } = view.snapshot;

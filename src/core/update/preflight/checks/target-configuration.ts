@@ -1,5 +1,5 @@
-// Whether the target can be: it exists, goes with the instance types, and new nodes get what the old ones
-// have. What only a boot can prove is left to the first new node of each zone.
+// Whether the target can be: it exists, goes with the instance types, and new nodes get what the
+// old ones have. What only a boot can prove is left to the first new node of each zone.
 import { hasImages } from '../../../nodegroup/index.ts';
 import type { Check, Found } from '../finding.ts';
 import type { View } from '../view.ts';
@@ -11,7 +11,9 @@ const joinMinutes = 15;
 
 const group = (view: View) => ({ kind: 'NodeGroup', name: view.snapshot.group.name });
 
-/** No release of the asked version will ever exist: AWS publishes no further images of this family. */
+/**
+ * No release of the asked version will ever exist: AWS publishes no further images of this family.
+ */
 const isOfPast = ({ snapshot: { group: facts, target } }: View): boolean =>
   target.version !== undefined && !hasImages(facts.amiType, target.version);
 
@@ -114,7 +116,10 @@ const subnetsFound = (view: View): readonly Found[] => {
   }));
 };
 
-/** EKS waits for a new node in every zone that has old ones, unless that zone is as full as any (rolling.ts). */
+/**
+ * EKS waits for a new node in every zone that has old ones, unless that zone is as full as any
+ * (rolling.ts).
+ */
 const zonesFound = (view: View): readonly Found[] => {
   const { strategy, name } = view.snapshot.group;
   if (strategy !== 'DEFAULT') return [];
@@ -141,7 +146,9 @@ const zonesFound = (view: View): readonly Found[] => {
   ];
 };
 
-/** Labels and taints that somebody gave the nodes of the group by hand are not given to new ones. */
+/**
+ * Labels and taints that somebody gave the nodes of the group by hand are not given to new ones.
+ */
 const driftFound = (view: View): readonly Found[] => {
   const { labels, taints } = view.snapshot.group;
   const missing = view.oldNodes.flatMap(({ node }) => [
@@ -166,7 +173,9 @@ const driftFound = (view: View): readonly Found[] => {
   ];
 };
 
-/** Work of people's own that cannot be begun. Its place in time is that of the first node it is for. */
+/**
+ * Work of people's own that cannot be begun. Its place in time is that of the first node it is for.
+ */
 const hooksFound = (view: View): readonly Found[] => {
   const { group: facts, missingTemplates = [], unread } = view.snapshot;
   const own = group(view);

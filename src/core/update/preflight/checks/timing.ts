@@ -1,5 +1,6 @@
-// When it is a bad moment: windows and freezes that hold it, for ever even (a blocker), a window that is too short, jobs
-// that would begin again, StatefulSets that move one after the other, and a group that is not well to begin with.
+// When it is a bad moment: windows and freezes that hold it, for ever even (a blocker), a window
+// that is too short, jobs that would begin again, StatefulSets that move one after the other, and a
+// group that is not well to begin with.
 import { parseTime } from '../../../../api/brand.ts';
 import type { Check, Found } from '../finding.ts';
 import type { PlannedNode } from '../snapshot.ts';
@@ -27,7 +28,10 @@ const windowFound = (view: View): readonly Found[] => {
   ];
 };
 
-/** What keeps it from beginning at all, or for so long that nobody would take the plan for a beginning. */
+/**
+ * What keeps it from beginning at all, or for so long that nobody would take the plan for a
+ * beginning.
+ */
 const holdFound = (view: View): readonly Found[] => {
   const { outlook, group, now } = view.snapshot;
   return (outlook?.holds ?? []).flatMap(({ kind, reason, until }): readonly Found[] => {

@@ -1,6 +1,7 @@
-// A pod that tolerates every taint, the one of a cordon included, and whose owner is no DaemonSet: what replaces it
-// may land on the very node that is being drained. Where it fits nowhere else it does, and an update without force
-// ends at that; else the scheduler has a choice, and an emptied node is only one of those it likes.
+// A pod that tolerates every taint, the one of a cordon included, and whose owner is no DaemonSet:
+// what replaces it may land on the very node that is being drained. Where it fits nowhere else it
+// does, and an update without force ends at that; else the scheduler has a choice, and an emptied
+// node is only one of those it likes.
 import type { Toleration } from '../../../../api/kube.ts';
 import type { Check } from '../finding.ts';
 import { cordonToleration, refusals } from '../scheduling.ts';
@@ -10,7 +11,10 @@ import { byOwner, kubectl, ownerObject, stuckDrain, whenDrained } from './parts.
 const describe = ({ key = '', effect = '' }: Toleration): string =>
   `${key === '' ? 'every key' : key}:${effect === '' ? 'every effect' : effect}`;
 
-/** Nodes that take it and are not about to be drained; without surge the only node has no other beside it. */
+/**
+ * Nodes that take it and are not about to be drained; without surge the only node has no other
+ * beside it.
+ */
 const isPinned = (view: View, { pod }: MovedPod): boolean => {
   const fresh = view.surge > 0 || view.oldNodes.length > 1 ? view.newNodes : [];
   const places = [...fresh, ...view.others.map(placeOf)];

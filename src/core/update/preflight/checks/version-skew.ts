@@ -1,5 +1,6 @@
-// Kubernetes' version skew policy: a kubelet is never newer than the API server and at most three minors
-// older (two before 1.25); kube-proxy likewise. Several minors in one step are allowed and told.
+// Kubernetes' version skew policy: a kubelet is never newer than the API server and at most three
+// minors older (two before 1.25); kube-proxy likewise. Several minors in one step are allowed and
+// told.
 import type { Check, Found } from '../finding.ts';
 import type { View } from '../view.ts';
 

@@ -1,5 +1,5 @@
-// Admission webhooks that fail closed on pods, evictions or nodes, and whose servers are moved by this
-// very update: while none of them answers, nothing is created, not even their own replacement.
+// Admission webhooks that fail closed on pods, evictions or nodes, and whose servers are moved by
+// this very update: while none of them answers, nothing is created, not even their own replacement.
 
 import type { WebhookConfiguration } from '../../../../api/workloads.ts';
 import { selectorMatches } from '../../../drain/index.ts';

@@ -1,5 +1,5 @@
-// A volume that is bound to a zone in which no new node comes up, and no other node is: its pod stays
-// Pending after its eviction.
+// A volume that is bound to a zone in which no new node comes up, and no other node is: its pod
+// stays Pending after its eviction.
 import type { Check } from '../finding.ts';
 import { selectorPicks } from '../scheduling.ts';
 import { placeOf } from '../view.ts';
