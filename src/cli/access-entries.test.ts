@@ -1,7 +1,9 @@
 // Access entries beside aws-auth: what may not be read is said with the missing right, and never an
 // error.
 import { describe, expect, it } from 'vitest';
-import { type AccessEntryFacts, CloudError, type ClusterAccess } from '../ports/index.ts';
+import type { ClusterAccess } from '../api/cloud.ts';
+import type { AccessEntryFacts } from '../api/cloud-provisioning.ts';
+import { CloudError } from '../ports/index.ts';
 import { accessEntriesOf } from './access-entries.ts';
 
 const access: ClusterAccess = {

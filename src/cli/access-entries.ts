@@ -1,11 +1,8 @@
 // EKS access entries for the listing beside aws-auth. What the cloud refuses is said with the right
 // that is missing, and never an error: who may read the map alone sees the map. Changes nothing.
-import {
-  type AccessPolicyFacts,
-  type CloudApi,
-  CloudError,
-  type ProvisioningApi,
-} from '../ports/index.ts';
+
+import type { AccessPolicyFacts } from '../api/cloud-provisioning.ts';
+import { type CloudApi, CloudError, type ProvisioningApi } from '../ports/index.ts';
 
 export interface ShownEntry {
   readonly cluster: string;

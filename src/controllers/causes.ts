@@ -12,13 +12,14 @@ import {
   spotNoticeMs,
   withdrawCauseWrite,
 } from '../api/causes.ts';
+import type { ScheduledEvent } from '../api/cloud.ts';
 import { defined } from '../api/defined.ts';
 import type { DisruptionCause, NodeDisruption } from '../api/disruption.ts';
 import { resourceTypes } from '../api/kube.ts';
 import type { NodeGroup } from '../api/nodegroup.ts';
 import type { ScheduledChangeNotice } from '../api/notice.ts';
 import { launchHookName, terminateHookName } from '../core/nodegroup/index.ts';
-import { type Clock, type KubeApi, KubeError, type ScheduledEvent } from '../ports/index.ts';
+import { type Clock, type KubeApi, KubeError } from '../ports/index.ts';
 import type { Informer } from '../runtime/index.ts';
 
 /** Of a NodeDisruption's definition. */

@@ -1,9 +1,9 @@
 // What the directory remembers, and when it asks again.
 import { describe, expect, it } from 'vitest';
 import { aGroupSpec, anInstance, setUpControllers } from '../../test/builders/controllers.ts';
+import type { ScalingGroup } from '../api/cloud.ts';
 import { resourceTypes } from '../api/kube.ts';
 import { ownerTag } from '../api/nodegroup.ts';
-import type { ScalingGroup } from '../ports/index.ts';
 import { GroupDirectory } from './group-directory.ts';
 
 const setUp = async () => {

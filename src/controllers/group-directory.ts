@@ -1,14 +1,10 @@
 // What the cloud says about the Auto Scaling groups that we manage, remembered for a while: who is
 // in them, and their hooks. A burst of questions costs one call. Decides nothing.
+
+import type { LifecycleHook, ScalingGroup, ScalingInstance } from '../api/cloud.ts';
 import { autoScalingGroupNameOf, type NodeGroup } from '../api/nodegroup.ts';
 import { holdsGroup } from '../core/nodegroup/index.ts';
-import type {
-  Clock,
-  CloudApi,
-  LifecycleHook,
-  ScalingGroup,
-  ScalingInstance,
-} from '../ports/index.ts';
+import type { Clock, CloudApi } from '../ports/index.ts';
 import type { Informer } from '../runtime/index.ts';
 import { groupsNaming } from './informers.ts';
 

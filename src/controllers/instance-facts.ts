@@ -2,11 +2,12 @@
 // Decides nothing.
 
 import { durationMs } from '../api/brand.ts';
+import type { CloudInstance } from '../api/cloud.ts';
 import { type InstanceFacts, type ScheduledFact, unknownToCloud } from '../api/confirmation.ts';
 import { defined } from '../api/defined.ts';
 import type { CauseKind } from '../api/disruption.ts';
 import { isTerminating } from '../core/termination/index.ts';
-import { type Clock, type CloudApi, CloudError, type CloudInstance } from '../ports/index.ts';
+import { type Clock, type CloudApi, CloudError } from '../ports/index.ts';
 import { DeadlineError, describeError, withDeadline } from '../runtime/index.ts';
 import type { GroupDirectory } from './group-directory.ts';
 

@@ -1,5 +1,7 @@
 // What the handlers of the EKS face share: where they look things up, and their refusals in EKS'
 // form. Changes nothing.
+
+import type { ScalingGroup } from '../api/cloud.ts';
 import { isObject } from '../api/json.ts';
 import { resourceTypes } from '../api/kube.ts';
 import {
@@ -19,7 +21,6 @@ import {
   KubeError,
   listNodeGroups,
   readNodeGroup,
-  type ScalingGroup,
 } from '../ports/index.ts';
 
 export interface EksFaceOptions {

@@ -1,5 +1,7 @@
 // CreateNodegroup: a NodeGroup object, after everything that EKS refuses at once has been refused.
 // The same request with the same token is one request.
+
+import type { LaunchTemplate } from '../api/cloud.ts';
 import { defined } from '../api/defined.ts';
 import type { JsonObject } from '../api/json.ts';
 import { resourceTypes } from '../api/kube.ts';
@@ -35,7 +37,7 @@ import {
   taintsComplaint,
   updateConfigComplaint,
 } from '../core/nodegroup/index.ts';
-import { KubeError, type LaunchTemplate } from '../ports/index.ts';
+import { KubeError } from '../ports/index.ts';
 import {
   type Cluster,
   complain,

@@ -1,6 +1,7 @@
 // What a request says about machines that creating a group and updating it have in common: a launch
 // template by id or name, and a release of the images. Refuses in EKS' words; changes nothing.
 
+import type { InstanceTypeFacts, LaunchTemplate } from '../api/cloud.ts';
 import { defined } from '../api/defined.ts';
 import { type AwsInput, optionalStructure, optionalText, texts } from '../aws-wire/index.ts';
 import {
@@ -11,7 +12,6 @@ import {
   templateRefusal,
   typesTwice,
 } from '../core/nodegroup/index.ts';
-import type { InstanceTypeFacts, LaunchTemplate } from '../ports/index.ts';
 import {
   type EksFaceOptions,
   invalid,

@@ -1,5 +1,7 @@
 // NodeGroup and NodeGroupUpdate as EKS' API shows them. Sizes come from the Auto Scaling group
 // itself.
+
+import type { ScalingGroup } from '../api/cloud.ts';
 import {
   autoScalingGroupNameOf,
   deleteAgainAnnotation,
@@ -10,7 +12,6 @@ import {
 import { type NodeGroupUpdate, updateStatusOf } from '../api/nodegroup-update.ts';
 import type { AwsCallContext } from '../aws-wire/index.ts';
 import { defaultInstanceType } from '../core/nodegroup/index.ts';
-import type { ScalingGroup } from '../ports/index.ts';
 import { nodegroupArn } from './context.ts';
 
 type Shape = Readonly<Record<string, unknown>>;

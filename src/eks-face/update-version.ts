@@ -1,5 +1,7 @@
 // UpdateNodegroupVersion: which version, release and launch template version the group is to have,
 // after everything that EKS refuses at once has been refused. The controller carries it out.
+
+import type { LaunchTemplate } from '../api/cloud.ts';
 import { defined } from '../api/defined.ts';
 import type { NodeGroup } from '../api/nodegroup.ts';
 import type { NodeGroupChange, NodeGroupUpdate } from '../api/nodegroup-update.ts';
@@ -18,7 +20,6 @@ import {
   versionParams,
   versionRefusal,
 } from '../core/nodegroup/index.ts';
-import type { LaunchTemplate } from '../ports/index.ts';
 import { type Cluster, complain, type EksFaceOptions, type NamedGroup } from './context.ts';
 import { needRelease, needTypes, readTemplate, refuse } from './machines.ts';
 import { recordUpdate } from './record-update.ts';

@@ -1,32 +1,7 @@
 // Who may reach instances, and as whom these may join: key pairs, security groups, EKS access
 // entries.
+import type { AccessEntry, IngressRule, NewSecurityGroup, SecurityGroup } from '../api/cloud.ts';
 import type { SecurityGroupRules } from '../api/network.ts';
-
-export interface SecurityGroup {
-  readonly id: string;
-  readonly name: string;
-  readonly vpcId: string;
-  readonly tags: Readonly<Record<string, string>>;
-}
-
-export type NewSecurityGroup = Omit<SecurityGroup, 'id'> & { readonly description: string };
-
-/** TCP to one port, from members of other groups or from addresses. */
-export interface IngressRule {
-  readonly port: number;
-  readonly groups: readonly string[];
-  readonly cidrs: readonly string[];
-}
-
-/** Of one IAM role, which then is a node to its cluster without aws-auth. */
-export interface AccessEntry {
-  readonly clusterName: string;
-  /** With its path. */
-  readonly principalArn: string;
-  /** EKS' own word: EC2_LINUX, EC2_WINDOWS, STANDARD, ... */
-  readonly type: string;
-  readonly tags: Readonly<Record<string, string>>;
-}
 
 interface Options {
   readonly signal?: AbortSignal;

@@ -1,14 +1,10 @@
 // The requests of the CloudApi port that are more than a name, in AWS' own member names: one
 // wording for the SDK and for the world in process. Pure; knows no client.
+
+import type { LaunchTemplate, NewGroup, NewHook } from '../api/cloud.ts';
 import { defined } from '../api/defined.ts';
 import { isObject, type JsonObject } from '../api/json.ts';
-import {
-  type CloudApi,
-  CloudError,
-  type LaunchTemplate,
-  type NewGroup,
-  type NewHook,
-} from './cloud.ts';
+import { type CloudApi, CloudError } from './cloud.ts';
 
 /** As EKS sets it on the groups of its node groups. */
 const gracePeriodSeconds = 15;

@@ -1,8 +1,10 @@
 // One look at the network between instances and their cluster: DescribeSubnets,
 // DescribeSecurityGroups and what DescribeCluster said. What may not or cannot be read is left out
 // and told; decides nothing.
+
+import type { ClusterAccess } from '../api/cloud.ts';
 import type { InstanceNetwork, JoinNetwork } from '../api/network.ts';
-import { type CloudApi, CloudError, type ClusterAccess } from './cloud.ts';
+import { type CloudApi, CloudError } from './cloud.ts';
 
 export interface JoinNetworkLook {
   readonly network: JoinNetwork;

@@ -1,24 +1,26 @@
 // For tests only: a queue with visibility timeouts, Auto Scaling groups and hooks behind the
 // CloudApi port, in the test's time. Knows no state machine; the world has that.
 import { type EpochMs, epochMs } from '../../src/api/brand.ts';
+import type {
+  CloudInstance,
+  ClusterAccess,
+  HookCall,
+  Image,
+  InstanceTypeFacts,
+  LifecycleHook,
+  QueueMessage,
+  ScalingActivity,
+  ScalingGroup,
+  ScalingInstance,
+  ScheduledEvent,
+  Stack,
+  Subnet,
+} from '../../src/api/cloud.ts';
 import {
   type Clock,
   type CloudApi,
   CloudError,
   type CloudErrorCode,
-  type CloudInstance,
-  type ClusterAccess,
-  type HookCall,
-  type Image,
-  type InstanceTypeFacts,
-  type LifecycleHook,
-  type QueueMessage,
-  type ScalingActivity,
-  type ScalingGroup,
-  type ScalingInstance,
-  type ScheduledEvent,
-  type Stack,
-  type Subnet,
 } from '../../src/ports/index.ts';
 import { sleepOrAbort } from '../../src/runtime/index.ts';
 

@@ -3,9 +3,10 @@
 
 import type { _InstanceType, Image as AwsImage, InstanceTypeInfo } from '@aws-sdk/client-ec2';
 import type { VpcConfigResponse } from '@aws-sdk/client-eks';
+import type { Image, InstanceTypeFacts } from '../../api/cloud.ts';
 import { defined } from '../../api/defined.ts';
 import type { ClusterNetwork } from '../../api/network.ts';
-import type { CloudApi, Image, InstanceTypeFacts } from '../../ports/index.ts';
+import type { CloudApi } from '../../ports/index.ts';
 import { allPages, type Clients, call } from './clients.ts';
 import { orAbsent } from './errors.ts';
 

@@ -2,13 +2,9 @@
 // calls: a few at a time, and throttled ones again; no other call is sent twice.
 
 import { durationMs } from '../../api/brand.ts';
+import type { AccessEntryFacts, AccessPolicyFacts } from '../../api/cloud-provisioning.ts';
 import { defined } from '../../api/defined.ts';
-import {
-  type AccessEntryFacts,
-  type AccessPolicyFacts,
-  type Clock,
-  CloudError,
-} from '../../ports/index.ts';
+import { type Clock, CloudError } from '../../ports/index.ts';
 import { allPages, batchesOf, type CallOptions, type Clients, call } from './clients.ts';
 
 /** EKS throttles an account's reads as a whole: others ask, too. */

@@ -7,18 +7,20 @@ import type {
   LifecycleHook as SdkHook,
 } from '@aws-sdk/client-auto-scaling';
 import type { Instance as Ec2Instance, InstanceStatus } from '@aws-sdk/client-ec2';
+import type {
+  CloudInstance,
+  HookCall,
+  LifecycleHook,
+  ScalingGroup,
+  ScalingInstance,
+  ScheduledEvent,
+} from '../../api/cloud.ts';
 import { defined } from '../../api/defined.ts';
 import type { JsonObject } from '../../api/json.ts';
 import {
   type CloudApi,
-  type CloudInstance,
-  type HookCall,
   isOverEvent,
   isSpotAlone,
-  type LifecycleHook,
-  type ScalingGroup,
-  type ScalingInstance,
-  type ScheduledEvent,
   scheduledEventsRequest,
 } from '../../ports/index.ts';
 import { allPages, batchesOf, type CallOptions, type Clients, call, tagsOf } from './clients.ts';

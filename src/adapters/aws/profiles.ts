@@ -1,7 +1,9 @@
 // IAM instance profiles as the port sees them: what lets an instance act in its role. Roles
 // themselves are made elsewhere.
+
+import type { InstanceProfile } from '../../api/cloud.ts';
 import { defined } from '../../api/defined.ts';
-import { type CloudApi, createProfileRequest, type InstanceProfile } from '../../ports/index.ts';
+import { type CloudApi, createProfileRequest } from '../../ports/index.ts';
 import { type CallOptions, type Clients, call, tagsOf } from './clients.ts';
 import { orAbsent } from './errors.ts';
 

@@ -3,16 +3,14 @@
 
 import type { Stack as SdkStack } from '@aws-sdk/client-cloudformation';
 import type { Cluster, Nodegroup } from '@aws-sdk/client-eks';
+import type {
+  AddonFacts,
+  ClusterFacts,
+  NodegroupFacts,
+  StackState,
+} from '../../api/cloud-provisioning.ts';
 import { defined } from '../../api/defined.ts';
-import {
-  type AddonFacts,
-  type Clock,
-  CloudError,
-  type ClusterFacts,
-  type NodegroupFacts,
-  type ProvisioningApi,
-  type StackState,
-} from '../../ports/index.ts';
+import { type Clock, CloudError, type ProvisioningApi } from '../../ports/index.ts';
 import {
   type AwsOptions,
   allPages,

@@ -1,6 +1,7 @@
 // One SQS queue as the port sees it. Receiving waits on the server, never here.
 import { epochMs } from '../../api/brand.ts';
-import type { CloudApi, QueueMessage } from '../../ports/index.ts';
+import type { QueueMessage } from '../../api/cloud.ts';
+import type { CloudApi } from '../../ports/index.ts';
 import { type Clients, call } from './clients.ts';
 
 /** SQS' own maximum. */

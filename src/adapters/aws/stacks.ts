@@ -1,8 +1,9 @@
 // CloudFormation stacks that hold an Auto Scaling group, as eksctl makes them for node groups.
 
 import type { Stack as SdkStack } from '@aws-sdk/client-cloudformation';
+import type { Stack } from '../../api/cloud.ts';
 import { defined } from '../../api/defined.ts';
-import { type CloudApi, nodeRoleOutputs, type Stack } from '../../ports/index.ts';
+import { type CloudApi, nodeRoleOutputs } from '../../ports/index.ts';
 import { allPages, type CallOptions, type Clients, call, tagsOf } from './clients.ts';
 
 const groupResourceType = 'AWS::AutoScaling::AutoScalingGroup';

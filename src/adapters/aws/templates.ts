@@ -1,9 +1,10 @@
 // EC2 launch templates as the port sees them: found by name or id, made, given further versions.
 
 import type { LaunchTemplateVersion, RequestLaunchTemplateData } from '@aws-sdk/client-ec2';
+import type { LaunchTemplate } from '../../api/cloud.ts';
 import { defined } from '../../api/defined.ts';
 import type { JsonObject } from '../../api/json.ts';
-import { type CloudApi, createTemplateRequest, type LaunchTemplate } from '../../ports/index.ts';
+import { type CloudApi, createTemplateRequest } from '../../ports/index.ts';
 import { type Clients, call, tagsOf } from './clients.ts';
 import { orAbsent } from './errors.ts';
 

@@ -3,11 +3,12 @@
 
 import type { Command } from 'commander';
 import { durationMs } from '../../api/brand.ts';
+import type { ClusterFacts } from '../../api/cloud-provisioning.ts';
 import { defined } from '../../api/defined.ts';
 import { resourceTypes } from '../../api/kube.ts';
 import { isManagedStack, nodeGroupStackName } from '../../core/provisioning/index.ts';
 import { type ClusterConfig, faultLine, parseClusterConfig } from '../../formats/index.ts';
-import type { ClusterFacts, KubeApi, ProvisioningApi } from '../../ports/index.ts';
+import type { KubeApi, ProvisioningApi } from '../../ports/index.ts';
 import { type CliContext, CommandError, type Connection, exitCodes } from '../context.ts';
 import { addGroupFlags, type GroupFlags, groupOfFlags } from '../create/group-flags.ts';
 import { choose, createNodeGroups } from '../create/nodegroups.ts';

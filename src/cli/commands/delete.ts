@@ -3,6 +3,7 @@
 // command records; only then goes the stack.
 import type { Command } from 'commander';
 import { durationMs, epochMs } from '../../api/brand.ts';
+import type { StackState } from '../../api/cloud-provisioning.ts';
 import { type Node, resourceTypes } from '../../api/kube.ts';
 import {
   autoScalingGroupNameOf,
@@ -12,12 +13,7 @@ import {
 } from '../../api/nodegroup.ts';
 import { clusterTag, groupTag, nodeGroupStackName } from '../../core/provisioning/index.ts';
 import { roleWithoutPath } from '../../formats/index.ts';
-import {
-  type KubeApi,
-  type ProvisioningApi,
-  readNodeGroup,
-  type StackState,
-} from '../../ports/index.ts';
+import { type KubeApi, type ProvisioningApi, readNodeGroup } from '../../ports/index.ts';
 import { rolesInUse } from '../aws-auth.ts';
 import { type CliContext, CommandError, type Connection, exitCodes } from '../context.ts';
 import { tellNews, waitForStack } from '../create/stack-wait.ts';

@@ -1,7 +1,8 @@
 // drover get cluster and get addon, in eksctl's columns. Reads only.
 import type { Command } from 'commander';
+import type { AddonFacts, ClusterFacts } from '../../api/cloud-provisioning.ts';
 import { clusterStackName } from '../../core/provisioning/index.ts';
-import type { AddonFacts, ClusterFacts, ProvisioningApi } from '../../ports/index.ts';
+import type { ProvisioningApi } from '../../ports/index.ts';
 import {
   type CliContext,
   CommandError,

@@ -1,8 +1,9 @@
 // drover get nodegroup: managed and self-managed groups in eksctl's columns.
 import type { Command } from 'commander';
+import type { ScalingGroup, Stack } from '../../api/cloud.ts';
 import { autoScalingGroupNameOf, type NodeGroup } from '../../api/nodegroup.ts';
 import { isManagedStack } from '../../core/provisioning/index.ts';
-import type { CloudApi, KubeApi, ScalingGroup, Stack } from '../../ports/index.ts';
+import type { CloudApi, KubeApi } from '../../ports/index.ts';
 import {
   type CliContext,
   CommandError,

@@ -5,6 +5,7 @@
 import type { Command } from 'commander';
 import { completeNodeGroup } from '../../api/adopted.ts';
 import { durationMs, instanceIdOfProviderId } from '../../api/brand.ts';
+import type { ScalingGroup } from '../../api/cloud.ts';
 import { defined } from '../../api/defined.ts';
 import type { JsonObject } from '../../api/json.ts';
 import { type Node, resourceTypes } from '../../api/kube.ts';
@@ -12,12 +13,7 @@ import type { NodeGroup } from '../../api/nodegroup.ts';
 import { classifyPods } from '../../core/drain/index.ts';
 import { chooseForScaleIn } from '../../core/nodegroup/index.ts';
 import { clusterTag, groupTag } from '../../core/provisioning/index.ts';
-import {
-  type CloudApi,
-  type KubeApi,
-  readNodeGroup,
-  type ScalingGroup,
-} from '../../ports/index.ts';
+import { type CloudApi, type KubeApi, readNodeGroup } from '../../ports/index.ts';
 import { type CliContext, CommandError, type Connection, exitCodes } from '../context.ts';
 import { podsOn } from '../drain/read.ts';
 import { drainForRemoval } from '../drain/removal.ts';

@@ -2,8 +2,9 @@
 // then asks EKS for the next minor version and waits for its update.
 import type { Command } from 'commander';
 import { durationMs } from '../../api/brand.ts';
+import type { ClusterFacts } from '../../api/cloud-provisioning.ts';
 import { clusterSkewComplaint, nextMinor } from '../../core/nodegroup/index.ts';
-import type { ClusterFacts, ProvisioningApi } from '../../ports/index.ts';
+import type { ProvisioningApi } from '../../ports/index.ts';
 import { type CliContext, CommandError, type Connection, exitCodes } from '../context.ts';
 import { patienceMs } from '../duration.ts';
 import { type Progress, progressOf } from '../progress.ts';

@@ -2,6 +2,7 @@
 // roles of self-managed groups are let in, and nodes waited for. Tells what it does in eksctl's
 // words, step by step; what cannot be known before a call is left to the service that is called.
 import { durationMs, epochMs } from '../../api/brand.ts';
+import type { ClusterFacts, StackState } from '../../api/cloud-provisioning.ts';
 import type { Node } from '../../api/kube.ts';
 import { resourceTypes } from '../../api/kube.ts';
 import { marksComplaint, nameComplaint } from '../../core/nodegroup/index.ts';
@@ -16,13 +17,7 @@ import {
   nodeGroupStackName,
 } from '../../core/provisioning/index.ts';
 import { type GroupConfig, type SubnetConfig, sizesOf } from '../../formats/index.ts';
-import type {
-  CloudApi,
-  ClusterFacts,
-  KubeApi,
-  ProvisioningApi,
-  StackState,
-} from '../../ports/index.ts';
+import type { CloudApi, KubeApi, ProvisioningApi } from '../../ports/index.ts';
 import { type CliContext, CommandError, exitCodes } from '../context.ts';
 import { checkAccess, isLetIn, letIn, type NodeRoleAccess } from '../node-role.ts';
 import type { Progress } from '../progress.ts';

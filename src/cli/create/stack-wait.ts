@@ -1,6 +1,7 @@
 // Waits for a CloudFormation stack as eksctl does: a line now and then, its failures by resource.
 import { durationMs } from '../../api/brand.ts';
-import type { ProvisioningApi, StackState } from '../../ports/index.ts';
+import type { StackState } from '../../api/cloud-provisioning.ts';
+import type { ProvisioningApi } from '../../ports/index.ts';
 import { type CliContext, CommandError, exitCodes } from '../context.ts';
 import type { Progress } from '../progress.ts';
 

@@ -2,6 +2,7 @@
 // for core/explain. Reads only; what it may not read is left out and told.
 
 import { type EpochMs, instanceIdOfProviderId, parseTime } from '../../api/brand.ts';
+import type { ClusterAccess, ScalingGroup } from '../../api/cloud.ts';
 import { defined } from '../../api/defined.ts';
 import { type KubeObject, type Node, resourceTypes } from '../../api/kube.ts';
 import { autoScalingGroupNameOf, type NodeGroup } from '../../api/nodegroup.ts';
@@ -16,13 +17,11 @@ import { type AwsAuthData, familyCalled } from '../../formats/index.ts';
 import {
   type CloudApi,
   CloudError,
-  type ClusterAccess,
   type KubeApi,
   KubeError,
   listNodeGroups,
   lookAtJoinNetwork,
   orUnknown,
-  type ScalingGroup,
 } from '../../ports/index.ts';
 import { CommandError, exitCodes } from '../context.ts';
 import { holdingLines } from '../nodegroup/deleting.ts';

@@ -1,5 +1,7 @@
 // The group that a plan is for: a NodeGroup of Drover's, or one that EKS manages, told in the same
 // shape. Reads only; of EKS' group nothing but what EKS, EC2 and the kubeconfig's cluster say.
+
+import type { NodegroupFacts } from '../../api/cloud-provisioning.ts';
 import { defined } from '../../api/defined.ts';
 import type { Taint } from '../../api/kube.ts';
 import { autoScalingGroupNameOf, type NodeGroup, type UpdateConfig } from '../../api/nodegroup.ts';
@@ -7,7 +9,7 @@ import type { NodeGroupUpdate, UpdateStrategy } from '../../api/nodegroup-update
 import type { StopTimes } from '../../api/stop-times.ts';
 import type { HookTime } from '../../api/update-hooks.ts';
 import { openInTurn, strategyOf } from '../../core/update/index.ts';
-import type { KubeApi, NodegroupFacts, ProvisioningApi } from '../../ports/index.ts';
+import type { KubeApi, ProvisioningApi } from '../../ports/index.ts';
 import { CommandError, exitCodes } from '../context.ts';
 import { listUpdates, needGroup } from '../update/read.ts';
 import { setupsOf } from './times.ts';

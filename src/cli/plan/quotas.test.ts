@@ -1,7 +1,8 @@
 // What a plan knows of the account's quotas: what runs is counted by family and market, what may
 // not be read is noted.
 import { describe, expect, it } from 'vitest';
-import { CloudError, type CountedInstance } from '../../ports/index.ts';
+import type { CountedInstance } from '../../api/cloud-provisioning.ts';
+import { CloudError } from '../../ports/index.ts';
 import { Collector } from './collect.ts';
 import { readQuotas } from './quotas.ts';
 

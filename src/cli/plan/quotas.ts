@@ -1,13 +1,10 @@
 // What the account may still start of a group's instance types: quotas of vCPUs from Service Quotas
 // beside what runs. Reads only; what cannot be read is noted, whatever the reason, since a plan is
 // worth something without.
+
+import type { CountedInstance } from '../../api/cloud-provisioning.ts';
 import { type Snapshot, type VcpuQuota, vcpuQuotaOf } from '../../core/update/preflight/index.ts';
-import {
-  type CloudApi,
-  CloudError,
-  type CountedInstance,
-  type ProvisioningApi,
-} from '../../ports/index.ts';
+import { type CloudApi, CloudError, type ProvisioningApi } from '../../ports/index.ts';
 import type { Collector } from './collect.ts';
 
 type Quotas = Snapshot['accountQuotas'];

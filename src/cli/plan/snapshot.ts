@@ -2,19 +2,14 @@
 // what may not be read is noted in it.
 
 import { type EpochMs, instanceIdOfProviderId } from '../../api/brand.ts';
+import type { CloudInstance, ScalingGroup } from '../../api/cloud.ts';
 import { defined } from '../../api/defined.ts';
 import type { UpdateStrategy } from '../../api/nodegroup-update.ts';
 import type { UpdatePolicies } from '../../api/update-policy.ts';
 import type { FullNode } from '../../api/workloads.ts';
 import { isOfRevision, maxUnavailableOf, outlookOf, policiesOf } from '../../core/update/index.ts';
 import type { Snapshot } from '../../core/update/preflight/index.ts';
-import type {
-  CloudApi,
-  CloudInstance,
-  KubeApi,
-  ProvisioningApi,
-  ScalingGroup,
-} from '../../ports/index.ts';
+import type { CloudApi, KubeApi, ProvisioningApi } from '../../ports/index.ts';
 import type { Asked } from '../update/request.ts';
 import { Collector } from './collect.ts';
 import type { PlanGroup } from './group.ts';

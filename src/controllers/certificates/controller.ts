@@ -2,6 +2,7 @@
 // by the cloud's record. Off unless asked for: on EKS the platform does it. Never denies, never
 // signs.
 import { type EpochMs, epochMs, formatKubeTime, instanceIdOfProviderId } from '../../api/brand.ts';
+import type { CloudInstance } from '../../api/cloud.ts';
 import { type Node, resourceTypes } from '../../api/kube.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import {
@@ -12,15 +13,7 @@ import {
   type RequestFacts,
   type WaitingReason,
 } from '../../core/identity/index.ts';
-import type {
-  Clock,
-  CloudApi,
-  CloudInstance,
-  Journal,
-  KubeApi,
-  Log,
-  Random,
-} from '../../ports/index.ts';
+import type { Clock, CloudApi, Journal, KubeApi, Log, Random } from '../../ports/index.ts';
 import { Informer, WorkQueue } from '../../runtime/index.ts';
 import { GroupDirectory } from '../group-directory.ts';
 import { slim } from '../informers.ts';

@@ -1,10 +1,12 @@
 // Runs the steps of one disruption's plan, in order. A step whose precondition no longer holds ends
 // the pass quietly; what a server refuses ends it loudly, except calls to the cloud about hooks,
 // which never hold anything else up.
+
+import type { CloudInstance } from '../../api/cloud.ts';
 import type { NodeDisruption } from '../../api/disruption.ts';
 import { type Node, type Pod, resourceTypes } from '../../api/kube.ts';
 import type { Plan, Step } from '../../api/plan.ts';
-import { CloudError, type CloudInstance, KubeError } from '../../ports/index.ts';
+import { CloudError, KubeError } from '../../ports/index.ts';
 import { mergePatchBetween } from '../../runtime/index.ts';
 import { withdrawCause } from '../causes.ts';
 import { isInService, nodeOfInstance } from '../informers.ts';

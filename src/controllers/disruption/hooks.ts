@@ -2,9 +2,10 @@
 // Heartbeats run beside the passes, so that a cloud that hangs holds no mark and no force up. Never
 // throws for the cloud's sake: a failure is noted and decides when it is tried again.
 import { durationMs } from '../../api/brand.ts';
+import type { HookCall } from '../../api/cloud.ts';
 import type { Step } from '../../api/plan.ts';
 import { hookKey } from '../../core/termination/index.ts';
-import { type CloudApi, CloudError, type HookCall } from '../../ports/index.ts';
+import { type CloudApi, CloudError } from '../../ports/index.ts';
 import { DeadlineError, describeError, withDeadline } from '../../runtime/index.ts';
 import type { DisruptionDeps } from './deps.ts';
 import { journalStep } from './events.ts';

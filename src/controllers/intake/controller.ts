@@ -3,11 +3,12 @@
 // marks and completes nothing.
 
 import { durationMs, type InstanceId } from '../../api/brand.ts';
+import type { LifecycleHook, QueueMessage } from '../../api/cloud.ts';
 import { defined } from '../../api/defined.ts';
 import type { CauseKind, NodeDisruption } from '../../api/disruption.ts';
 import type { HookNotice, Notice } from '../../api/notice.ts';
 import { parseNotice } from '../../formats/index.ts';
-import { CloudError, type LifecycleHook, type QueueMessage } from '../../ports/index.ts';
+import { CloudError } from '../../ports/index.ts';
 import {
   Backoff,
   DeadlineError,

@@ -3,10 +3,11 @@
 // Ready; every minute at what EC2 has scheduled. Completes no termination and touches no foreign
 // hook.
 import { type EpochMs, epochMs, instanceIdOfProviderId, parseTime } from '../../api/brand.ts';
+import type { LifecycleHook, ScalingInstance } from '../../api/cloud.ts';
 import type { NodeDisruption } from '../../api/disruption.ts';
 import type { Node } from '../../api/kube.ts';
 import { launchHookName, terminateHookName } from '../../core/nodegroup/index.ts';
-import { CloudError, type LifecycleHook, type ScalingInstance } from '../../ports/index.ts';
+import { CloudError } from '../../ports/index.ts';
 import { type Change, describeError, type Informer, WorkQueue } from '../../runtime/index.ts';
 import type { BaseDeps } from '../base-deps.ts';
 import { type OwnsHook, ownHooks, recordCause, withdrawCause } from '../causes.ts';

@@ -3,10 +3,10 @@
 import { describe, expect, it } from 'vitest';
 import { aGroupSpec, anInstance } from '../../../test/builders/controllers.ts';
 import { testStart } from '../../../test/builders/runtime.ts';
+import type { LifecycleHook } from '../../api/cloud.ts';
 import { defined } from '../../api/defined.ts';
 import type { DisruptionCause, NodeDisruption } from '../../api/disruption.ts';
 import type { Node } from '../../api/kube.ts';
-import type { LifecycleHook } from '../../ports/index.ts';
 import { hookCause } from '../causes.ts';
 import { decideLifecycle, launchKey, type WaitingInstance } from './decide.ts';
 

@@ -2,10 +2,10 @@
 // has told us of, and which launches may be completed. Pure; foreign hooks never appear in it.
 import type { EpochMs } from '../../api/brand.ts';
 import { type DisruptionSubject, mergeCause } from '../../api/causes.ts';
+import type { HookCall, LifecycleHook, ScalingInstance } from '../../api/cloud.ts';
 import type { DisruptionCause, NodeDisruption } from '../../api/disruption.ts';
 import type { Node } from '../../api/kube.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
-import type { HookCall, LifecycleHook, ScalingInstance } from '../../ports/index.ts';
 import { hookCause } from '../causes.ts';
 import { isReady } from '../informers.ts';
 

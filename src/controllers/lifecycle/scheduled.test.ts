@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { aGroupSpec, anInstance, setUpControllers } from '../../../test/builders/controllers.ts';
 import { account, region } from '../../../test/builders/controllers-cloud.ts';
+import type { ScheduledEvent } from '../../api/cloud.ts';
 import { resourceTypes } from '../../api/kube.ts';
-import type { ScheduledEvent } from '../../ports/index.ts';
 import { createIntakeController } from '../intake/index.ts';
 import { createLifecycleController } from './index.ts';
 

@@ -3,11 +3,11 @@
 // nothing.
 import { type EpochMs, parseTime } from '../../api/brand.ts';
 import type { DisruptionSubject } from '../../api/causes.ts';
+import type { ScheduledEvent } from '../../api/cloud.ts';
 import { isRefuted } from '../../api/confirmation.ts';
 import type { DisruptionCause, NodeDisruption } from '../../api/disruption.ts';
 import type { Node } from '../../api/kube.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
-import type { ScheduledEvent } from '../../ports/index.ts';
 import { scheduledEventCause, scheduledEventCauseId } from '../causes.ts';
 
 export interface ScheduledInstance {

@@ -1,9 +1,9 @@
 // Makes each NodeGroup true: creates what it asks for, carries out its sizes, labels and taints,
 // ends it, and tells in its status what is there. Every 15 s and when something of it changes.
 import { type EpochMs, epochMs, instanceIdOfProviderId } from '../../api/brand.ts';
+import type { ScalingGroup } from '../../api/cloud.ts';
 import type { Node } from '../../api/kube.ts';
 import { autoScalingGroupNameOf, type NodeGroup, nodeGroupFinalizer } from '../../api/nodegroup.ts';
-import type { ScalingGroup } from '../../ports/index.ts';
 import { type Change, type PassResult, WorkQueue } from '../../runtime/index.ts';
 import { GroupDirectory } from '../group-directory.ts';
 import { isInService, isReady } from '../informers.ts';

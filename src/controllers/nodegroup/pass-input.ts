@@ -1,10 +1,10 @@
 // What one pass over a node group begins with, and what passes of one process remember. No
 // behaviour.
 import type { EpochMs } from '../../api/brand.ts';
+import type { ScalingGroup } from '../../api/cloud.ts';
 import type { HealthIssue, NodeGroup } from '../../api/nodegroup.ts';
 import type { ProbeResult } from '../../api/update-pacing.ts';
 import type { HookRun } from '../../core/update/index.ts';
-import type { ScalingGroup } from '../../ports/index.ts';
 import type { AdoptedMemory } from './lifecycle/adopted.ts';
 import type { AdoptionMemory } from './lifecycle/adoption.ts';
 import type { Made } from './lifecycle/create.ts';

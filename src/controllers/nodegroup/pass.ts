@@ -2,6 +2,7 @@
 // status that tells of it, and is safe to repeat.
 import { completeNodeGroup } from '../../api/adopted.ts';
 import { type EpochMs, epochMs } from '../../api/brand.ts';
+import type { ScalingGroup } from '../../api/cloud.ts';
 import {
   autoScalingGroupNameOf,
   isRetained,
@@ -15,7 +16,6 @@ import {
   ownershipOf,
   type SizeChange,
 } from '../../core/nodegroup/index.ts';
-import type { ScalingGroup } from '../../ports/index.ts';
 import { groupsNaming } from '../informers.ts';
 import type { NodeGroupDeps } from './deps.ts';
 import { journalWriteBack } from './events.ts';

@@ -1,5 +1,7 @@
 // What a pass tells of its group: the status, written when it says something new, and what others
 // are told with it.
+
+import type { ScalingGroup } from '../../api/cloud.ts';
 import { defined } from '../../api/defined.ts';
 import type { Node } from '../../api/kube.ts';
 import {
@@ -11,7 +13,6 @@ import {
 import type { NodeGroupUpdate } from '../../api/nodegroup-update.ts';
 import { type Ownership, type StatusFacts, statusOf } from '../../core/nodegroup/index.ts';
 import { failedRequestOf, failedUpdateOf, waitingChangeText } from '../../core/update/index.ts';
-import type { ScalingGroup } from '../../ports/index.ts';
 import { isInService, isReady, nodeOfInstance } from '../informers.ts';
 import type { NodeGroupDeps } from './deps.ts';
 import { journalStatus } from './events.ts';

@@ -2,24 +2,16 @@
 // types, capacity type, the user's launch template, the cluster by its tags. Pure.
 
 import type { AdoptedFacts } from '../../api/adopted.ts';
+import type { ScalingGroup } from '../../api/cloud.ts';
 import { defined } from '../../api/defined.ts';
 import { isObject, type JsonObject, objectOr } from '../../api/json.ts';
 import { launchTemplateNameOf, type NodeGroup } from '../../api/nodegroup.ts';
 
-/** Of an Auto Scaling group, in EC2 Auto Scaling's own terms. */
-export interface AdoptedGroup {
-  readonly minSize: number;
-  readonly maxSize: number;
-  readonly subnets?: readonly string[];
-  readonly tags: Readonly<Record<string, string>>;
-  readonly isSpot?: boolean;
-  readonly overrides?: readonly JsonObject[];
-  readonly launchTemplate?: {
-    readonly id: string;
-    readonly name: string;
-    readonly version: string;
-  };
-}
+/** What adoption reads of an Auto Scaling group. */
+export type AdoptedGroup = Pick<
+  ScalingGroup,
+  'minSize' | 'maxSize' | 'subnets' | 'tags' | 'isSpot' | 'overrides' | 'launchTemplate'
+>;
 
 /** Of the launch template's version, in EC2's member names. */
 type TemplateData = JsonObject;

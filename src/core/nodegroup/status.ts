@@ -3,6 +3,7 @@
 
 import type { AdoptedFacts } from '../../api/adopted.ts';
 import { type EpochMs, formatKubeTime } from '../../api/brand.ts';
+import type { ScalingGroup, ScalingInstance } from '../../api/cloud.ts';
 import { defined } from '../../api/defined.ts';
 import type { Condition } from '../../api/kube.ts';
 import {
@@ -17,19 +18,14 @@ import { bounded, boundedIssue, joinTimeoutMs, maxHalvings } from './health.ts';
 import type { HookLack } from './hooks.ts';
 import type { MarksStatus } from './nodes.ts';
 
-export interface GroupInstance {
-  readonly instanceId: string;
-  readonly availabilityZone: string;
-  readonly lifecycleState: string;
-  readonly launchTemplateVersion?: string;
-}
+export type GroupInstance = Pick<
+  ScalingInstance,
+  'instanceId' | 'availabilityZone' | 'lifecycleState' | 'launchTemplateVersion'
+>;
 
-export interface GroupView {
-  readonly minSize: number;
-  readonly maxSize: number;
-  readonly desiredCapacity: number;
+export type GroupView = Pick<ScalingGroup, 'minSize' | 'maxSize' | 'desiredCapacity'> & {
   readonly instances: readonly GroupInstance[];
-}
+};
 
 /** What the cluster lacks for Windows nodes: a word as a reason, and sentences. */
 export interface WindowsLack {

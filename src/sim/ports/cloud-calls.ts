@@ -1,15 +1,11 @@
 // One call of the world's AWS services in virtual time: over the network with its faults, told to
 // whoever traces, refusals as CloudErrors. Knows no operation.
+
+import type { QueueMessage } from '../../api/cloud.ts';
 import { defined } from '../../api/defined.ts';
 import { isObject, type JsonObject } from '../../api/json.ts';
 import { AwsError } from '../../aws-wire/index.ts';
-import {
-  CloudError,
-  type CloudErrorCode,
-  cloudErrorCodeOf,
-  isAbsence,
-  type QueueMessage,
-} from '../../ports/index.ts';
+import { CloudError, type CloudErrorCode, cloudErrorCodeOf, isAbsence } from '../../ports/index.ts';
 import { objects, textOf } from './cloud-values.ts';
 import type { Network } from './network.ts';
 

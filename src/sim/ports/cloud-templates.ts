@@ -1,15 +1,10 @@
 // Launch templates and instance profiles of the world as the CloudApi port sees them, in virtual
 // time.
+
+import type { InstanceProfile, LaunchTemplate, LaunchTemplateFacts } from '../../api/cloud.ts';
 import { defined } from '../../api/defined.ts';
 import { isObject, type JsonObject, objectOr } from '../../api/json.ts';
-import {
-  type CloudApi,
-  createProfileRequest,
-  createTemplateRequest,
-  type InstanceProfile,
-  type LaunchTemplate,
-  type LaunchTemplateFacts,
-} from '../../ports/index.ts';
+import { type CloudApi, createProfileRequest, createTemplateRequest } from '../../ports/index.ts';
 import type { CloudCalls, Options } from './cloud-calls.ts';
 import { numberOf, objects, tagsOf, textOf, toProfile } from './cloud-values.ts';
 

@@ -2,21 +2,20 @@
 // more than one operation shares. Pure.
 
 import { epochMs, formatKubeTime } from '../../api/brand.ts';
+import type {
+  CloudInstance,
+  HookCall,
+  InstanceProfile,
+  InstanceTypeFacts,
+  LifecycleHook,
+  ScalingGroup,
+  ScalingInstance,
+  ScheduledEvent,
+} from '../../api/cloud.ts';
 import { defined } from '../../api/defined.ts';
 import { isObject, type JsonObject, objectOr, setOwn } from '../../api/json.ts';
 import type { ClusterNetwork } from '../../api/network.ts';
-import {
-  type CloudInstance,
-  type HookCall,
-  type InstanceProfile,
-  type InstanceTypeFacts,
-  isOverEvent,
-  isSpotAlone,
-  type LifecycleHook,
-  type ScalingGroup,
-  type ScalingInstance,
-  type ScheduledEvent,
-} from '../../ports/index.ts';
+import { isOverEvent, isSpotAlone } from '../../ports/index.ts';
 
 export const objects = (value: unknown): readonly JsonObject[] =>
   Array.isArray(value) ? value.filter(isObject) : [];

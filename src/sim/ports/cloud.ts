@@ -1,24 +1,26 @@
 // The CloudApi port over the world's AWS services in the same process: the same operations as the
 // SDK adapter calls, in virtual time. Never reads the world's tables directly.
 import { type EpochMs, epochMs } from '../../api/brand.ts';
+import type {
+  CloudInstance,
+  ClusterAccess,
+  Image,
+  InstanceTypeFacts,
+  NewGroup,
+  QueueMessage,
+  ScalingActivity,
+  ScalingGroup,
+  ScheduledEvent,
+  Stack,
+  Subnet,
+} from '../../api/cloud.ts';
 import { type JsonObject, objectOr } from '../../api/json.ts';
 import {
   activityZone,
   type CloudApi,
-  type CloudInstance,
-  type ClusterAccess,
   createGroupRequest,
-  type Image,
-  type InstanceTypeFacts,
-  type NewGroup,
   newestActivities,
   nodeRoleOutputs,
-  type QueueMessage,
-  type ScalingActivity,
-  type ScalingGroup,
-  type ScheduledEvent,
-  type Stack,
-  type Subnet,
   scheduledEventsRequest,
   updateGroupRequest,
 } from '../../ports/index.ts';

@@ -4,12 +4,13 @@
 import type { AdoptedFacts } from '../../../api/adopted.ts';
 import { completeNodeGroup } from '../../../api/adopted.ts';
 import type { EpochMs } from '../../../api/brand.ts';
+import type { ScalingGroup } from '../../../api/cloud.ts';
 import { defined } from '../../../api/defined.ts';
 import type { JsonObject } from '../../../api/json.ts';
 import { type KubeObject, resourceTypes } from '../../../api/kube.ts';
 import type { NodeGroup, NodeGroupScaling, NodeGroupSpec } from '../../../api/nodegroup.ts';
 import { adoptedFacts, clusterNameOf, profileNameOf } from '../../../core/nodegroup/index.ts';
-import { CloudError, type ScalingGroup } from '../../../ports/index.ts';
+import { CloudError } from '../../../ports/index.ts';
 import { nodeOfInstance } from '../../informers.ts';
 import type { NodeGroupDeps } from '../deps.ts';
 

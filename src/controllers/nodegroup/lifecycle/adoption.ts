@@ -3,9 +3,9 @@
 // after the mark, looks again, and goes on only if the mark is still its own (Fischer's mutual
 // exclusion).
 import { type EpochMs, epochMs } from '../../../api/brand.ts';
+import type { ScalingGroup } from '../../../api/cloud.ts';
 import { isRetained, type NodeGroup } from '../../../api/nodegroup.ts';
 import { adoptionTags, type Ownership } from '../../../core/nodegroup/index.ts';
-import type { ScalingGroup } from '../../../ports/index.ts';
 import { mustLead, type NodeGroupDeps } from '../deps.ts';
 
 /** Longer than a mark of somebody else takes who had looked before ours was there. */

@@ -1,6 +1,8 @@
 // Instance profile, launch template and Auto Scaling group of a new node group. Each call may be
 // the one that an earlier process made and did not live to see: what is there already is found by
 // name and tag.
+
+import type { LaunchTemplate, NewGroup, Subnet } from '../../../api/cloud.ts';
 import { defined } from '../../../api/defined.ts';
 import type { JsonObject } from '../../../api/json.ts';
 import {
@@ -29,7 +31,6 @@ import {
   templateData,
   templateTags,
 } from '../../../core/nodegroup/index.ts';
-import type { LaunchTemplate, NewGroup, Subnet } from '../../../ports/index.ts';
 import { mustLead, type NodeGroupDeps } from '../deps.ts';
 import { Impossible } from '../impossible.ts';
 import { ensureRemoteAccess, findRemoteAccess } from '../nodes/remote-access.ts';

@@ -3,10 +3,11 @@
 // alone.
 
 import type { EpochMs } from '../../../api/brand.ts';
+import type { LifecycleHook, ScalingGroup } from '../../../api/cloud.ts';
 import { defined } from '../../../api/defined.ts';
 import type { HealthIssue, NodeGroup } from '../../../api/nodegroup.ts';
 import { type HookLack, hookLack, missingHooks } from '../../../core/nodegroup/index.ts';
-import { CloudError, type LifecycleHook, type ScalingGroup } from '../../../ports/index.ts';
+import { CloudError } from '../../../ports/index.ts';
 import { mustLead, type NodeGroupDeps } from '../deps.ts';
 
 const lookEveryMs = 60_000;

@@ -1,9 +1,9 @@
 // What a pass over a node group that is being deleted does about its nodes: the drains that go on
 // or begin, or why the last ones failed, and what is told of either. Makes no call.
 import type { EpochMs } from '../../../api/brand.ts';
+import type { ScalingGroup } from '../../../api/cloud.ts';
 import type { HealthIssue, NodeGroup, NodeGroupStatus } from '../../../api/nodegroup.ts';
 import { isOfRequest } from '../../../core/nodegroup/index.ts';
-import type { ScalingGroup } from '../../../ports/index.ts';
 import type { NodeGroupDeps } from '../deps.ts';
 import type { PassMemory } from '../pass-input.ts';
 import { scaleInFailure, viewScaleIn } from '../size/scale-in.ts';

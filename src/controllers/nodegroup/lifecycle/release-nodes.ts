@@ -1,8 +1,9 @@
 // What an update puts on nodes, removed where the group is released before the update ends: its
 // taint and its scale-down-disabled annotation. Leaves drains and cordons to their records.
+
+import type { ScalingGroup } from '../../../api/cloud.ts';
 import { resourceTypes } from '../../../api/kube.ts';
 import { outdatedTaint, shieldOf, unshieldPatch } from '../../../core/update/index.ts';
-import type { ScalingGroup } from '../../../ports/index.ts';
 import { nodeOfInstance } from '../../informers.ts';
 import { mustLead, type NodeGroupDeps } from '../deps.ts';
 

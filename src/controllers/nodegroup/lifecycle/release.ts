@@ -2,6 +2,7 @@
 // what an update suspended or enlarged is set back, hooks and tags of Drover are removed. Ends no
 // instance and deletes no group.
 import { formatTime } from '../../../api/brand.ts';
+import type { LifecycleHook, ScalingGroup } from '../../../api/cloud.ts';
 import { isRefuted } from '../../../api/confirmation.ts';
 import type { NodeDisruption } from '../../../api/disruption.ts';
 import { launchTemplateNameOf, type NodeGroup } from '../../../api/nodegroup.ts';
@@ -12,7 +13,6 @@ import {
   releasedTags,
   waitsInHook,
 } from '../../../core/nodegroup/index.ts';
-import type { LifecycleHook, ScalingGroup } from '../../../ports/index.ts';
 import { mustLead, type NodeGroupDeps } from '../deps.ts';
 import { journalReleased } from '../events.ts';
 import type { PassInput } from '../pass-input.ts';

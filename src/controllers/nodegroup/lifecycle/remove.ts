@@ -2,6 +2,7 @@
 // instance profile, role in aws-auth, finalizer, in this order. Never touches what carries another
 // owner's tags.
 import { type EpochMs, epochMs, formatTime } from '../../../api/brand.ts';
+import type { ScalingGroup } from '../../../api/cloud.ts';
 import {
   autoScalingGroupNameOf,
   deleteAgainAnnotation,
@@ -10,7 +11,6 @@ import {
   type NodeGroupStatus,
 } from '../../../api/nodegroup.ts';
 import { ownershipOf, ownsDerived, scaleInId } from '../../../core/nodegroup/index.ts';
-import type { ScalingGroup } from '../../../ports/index.ts';
 import { mustLead, type NodeGroupDeps } from '../deps.ts';
 import { journalRemoved } from '../events.ts';
 import { Impossible } from '../impossible.ts';

@@ -1,8 +1,10 @@
 // The EKS access entry of a group's node role, in clusters whose mode has entries: made before the
 // first node starts, taken away after the last. Leaves alone what it did not make.
+
+import type { AccessEntry, ClusterAccess } from '../../../api/cloud.ts';
 import type { NodeGroup } from '../../../api/nodegroup.ts';
 import { familyOf } from '../../../core/nodegroup/index.ts';
-import { type AccessEntry, CloudError, type ClusterAccess } from '../../../ports/index.ts';
+import { CloudError } from '../../../ports/index.ts';
 import { mustLead, type NodeGroupDeps } from '../deps.ts';
 import { Impossible } from '../impossible.ts';
 

@@ -2,7 +2,7 @@
 // look: an instance came, went or became another, or one is missing that it tries to start. Decides
 // nothing.
 import type { EpochMs } from '../../../api/brand.ts';
-import type { ScalingActivity, ScalingGroup } from '../../../ports/index.ts';
+import type { ScalingActivity, ScalingGroup } from '../../../api/cloud.ts';
 import type { NodeGroupDeps } from '../deps.ts';
 import { countedOf } from '../size/resize.ts';
 

@@ -1,6 +1,8 @@
 // Why instances of a group are late to join: what `drover explain nodegroup` says too, for the
 // group's health. Reads aws-auth, the launch template, kubelets' certificate requests, the cluster
 // and its network once somebody is late; decides nothing.
+
+import type { CloudInstance, ClusterAccess, ScalingGroup } from '../../../api/cloud.ts';
 import { type KubeObject, resourceTypes } from '../../../api/kube.ts';
 import type { NodeGroup } from '../../../api/nodegroup.ts';
 import {
@@ -13,13 +15,7 @@ import {
 } from '../../../core/explain/index.ts';
 import type { Unjoined } from '../../../core/nodegroup/index.ts';
 import { type AwsAuthData, familyCalled } from '../../../formats/index.ts';
-import {
-  type CloudInstance,
-  type ClusterAccess,
-  lookAtJoinNetwork,
-  orUnknown,
-  type ScalingGroup,
-} from '../../../ports/index.ts';
+import { lookAtJoinNetwork, orUnknown } from '../../../ports/index.ts';
 import type { NodeGroupDeps } from '../deps.ts';
 
 interface ConfigMap extends KubeObject {

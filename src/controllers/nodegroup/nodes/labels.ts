@@ -1,4 +1,6 @@
 // Labels and taints of a group's spec in the template of the nodes to come. Touches no node.
+
+import type { ScalingGroup } from '../../../api/cloud.ts';
 import type { JsonObject } from '../../../api/json.ts';
 import type { NodeGroup } from '../../../api/nodegroup.ts';
 import type { NodeGroupUpdate } from '../../../api/nodegroup-update.ts';
@@ -9,7 +11,6 @@ import {
   userDataFor,
   userDataOf,
 } from '../../../core/nodegroup/index.ts';
-import type { ScalingGroup } from '../../../ports/index.ts';
 import { mergePatchBetween } from '../../../runtime/index.ts';
 import { mustLead, type NodeGroupDeps } from '../deps.ts';
 import { templateFacts } from '../lifecycle/create.ts';

@@ -4,6 +4,7 @@
 // and EKS' own labels with them.
 
 import { type EpochMs, epochMs, parseTime } from '../../../api/brand.ts';
+import type { ScalingGroup, ScalingInstance } from '../../../api/cloud.ts';
 import { defined } from '../../../api/defined.ts';
 import { type Node, resourceTypes } from '../../../api/kube.ts';
 import { type HealthIssue, launchTemplateNameOf, type NodeGroup } from '../../../api/nodegroup.ts';
@@ -18,7 +19,7 @@ import {
   refusedMarks,
   wantedAnew,
 } from '../../../core/nodegroup/index.ts';
-import { KubeError, type ScalingGroup, type ScalingInstance } from '../../../ports/index.ts';
+import { KubeError } from '../../../ports/index.ts';
 import { nodeOfInstance } from '../../informers.ts';
 import { mustLead, type NodeGroupDeps } from '../deps.ts';
 import type { PassMemory } from '../pass-input.ts';

@@ -2,6 +2,7 @@
 // that are late to join with what their console says. Asks the cloud only where something is
 // missing.
 import type { EpochMs } from '../../../api/brand.ts';
+import type { ScalingGroup } from '../../../api/cloud.ts';
 import {
   autoScalingGroupNameOf,
   type HealthIssue,
@@ -20,7 +21,7 @@ import {
   whyUnjoined,
 } from '../../../core/nodegroup/index.ts';
 import { failedLaunches } from '../../../core/update/index.ts';
-import { CloudError, type ScalingGroup } from '../../../ports/index.ts';
+import { CloudError } from '../../../ports/index.ts';
 import { isReady, nodeOfInstance } from '../../informers.ts';
 import type { NodeGroupDeps } from '../deps.ts';
 import { countedOf } from '../size/resize.ts';

@@ -1,8 +1,10 @@
 // The security group with which EKS opens port 22 of a node group's nodes, where the group asks for
 // remote access: made before the launch template that names it, ended after the last node.
+
+import type { SecurityGroup } from '../../../api/cloud.ts';
 import { type NodeGroup, ownerTag, remoteAccessGroupNameOf } from '../../../api/nodegroup.ts';
 import { templateTags } from '../../../core/nodegroup/index.ts';
-import { CloudError, isInUse, type SecurityGroup } from '../../../ports/index.ts';
+import { CloudError, isInUse } from '../../../ports/index.ts';
 import { mustLead, type NodeGroupDeps } from '../deps.ts';
 import { Impossible } from '../impossible.ts';
 

@@ -1,9 +1,11 @@
 // The instances of a group among which a scale-in chooses, with what is known of each. Chooses
 // nothing.
+
+import type { ScalingInstance } from '../../../api/cloud.ts';
 import { type Node, type Pod, resourceTypes } from '../../../api/kube.ts';
 import { classifyPods } from '../../../core/drain/index.ts';
 import { byAge, type Candidate } from '../../../core/nodegroup/index.ts';
-import { KubeError, type ScalingInstance } from '../../../ports/index.ts';
+import { KubeError } from '../../../ports/index.ts';
 import { isReady, nodeOfInstance } from '../../informers.ts';
 import type { NodeGroupDeps } from '../deps.ts';
 

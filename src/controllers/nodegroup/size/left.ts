@@ -2,11 +2,12 @@
 // those that others terminate so. Records say who may have ended them, Auto Scaling's activities
 // who did. Decides nothing.
 import { epochMs, formatTime, parseTime } from '../../../api/brand.ts';
+import type { ScalingActivity, ScalingGroup } from '../../../api/cloud.ts';
 import type { NodeGroup } from '../../../api/nodegroup.ts';
 import type { NodeGroupUpdate } from '../../../api/nodegroup-update.ts';
 import { type Left, leftSince } from '../../../core/nodegroup/index.ts';
 import { endedByCall, isAskedToEnd } from '../../../core/update/index.ts';
-import { CloudError, type ScalingActivity, type ScalingGroup } from '../../../ports/index.ts';
+import { CloudError } from '../../../ports/index.ts';
 import type { NodeGroupDeps } from '../deps.ts';
 import { countedOf } from './resize.ts';
 

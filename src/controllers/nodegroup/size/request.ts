@@ -2,6 +2,7 @@
 // scale-in under way, the failure that still stands. Asks nobody and writes nothing.
 
 import { type EpochMs, formatTime } from '../../../api/brand.ts';
+import type { ScalingGroup } from '../../../api/cloud.ts';
 import { defined } from '../../../api/defined.ts';
 import {
   followedAnnotation,
@@ -21,7 +22,6 @@ import {
   type WantedSizes,
 } from '../../../core/nodegroup/index.ts';
 import type { UpdateSurge } from '../../../core/update/index.ts';
-import type { ScalingGroup } from '../../../ports/index.ts';
 
 /** The spec is as a write-back of ours left it. */
 const isFollowed = ({ metadata }: Pick<NodeGroup, 'metadata'>): boolean =>

@@ -1,6 +1,7 @@
 // An Auto Scaling group's sizes as they are, and the call that sets them. Decides nothing.
+
+import type { ScalingGroup, ScalingInstance } from '../../../api/cloud.ts';
 import type { SizeChange, Sizes } from '../../../core/nodegroup/index.ts';
-import type { ScalingGroup, ScalingInstance } from '../../../ports/index.ts';
 import { mustLead, type NodeGroupDeps } from '../deps.ts';
 
 export const sizesOf = ({ minSize, maxSize, desiredCapacity }: ScalingGroup): Sizes => ({

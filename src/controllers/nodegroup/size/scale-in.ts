@@ -2,6 +2,7 @@
 // core's decision; each termination looks at the group once more and never goes below the target.
 import { type EpochMs, epochMs, formatTime } from '../../../api/brand.ts';
 import { defaultDrainTimeoutSeconds } from '../../../api/causes.ts';
+import type { ScalingGroup, ScalingInstance } from '../../../api/cloud.ts';
 import type { DisruptionCause, NodeDisruption } from '../../../api/disruption.ts';
 import type { JsonObject } from '../../../api/json.ts';
 import { resourceTypes } from '../../../api/kube.ts';
@@ -16,7 +17,6 @@ import {
   victimState,
 } from '../../../core/nodegroup/index.ts';
 import { updateCauseId } from '../../../core/update/index.ts';
-import type { ScalingGroup, ScalingInstance } from '../../../ports/index.ts';
 import { recordCause } from '../../causes.ts';
 import { nodeOfInstance } from '../../informers.ts';
 import { mustLead, type NodeGroupDeps } from '../deps.ts';

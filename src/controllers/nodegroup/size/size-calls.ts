@@ -1,6 +1,8 @@
 // Calls that set a group's size, where several processes take turns to lead: what a pass is about
 // to ask for is noted, and what an earlier leader's call did, sent late, is not read as a wish.
 // Makes no call itself.
+
+import type { ScalingGroup } from '../../../api/cloud.ts';
 import { defined } from '../../../api/defined.ts';
 import type { NodeGroup, NodeGroupStatus } from '../../../api/nodegroup.ts';
 import {
@@ -14,7 +16,6 @@ import {
   sizesWithoutLateCall,
   type WantedSizes,
 } from '../../../core/nodegroup/index.ts';
-import type { ScalingGroup } from '../../../ports/index.ts';
 import type { NodeGroupDeps } from '../deps.ts';
 import { type SizesNow, withRoom } from './request.ts';
 import { sizesOf } from './resize.ts';

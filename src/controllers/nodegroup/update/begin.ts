@@ -2,6 +2,7 @@
 // begins. Touches nothing in the cloud.
 
 import { formatTime } from '../../../api/brand.ts';
+import type { ScalingGroup } from '../../../api/cloud.ts';
 import { defined } from '../../../api/defined.ts';
 import type { JsonObject } from '../../../api/json.ts';
 import type { NodeGroup, NodeGroupSpec } from '../../../api/nodegroup.ts';
@@ -11,7 +12,6 @@ import {
   type NodeGroupUpdateStatus,
 } from '../../../api/nodegroup-update.ts';
 import { strategyOf } from '../../../core/update/index.ts';
-import type { ScalingGroup } from '../../../ports/index.ts';
 import { mergePatchBetween } from '../../../runtime/index.ts';
 import type { NodeGroupDeps } from '../deps.ts';
 import { wasSeen } from '../memory.ts';

@@ -1,5 +1,7 @@
 // What the parts of a version update share: what it begins with, the status as others have it now,
 // the group's instances as core/update wants them. Decides nothing.
+
+import type { ScalingGroup } from '../../../api/cloud.ts';
 import { defined } from '../../../api/defined.ts';
 import type { Node } from '../../../api/kube.ts';
 import type { NodeGroup } from '../../../api/nodegroup.ts';
@@ -13,7 +15,6 @@ import {
   shieldOf,
   type UpdateInstance,
 } from '../../../core/update/index.ts';
-import type { ScalingGroup } from '../../../ports/index.ts';
 import { isReady, nodeOfInstance } from '../../informers.ts';
 import { mustLead, type NodeGroupDeps } from '../deps.ts';
 import type { Health } from '../nodes/observe.ts';

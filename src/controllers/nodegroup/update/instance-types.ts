@@ -1,6 +1,8 @@
 // The instance types that EC2 Auto Scaling may choose among while a group is updated by Drover's
 // own strategy: those of the group in people's order, without those that the pods of old nodes do
 // not fit on. Decides nothing.
+
+import type { ScalingGroup } from '../../../api/cloud.ts';
 import type { JsonObject } from '../../../api/json.ts';
 import { resourceTypes } from '../../../api/kube.ts';
 import type { NodeGroup } from '../../../api/nodegroup.ts';
@@ -8,7 +10,6 @@ import type { NodeGroupUpdateStatus, SkippedType } from '../../../api/nodegroup-
 import type { FullPod } from '../../../api/workloads.ts';
 import { isMixedGroup } from '../../../core/nodegroup/index.ts';
 import { podsAsk, skippedTypes, type UpdateInstance } from '../../../core/update/index.ts';
-import type { ScalingGroup } from '../../../ports/index.ts';
 import type { NodeGroupDeps } from '../deps.ts';
 
 type Overrides = readonly JsonObject[];

@@ -1,9 +1,9 @@
 // A process that is suspended after its update has ended: by whom, and when, it is a late call.
 import { describe, expect, it } from 'vitest';
 import { epochMs, formatTime } from '../../../api/brand.ts';
+import type { ScalingGroup } from '../../../api/cloud.ts';
 import type { NodeGroup } from '../../../api/nodegroup.ts';
 import type { NodeGroupUpdateStatus } from '../../../api/nodegroup-update.ts';
-import type { ScalingGroup } from '../../../ports/index.ts';
 import { type LateMemory, resumeLate } from './late-processes.ts';
 
 const { signal } = new AbortController();

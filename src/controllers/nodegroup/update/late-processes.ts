@@ -1,9 +1,9 @@
 // What a leader that stood still suspends when it wakes, after the update that it was for has ended
 // under another one: running again. No call of the cloud can be fenced. Knows nothing of sizes.
 import { parseTime } from '../../../api/brand.ts';
+import type { ScalingGroup } from '../../../api/cloud.ts';
 import type { NodeGroup } from '../../../api/nodegroup.ts';
 import type { NodeGroupUpdate } from '../../../api/nodegroup-update.ts';
-import type { ScalingGroup } from '../../../ports/index.ts';
 import { mustLead, type NodeGroupDeps } from '../deps.ts';
 import { tell } from '../tell.ts';
 import { suspendedOf } from './input.ts';

@@ -3,6 +3,7 @@
 // back the way every stopped update is. Decides nothing.
 
 import { formatTime } from '../../../api/brand.ts';
+import type { ScalingGroup } from '../../../api/cloud.ts';
 import { defined } from '../../../api/defined.ts';
 import type { JsonObject } from '../../../api/json.ts';
 import { resourceTypes } from '../../../api/kube.ts';
@@ -14,7 +15,7 @@ import {
   updateFinalizer,
 } from '../../../api/nodegroup-update.ts';
 import { ownCause, turnOf, updateCauseId } from '../../../core/update/index.ts';
-import { KubeError, type ScalingGroup } from '../../../ports/index.ts';
+import { KubeError } from '../../../ports/index.ts';
 import { mergePatchBetween } from '../../../runtime/index.ts';
 import { mustLead, type NodeGroupDeps } from '../deps.ts';
 import { instancesOf } from './input.ts';

@@ -1,6 +1,7 @@
 // Updates of a node group: one at a time, oldest first. Reads and writes the objects; decides
 // nothing of what is in them.
 import { formatTime } from '../../../api/brand.ts';
+import type { ScalingGroup } from '../../../api/cloud.ts';
 import type { JsonObject } from '../../../api/json.ts';
 import { resourceTypes } from '../../../api/kube.ts';
 import type { NodeGroup } from '../../../api/nodegroup.ts';
@@ -17,7 +18,6 @@ import {
   type UpdateSurge,
   wrongApprovals,
 } from '../../../core/update/index.ts';
-import type { ScalingGroup } from '../../../ports/index.ts';
 import { mergePatchBetween } from '../../../runtime/index.ts';
 import { mustLead, type NodeGroupDeps } from '../deps.ts';
 import { journalUpdate } from '../events.ts';

@@ -1,5 +1,7 @@
 // Requests for version updates: what a changed spec asks for becomes a NodeGroupUpdate, once; an
 // update that is taken back is followed by another. Carries none of them out.
+
+import type { ScalingGroup } from '../../../api/cloud.ts';
 import { defined } from '../../../api/defined.ts';
 import type { JsonObject } from '../../../api/json.ts';
 import { resourceTypes } from '../../../api/kube.ts';
@@ -21,7 +23,7 @@ import {
   turnAfter,
   updateNameOf,
 } from '../../../core/update/index.ts';
-import { KubeError, type ScalingGroup } from '../../../ports/index.ts';
+import { KubeError } from '../../../ports/index.ts';
 import { mustLead, type NodeGroupDeps } from '../deps.ts';
 
 /**

@@ -2,6 +2,7 @@
 // writes that down and then does it. Knows no phase.
 
 import { type EpochMs, epochMs, formatTime } from '../../../api/brand.ts';
+import type { ScalingGroup } from '../../../api/cloud.ts';
 import { defined } from '../../../api/defined.ts';
 import type { NodeGroupStatus, UpdateNote } from '../../../api/nodegroup.ts';
 import {
@@ -26,7 +27,6 @@ import {
   type UpdateStep,
   type UpdateSurge,
 } from '../../../core/update/index.ts';
-import type { ScalingGroup } from '../../../ports/index.ts';
 import { mustLead, type NodeGroupDeps } from '../deps.ts';
 import { Impossible } from '../impossible.ts';
 import type { Made } from '../lifecycle/create.ts';

@@ -1,5 +1,7 @@
 // What an update's new nodes are made of: a further version of the derived launch template, and the
 // group that uses it. Each call may be one that an earlier process made and did not live to see.
+
+import type { ScalingGroup } from '../../../api/cloud.ts';
 import { defined } from '../../../api/defined.ts';
 import type { JsonObject } from '../../../api/json.ts';
 import type { NodeGroup } from '../../../api/nodegroup.ts';
@@ -10,7 +12,6 @@ import {
   sameTemplateData,
   templateData,
 } from '../../../core/nodegroup/index.ts';
-import type { ScalingGroup } from '../../../ports/index.ts';
 import { mustLead, type NodeGroupDeps } from '../deps.ts';
 import { Impossible } from '../impossible.ts';
 import { templateFacts } from '../lifecycle/create.ts';

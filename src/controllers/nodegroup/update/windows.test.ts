@@ -2,8 +2,8 @@
 // launched; other groups and other clusters are not asked for it.
 import { describe, expect, it } from 'vitest';
 import { aGroupSpec, setUpControllers } from '../../../../test/builders/controllers.ts';
+import type { ClusterAccess } from '../../../api/cloud.ts';
 import type { NodeGroup } from '../../../api/nodegroup.ts';
-import type { ClusterAccess } from '../../../ports/index.ts';
 import { checkWindows } from './windows.ts';
 
 const { signal } = new AbortController();
