@@ -13,6 +13,4 @@ export interface BaseDeps {
   readonly journal: Journal;
   readonly nodeGroups: Informer<NodeGroup>;
   readonly nodes: Informer<Node>;
-  /** Asked just before each effect; default: always. */
-  readonly isLeader?: () => boolean;
 }

@@ -2,7 +2,13 @@
 // why it is there. Used by `drover up`, `drover controller` and the simulation alike.
 import { defined } from '../api/defined.ts';
 import type { Clock, CloudApi, Http, Journal, KubeApi, Log, Random } from '../ports/index.ts';
-import { describeError, TaskRegistry } from '../runtime/index.ts';
+import {
+  describeError,
+  fencedCloud,
+  fencedHttp,
+  fencedKube,
+  TaskRegistry,
+} from '../runtime/index.ts';
 import { createCertificateController } from './certificates/index.ts';
 import { createConfirmationController } from './confirmation/index.ts';
 import { ensureCrds } from './crds.ts';
@@ -36,9 +42,24 @@ export interface ControlPlaneDeps {
   readonly approveCertificates?: boolean;
   /** The term in which it leads; absent = there is no other. */
   readonly epoch?: number;
-  /** Asked just before each effect; absent = there is no other. */
+  /** The fence asks it right before each write; absent = there is no other process. */
   readonly isLeader?: () => boolean;
 }
+
+/** A deposed leader cannot act through these. */
+const fencedPorts = ({
+  kube,
+  cloud,
+  http,
+  isLeader,
+}: ControlPlaneDeps): Pick<ControlPlaneDeps, 'kube' | 'cloud' | 'http'> => {
+  if (isLeader === undefined) return { kube, cloud, ...defined({ http }) };
+  return {
+    kube: fencedKube(kube, isLeader),
+    cloud: fencedCloud(cloud, isLeader),
+    ...defined({ http: http && fencedHttp(http, isLeader) }),
+  };
+};
 
 /** How long running passes may take to end once `signal` has aborted. */
 const shutdownWithinMs = 5_000;
@@ -48,14 +69,15 @@ export const runControlPlane = async (
   deps: ControlPlaneDeps,
   signal: AbortSignal,
 ): Promise<void> => {
-  const { kube, cloud, clock, log, journal, queueUrl } = deps;
+  const { clock, log, journal, queueUrl } = deps;
   const tasks = new TaskRegistry({
     clock,
     report: ({ task, error }) =>
       log.error('a task ended with an error', { task, error: describeError(error) }),
   });
   // Nothing can be read or written before our kinds are served.
-  await ensureCrds({ kube, clock, random: deps.random('crds'), log }, signal);
+  await ensureCrds({ kube: deps.kube, clock, random: deps.random('crds'), log }, signal);
+  const { kube, cloud, http } = fencedPorts(deps);
   const shared = (purpose: string) => ({ kube, clock, log, random: deps.random(purpose) });
   const nodes = createNodeInformer(shared('nodes'));
   const nodeGroups = createNodeGroupInformer(shared('nodegroups'));
@@ -66,9 +88,7 @@ export const runControlPlane = async (
   for (const [name, informer] of Object.entries(informers)) {
     tasks.start(`informer ${name}`, (stop) => informer.run(stop));
   }
-  // Every controller asks just before each effect.
-  const leading = deps.isLeader === undefined ? {} : { isLeader: deps.isLeader };
-  const common = { cloud, journal, nodes, nodeGroups, disruptions, ...leading };
+  const common = { cloud, journal, nodes, nodeGroups, disruptions };
   // Messages tell of a termination within a second.
   if (queueUrl !== undefined) {
     const intake = createIntakeController({ ...shared('intake'), ...common, queueUrl });
@@ -94,7 +114,7 @@ export const runControlPlane = async (
     ...common,
     updates,
     compat: deps.compat,
-    ...defined({ epoch: deps.epoch, http: deps.http }),
+    ...defined({ epoch: deps.epoch, http }),
   });
   tasks.start('nodegroup', (stop) => groups.run(stop));
   // Several groups one after another, so that pods do not land on nodes that go next.

@@ -3,6 +3,7 @@
 import { type DurationMs, durationMs } from '../api/brand.ts';
 import { type Clock, CloudError, KubeError, type Random, type Retry } from '../ports/index.ts';
 import { sleepOrAbort } from './abort.ts';
+import { NotLeader } from './fence.ts';
 
 export interface BackoffPolicy {
   readonly baseMs: number;
@@ -54,6 +55,7 @@ export const retryAdvice = (error: unknown): RetryAdvice => {
   if (error instanceof KubeError)
     return { retry: error.retry, atLeastMs: (error.retryAfterSeconds ?? 0) * 1000 };
   if (error instanceof CloudError) return { retry: error.retry, atLeastMs: 0 };
+  if (error instanceof NotLeader) return { retry: 'never', atLeastMs: 0 };
   return { retry: 'bug', atLeastMs: 0 };
 };
 

@@ -2,6 +2,7 @@
 export { DeadlineError, linkedAbort, onAbort, sleepOrAbort, withDeadline } from './abort.ts';
 export { Backoff, retry } from './backoff.ts';
 export { describeError } from './errors.ts';
+export { fencedCloud, fencedHttp, fencedKube, NotLeader } from './fence.ts';
 export { Informer } from './informer.ts';
 export { LeaderElector } from './leader.ts';
 export { mergePatchBetween } from './merge-diff.ts';

@@ -6,6 +6,7 @@ import type { Clock, Log, Random } from '../ports/index.ts';
 import { aborted, type LinkedAbort, linkedAbort, sleepOrAbort } from './abort.ts';
 import { type BackoffPolicy, defaultBackoff, exponentialDelay, retryAdvice } from './backoff.ts';
 import { describeError } from './errors.ts';
+import { NotLeader } from './fence.ts';
 
 /** A pass may ask for its next one; the earliest of all wishes wins. */
 export interface PassResult {
@@ -220,7 +221,8 @@ export class WorkQueue<K extends string> {
     state.retryAt = at;
     this.#wakeTimer(at);
     const facts = { queue: this.#name, key, failures: state.failures, error: describeError(error) };
-    if (advice.retry === 'bug') {
+    if (error instanceof NotLeader) this.#log.debug('pass ended, another process leads', facts);
+    else if (advice.retry === 'bug') {
       this.#bugs++;
       this.#log.error('pass failed on a programmer’s error', facts);
     } else if (advice.retry === 'now') this.#log.debug('pass failed, trying again', facts);

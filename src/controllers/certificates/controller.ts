@@ -36,8 +36,6 @@ export interface CertificateDeps {
   readonly journal: Journal;
   readonly nodes: Informer<Node>;
   readonly nodeGroups: Informer<NodeGroup>;
-  /** Asked just before each effect; default: always. */
-  readonly isLeader?: () => boolean;
 }
 
 const type = resourceTypes.certificatesigningrequests;
@@ -128,14 +126,12 @@ class Approver {
       await this.#approve(csr, decision.message, signal);
       return {};
     }
-    if (this.#deps.isLeader?.() === false) return {};
     await tellWaiting(this.#deps, csr, { waiting: decision, now, signal });
     return healing.has(decision.reason) ? { nextAt: epochMs(now + againMs) } : {};
   }
 
   async #approve(csr: SigningRequest, message: string, signal: AbortSignal): Promise<void> {
-    const { kube, clock, journal, isLeader } = this.#deps;
-    if (isLeader?.() === false) return;
+    const { kube, clock, journal } = this.#deps;
     const { name, resourceVersion } = csr.metadata;
     const approved = { type: 'Approved', status: 'True', reason: 'DroverApproved', message };
     const at = formatKubeTime(clock.now());

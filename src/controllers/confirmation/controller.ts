@@ -149,9 +149,9 @@ class Confirmation {
    * before it is confirmed.
    */
   async #isWaiting(instanceId: string, hook: HookRef, signal: AbortSignal): Promise<boolean> {
-    const { cloud, clock, isLeader } = this.#deps;
+    const { cloud, clock } = this.#deps;
     const { autoScalingGroupName, name: hookName } = hook;
-    if (hookName !== terminateHookName || isLeader?.() === false) return false;
+    if (hookName !== terminateHookName) return false;
     const call = { autoScalingGroupName, hookName, instanceId };
     const options = { clock, within: heartbeatWithinMs, signal };
     try {
@@ -217,9 +217,8 @@ class Confirmation {
     changes: readonly { readonly before: DisruptionCause; readonly after: DisruptionCause }[],
     signal: AbortSignal,
   ): Promise<void> {
-    const { log, journal, isLeader } = this.#deps;
+    const { log, journal } = this.#deps;
     const { name } = disruption.metadata;
-    if (isLeader?.() === false) return;
     const causes = changes.map(({ after }) => after);
     try {
       if (!(await replaceCauses(this.#deps, { disruption, causes }, signal))) return;
@@ -233,8 +232,7 @@ class Confirmation {
 
   /** Writes one event on the node for each cause that is not acted on. */
   async #report(signal: AbortSignal): Promise<undefined> {
-    const { clock, disruptions, nodes, isLeader } = this.#deps;
-    if (isLeader?.() === false) return;
+    const { clock, disruptions, nodes } = this.#deps;
     const now = clock.now();
     for (const disruption of disruptions.list()) {
       const { metadata, spec } = disruption;
@@ -247,8 +245,8 @@ class Confirmation {
       for (const cause of doubtful) {
         const key = `${cause.id} ${cause.confirmation?.state}`;
         if (reported.has(key)) continue;
-        reported.add(key);
         await this.#tell(metadata.name, { cause, node, now }, signal);
+        reported.add(key);
       }
     }
   }

@@ -7,7 +7,7 @@ import type { NodeDisruption } from '../../api/disruption.ts';
 import { type Node, type Pod, resourceTypes } from '../../api/kube.ts';
 import type { Plan, Step } from '../../api/plan.ts';
 import { CloudError, KubeError } from '../../ports/index.ts';
-import { mergePatchBetween } from '../../runtime/index.ts';
+import { mergePatchBetween, NotLeader } from '../../runtime/index.ts';
 import { withdrawCause } from '../causes.ts';
 import { isInService, nodeOfInstance } from '../informers.ts';
 import type { DisruptionDeps } from './deps.ts';
@@ -60,12 +60,12 @@ export class Applier {
     let unanswered: CloudError | undefined;
     for (const step of plan.steps) {
       pass.signal.throwIfAborted();
-      if (this.#deps.isLeader?.() === false) break;
       try {
         const outcome = await this.#step(step, pass);
         if (outcome === 'learned') learned = true;
         if (outcome === 'stop') break;
       } catch (error) {
+        if (error instanceof NotLeader) break;
         // A question to the cloud: no other step stands on its answer, so they are taken first.
         if (step.kind !== 'Confirm' || !(error instanceof CloudError)) throw error;
         unanswered = error;

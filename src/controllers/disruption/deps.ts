@@ -26,6 +26,4 @@ export interface DisruptionDeps {
   readonly limits?: Partial<Limits>;
   /** The term in which it leads, entered in each record before anything is done about it. */
   readonly epoch?: number;
-  /** Asked just before each effect; default: always. */
-  readonly isLeader?: () => boolean;
 }

@@ -14,7 +14,7 @@ import {
   type Limits,
 } from '../../core/drain/index.ts';
 import { KubeError } from '../../ports/index.ts';
-import { describeError, withDeadline } from '../../runtime/index.ts';
+import { describeError, NotLeader, withDeadline } from '../../runtime/index.ts';
 import type { DisruptionDeps } from './deps.ts';
 import type { DrainEntry } from './drain-table.ts';
 import { journalGrant, journalRefusal } from './events.ts';
@@ -152,7 +152,6 @@ export class Evictions {
     // Never by name alone: the pod must still be the one that was decided about.
     const pod = watches.get(grant.node, grant.pod);
     if (pod?.metadata.uid !== grant.pod.uid) return;
-    if (deps.isLeader?.() === false) return;
     const emulated = grant.kind === 'delete' && grant.why === 'emulate';
     ledger.sent({ ...grant, how: grant.kind, emulated }, deps.clock.now());
     const tryFirst =
@@ -183,8 +182,9 @@ export class Evictions {
     } catch (error) {
       if (signal.aborted) return;
       const known = error instanceof KubeError ? error : undefined;
-      // No answer in time is a lost one: nobody knows whether it happened.
-      const code = known?.code ?? 'Unreachable';
+      // Without an answer in time it may have happened. A call of a deposed leader was not sent.
+      const unknown = error instanceof NotLeader ? 'Conflict' : 'Unreachable';
+      const code = known?.code ?? unknown;
       const message = known?.message ?? describeError(error);
       const retryAfterMs = (known?.retryAfterSeconds ?? 0) * 1000;
       ledger.failed(grant.pod.uid, clock.now(), { code, message, retryAfterMs });
@@ -208,7 +208,6 @@ export class Evictions {
       if (error instanceof KubeError && error.code === 'PreconditionFailed') return true;
       throw error;
     }
-    if (deps.isLeader?.() === false) throw new KubeError('Conflict', 'no longer the leader');
     return false;
   }
 

@@ -6,7 +6,7 @@ import type { HookCall } from '../../api/cloud.ts';
 import type { Step } from '../../api/plan.ts';
 import { hookKey } from '../../core/termination/index.ts';
 import { type CloudApi, CloudError } from '../../ports/index.ts';
-import { DeadlineError, describeError, withDeadline } from '../../runtime/index.ts';
+import { DeadlineError, describeError, NotLeader, withDeadline } from '../../runtime/index.ts';
 import type { DisruptionDeps } from './deps.ts';
 import { journalStep } from './events.ts';
 import { noteHook, type Recollection } from './recollection.ts';
@@ -109,12 +109,17 @@ export class Heartbeats {
     await Promise.all(this.#sending.values());
   }
 
-  /** Not of the port's making; noted as a failure too, so that it is not repeated at once. */
+  /** An error that is not of the port's making counts as a failure too: no repetition at once. */
   #noteBug(error: unknown, step: HookStep, { recollection, signal }: HookPass): void {
     if (signal.aborted) return;
     const { clock, log } = this.#deps;
     const message = describeError(error);
-    log.error('heartbeat failed on a programmer’s error', { hook: step.hookName, error: message });
+    if (!(error instanceof NotLeader)) {
+      log.error('heartbeat failed on a programmer’s error', {
+        hook: step.hookName,
+        error: message,
+      });
+    }
     const failures = (recollection.memory.hooks.get(keyOf(step))?.failures ?? 0) + 1;
     noteHook(recollection, step, { failures, lastAttemptAt: clock.now(), message });
   }

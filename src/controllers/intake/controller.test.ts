@@ -5,6 +5,7 @@ import { account, region } from '../../../test/builders/controllers-cloud.ts';
 import { objectOr } from '../../api/json.ts';
 import { resourceTypes } from '../../api/kube.ts';
 import { KubeError } from '../../ports/index.ts';
+import { fencedCloud, fencedKube } from '../../runtime/index.ts';
 import { createIntakeController } from './index.ts';
 
 const term = (n: number, more: object = {}) => ({
@@ -30,7 +31,12 @@ const setUp = async (isLeader = () => true) => {
     })),
   });
   cloud.putHook({ name: 'Terminate-LC-Hook', autoScalingGroupName: 'asg-1' });
-  const intake = createIntakeController({ ...it, queueUrl: 'q', isLeader });
+  const intake = createIntakeController({
+    ...it,
+    kube: fencedKube(kube, isLeader),
+    cloud: fencedCloud(cloud, isLeader),
+    queueUrl: 'q',
+  });
   const running = intake.run(it.stop.signal);
   await it.startInformers();
   return { ...it, intake, running };

@@ -15,6 +15,7 @@ import {
   describeError,
   type Informer,
   linkedAbort,
+  NotLeader,
   retry,
   sleepOrAbort,
   withDeadline,
@@ -113,15 +114,10 @@ class Intake {
   }
 
   async #poll(signal: AbortSignal): Promise<void> {
-    const { clock, random, log, isLeader } = this.#deps;
+    const { clock, random, log } = this.#deps;
     const backoff = new Backoff(random);
     while (!signal.aborted) {
       const since = clock.now();
-      // What is read here is hidden from whoever leads.
-      if (isLeader?.() === false) {
-        await sleepOrAbort(clock, emptyPollMs, signal);
-        continue;
-      }
       try {
         const messages = await this.#receive(longPollSeconds, signal);
         backoff.reset();
@@ -130,6 +126,10 @@ class Intake {
         if (quick) await sleepOrAbort(clock, emptyPollMs, signal);
       } catch (error) {
         if (signal.aborted) return;
+        if (error instanceof NotLeader) {
+          await sleepOrAbort(clock, emptyPollMs, signal);
+          continue;
+        }
         log.warn('queue not read, trying again', { error: describeError(error) });
         await sleepOrAbort(clock, backoff.next(), signal);
       }
@@ -155,9 +155,9 @@ class Intake {
 
   /** Reads while answers are full. A failure is told by those that always read. */
   async #help(signal: AbortSignal): Promise<void> {
-    const { log, isLeader } = this.#deps;
+    const { log } = this.#deps;
     try {
-      while (!signal.aborted && isLeader?.() !== false) {
+      while (!signal.aborted) {
         const messages = await this.#receive(0, signal);
         if (messages.length < fullAnswer) return;
         this.#getHelp(signal);
@@ -181,13 +181,12 @@ class Intake {
     try {
       const options = { clock, random, signal, tries };
       const decisions = await retry(options, () => this.#once(message, receivedAt, signal));
-      // Left to whoever leads now: it becomes visible again by itself.
-      if (decisions === undefined) return;
       for (const decision of decisions) this.#report(message, decision);
       if (decisions.some(({ kind }) => kind === 'keep')) return;
       await retry(options, () => this.#delete(message, signal));
     } catch (error) {
-      if (signal.aborted) return;
+      // The leader reads it once it becomes visible again by itself.
+      if (signal.aborted || error instanceof NotLeader) return;
       this.#count('failed');
       // It becomes visible again by itself, and its instance is found by polling meanwhile.
       log.error('message left in the queue', { message: message.id, error: describeError(error) });
@@ -198,17 +197,15 @@ class Intake {
     }
   }
 
-  /** Undefined when we do not lead: what is left to do is another's then. */
   async #once(
     message: QueueMessage,
     receivedAt: number,
     signal: AbortSignal,
-  ): Promise<readonly MessageDecision[] | undefined> {
+  ): Promise<readonly MessageDecision[]> {
     const decisions: MessageDecision[] = [];
     for (const notice of noticesIn(parseNotice(message.body))) {
       const facts = await this.#observe(notice, { message, receivedAt }, signal);
       const decision = decideMessage(notice, facts);
-      if (this.#deps.isLeader?.() === false) return undefined;
       decisions.push(await this.#carryOut(decision, signal));
     }
     return decisions;
@@ -327,8 +324,7 @@ class Intake {
   }
 
   async #delete(message: QueueMessage, signal: AbortSignal): Promise<void> {
-    const { cloud, queueUrl, isLeader } = this.#deps;
-    if (isLeader?.() === false) return;
+    const { cloud, queueUrl } = this.#deps;
     await cloud.deleteMessage(queueUrl, message.receiptHandle, { signal });
   }
 

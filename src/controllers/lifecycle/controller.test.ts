@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { aGroupSpec, anInstance, setUpControllers } from '../../../test/builders/controllers.ts';
 import { resourceTypes } from '../../api/kube.ts';
 import { CloudError } from '../../ports/index.ts';
+import { fencedCloud, fencedKube } from '../../runtime/index.ts';
 import { createIntakeController } from '../intake/index.ts';
 import { createLifecycleController } from './index.ts';
 
@@ -76,7 +77,9 @@ describe('the lifecycle backstop', () => {
   it('records and completes nothing while another leads', async () => {
     const { stateOf, disruption, putNode, startInformers, cloud, clock, ...rest } = await setUp();
     await startInformers();
-    const deps = { ...rest, cloud, clock, isLeader: () => false };
+    const isLeader = () => false;
+    const kube = fencedKube(rest.kube, isLeader);
+    const deps = { ...rest, kube, cloud: fencedCloud(cloud, isLeader), clock };
     void createLifecycleController(deps).run(rest.stop.signal);
     putNode('n1', { instanceId: i1 });
     stateOf('Terminating:Wait');

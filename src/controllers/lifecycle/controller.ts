@@ -8,7 +8,13 @@ import type { NodeDisruption } from '../../api/disruption.ts';
 import type { Node } from '../../api/kube.ts';
 import { launchHookName, terminateHookName } from '../../core/nodegroup/index.ts';
 import { CloudError } from '../../ports/index.ts';
-import { type Change, describeError, type Informer, WorkQueue } from '../../runtime/index.ts';
+import {
+  type Change,
+  describeError,
+  type Informer,
+  NotLeader,
+  WorkQueue,
+} from '../../runtime/index.ts';
 import type { BaseDeps } from '../base-deps.ts';
 import { type OwnsHook, ownHooks, recordCause, withdrawCause } from '../causes.ts';
 import { GroupDirectory } from '../group-directory.ts';
@@ -177,8 +183,7 @@ class Lifecycle {
 
   /** One action that fails must not keep the others from being done: the next look repeats it. */
   async #apply(action: LifecycleAction, signal: AbortSignal): Promise<void> {
-    const { journal, log, clock, cloud, isLeader } = this.#deps;
-    if (isLeader?.() === false) return;
+    const { journal, log, clock, cloud } = this.#deps;
     try {
       if (action.kind === 'record') {
         const written = await recordCause(this.#deps, action, signal);
@@ -194,7 +199,7 @@ class Lifecycle {
       }
       journalAction(journal, action);
     } catch (error) {
-      if (signal.aborted) throw error;
+      if (signal.aborted || error instanceof NotLeader) throw error;
       // Somebody else completed it, or it ran out: nothing waits for us any more.
       if (error instanceof CloudError && error.code === 'NoActiveLifecycleAction') return;
       log.warn('lifecycle action failed, trying again at the next look', {
@@ -231,8 +236,7 @@ class Lifecycle {
 
   /** As `#apply`: the next look repeats what fails. */
   async #applyScheduled(action: ScheduledAction, signal: AbortSignal): Promise<void> {
-    const { journal, log, isLeader } = this.#deps;
-    if (isLeader?.() === false) return;
+    const { journal, log } = this.#deps;
     const instance = action.subject.name;
     try {
       if (action.kind === 'withdraw') {
@@ -250,7 +254,7 @@ class Lifecycle {
       }
       journalScheduled(journal, action);
     } catch (error) {
-      if (signal.aborted) throw error;
+      if (signal.aborted || error instanceof NotLeader) throw error;
       const facts = { action: action.kind, instance, error: describeError(error) };
       log.warn('scheduled event not taken in, trying again at the next look', facts);
     }

@@ -6,6 +6,7 @@ import { maxCauses } from '../../api/causes.ts';
 import { defined } from '../../api/defined.ts';
 import { resourceTypes } from '../../api/kube.ts';
 import { type NodeGroup, nodeGroupFinalizer } from '../../api/nodegroup.ts';
+import { fencedCloud, fencedKube } from '../../runtime/index.ts';
 import { createNodeGroupController } from './index.ts';
 
 const type = resourceTypes.nodegroups;
@@ -22,7 +23,12 @@ const setUp = async (desired?: number, isLeader = () => true) => {
   cloud.putGroup('asg-1', { instances: [{ instanceId: i1 }] });
   it.putNode('n1', { instanceId: i1 });
   await it.startInformers();
-  const running = createNodeGroupController({ ...it, isLeader, compat: 'eks' }).run(it.stop.signal);
+  const running = createNodeGroupController({
+    ...it,
+    kube: fencedKube(kube, isLeader),
+    cloud: fencedCloud(cloud, isLeader),
+    compat: 'eks',
+  }).run(it.stop.signal);
   await it.clock.settle();
   const group = () => kube.peek(type, 'ng') as NodeGroup | undefined;
   const writes = () => kube.count('patch') - before;

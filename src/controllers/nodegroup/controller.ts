@@ -4,10 +4,10 @@ import { type EpochMs, epochMs, instanceIdOfProviderId } from '../../api/brand.t
 import type { ScalingGroup } from '../../api/cloud.ts';
 import type { Node } from '../../api/kube.ts';
 import { autoScalingGroupNameOf, type NodeGroup, nodeGroupFinalizer } from '../../api/nodegroup.ts';
-import { type Change, type PassResult, WorkQueue } from '../../runtime/index.ts';
+import { type Change, NotLeader, type PassResult, WorkQueue } from '../../runtime/index.ts';
 import { GroupDirectory } from '../group-directory.ts';
 import { isInService, isReady } from '../informers.ts';
-import { type NodeGroupDeps, NotLeading } from './deps.ts';
+import type { NodeGroupDeps } from './deps.ts';
 import { mayBeMade, PassMemories } from './memory.ts';
 import { NodeRoles } from './nodes/node-roles.ts';
 import { Pass } from './pass.ts';
@@ -128,21 +128,13 @@ class NodeGroups {
     return (await this.#directory.groups(notBefore, signal)).get(name);
   }
 
-  /** Its updates go with it. */
-  async #forget(name: string, signal: AbortSignal): Promise<void> {
-    try {
-      await releaseUpdates(this.#deps, name, { isGroupGone: true }, signal);
-    } catch (error) {
-      if (!(error instanceof NotLeading)) throw error;
-    }
-  }
-
   async #reconcile(name: string, signal: AbortSignal): Promise<PassResult | undefined> {
     const { nodeGroups, clock } = this.#deps;
     const group = nodeGroups.get(name);
     if (group === undefined) {
       this.#memories.forget(name);
-      await this.#forget(name, signal);
+      // Its updates are released with it.
+      await releaseUpdates(this.#deps, name, { isGroupGone: true }, signal);
       return undefined;
     }
     const memory = this.#memories.of(group);
@@ -161,7 +153,7 @@ class NodeGroups {
       const pass = new Pass(this.#deps, { group, scaling, memory, roles: this.#roles, signal });
       nextAt = await pass.run();
     } catch (error) {
-      if (!(error instanceof NotLeading)) throw error;
+      if (!(error instanceof NotLeader)) throw error;
       // Whoever leads may make it.
       mayBeMade(memory);
     }

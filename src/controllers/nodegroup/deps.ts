@@ -1,4 +1,4 @@
-// What the node group controller works with, and the pass that its parts share. No behaviour.
+// What the node group controller works with. No behaviour.
 import type { NodeDisruption } from '../../api/disruption.ts';
 import type { Node } from '../../api/kube.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
@@ -21,20 +21,8 @@ export interface NodeGroupDeps {
   readonly updates: Informer<NodeGroupUpdate>;
   /** eks: hooks tell EKS' own topic, as article 001 prints them. native: EventBridge alone. */
   readonly compat: 'eks' | 'native';
-  /** Asked just before each effect; default: always. */
-  readonly isLeader?: () => boolean;
   /**
    * Of the leader's term, greater than every earlier one's; absent = no other process ever leads.
    */
   readonly epoch?: number;
 }
-
-/** Thrown where another process leads now: the pass ends, nothing more is done. */
-export class NotLeading extends Error {
-  override readonly name = 'NotLeading';
-}
-
-/** To be called right before every effect. */
-export const mustLead = ({ isLeader }: Pick<NodeGroupDeps, 'isLeader'>): void => {
-  if (isLeader?.() === false) throw new NotLeading('another process leads');
-};

@@ -11,9 +11,9 @@ import {
   nodeGroupFinalizer,
 } from '../../api/nodegroup.ts';
 import { mergePatchBetween } from '../../runtime/index.ts';
-import { mustLead, type NodeGroupDeps } from './deps.ts';
+import type { NodeGroupDeps } from './deps.ts';
 
-type WriteDeps = Pick<NodeGroupDeps, 'kube' | 'isLeader'>;
+type WriteDeps = Pick<NodeGroupDeps, 'kube'>;
 const type = resourceTypes.nodegroups;
 
 const patch = async (
@@ -26,7 +26,6 @@ const patch = async (
   },
   signal: AbortSignal,
 ): Promise<NodeGroup | undefined> => {
-  mustLead(deps);
   const { name, resourceVersion } = group.metadata;
   const body = { ...what, metadata: { ...what.metadata, resourceVersion } };
   const subresource = what.status === undefined ? {} : { subresource: 'status' };

@@ -15,7 +15,7 @@ import { type PassResult, WorkQueue } from '../../runtime/index.ts';
 import { GroupDirectory } from '../group-directory.ts';
 import { nodeOfInstance } from '../informers.ts';
 import type { SequenceDeps } from './deps.ts';
-import { hold, NotLeading, runSteps, writeStatus } from './steps.ts';
+import { hold, runSteps, writeStatus } from './steps.ts';
 
 /** While one is under way; nodes that join and updates that change are looked at as they come. */
 const lookEveryMs = 15_000;
@@ -93,17 +93,10 @@ class Sequences {
 
   async #reconcile(name: string, signal: AbortSignal): Promise<PassResult | undefined> {
     const sequence = this.#deps.sequences.get(name);
-    try {
-      if (sequence === undefined) {
-        this.#refused.delete(name);
-        await this.#forget(name, signal);
-        return undefined;
-      }
-      return await this.#pass(sequence, signal);
-    } catch (error) {
-      if (!(error instanceof NotLeading)) throw error;
-      return undefined;
-    }
+    if (sequence !== undefined) return this.#pass(sequence, signal);
+    this.#refused.delete(name);
+    await this.#forget(name, signal);
+    return undefined;
   }
 
   async #pass(

@@ -20,11 +20,6 @@ import type { SequenceDeps } from './deps.ts';
 
 const { nodegroupupdates, nodegroupupdatesequences: sequenceType } = resourceTypes;
 
-/** Another process leads now: the pass ends, nothing more is done. */
-export class NotLeading extends Error {
-  override readonly name = 'NotLeading';
-}
-
 interface Write {
   readonly type: ResourceType;
   readonly informer: Pick<Informer<NodeGroupUpdateSequence>, 'observedAtLeast'>;
@@ -37,7 +32,6 @@ interface Write {
 /** Seen before the next pass looks. What somebody changed just then is looked at again: false. */
 const write = async (deps: SequenceDeps, wanted: Write): Promise<boolean> => {
   const { type, informer, name, body, subresource, signal } = wanted;
-  if (deps.isLeader?.() === false) throw new NotLeading('another process leads');
   const patch = {
     type: 'merge' as const,
     body,
@@ -154,7 +148,6 @@ const begin = async (
     },
     spec: JSON.parse(JSON.stringify(whole)) as JsonObject,
   };
-  if (deps.isLeader?.() === false) throw new NotLeading('another process leads');
   try {
     const made = await deps.kube.create(nodegroupupdates, object, { signal });
     await deps.updates.observedAtLeast(made.metadata.resourceVersion, signal);

@@ -6,7 +6,7 @@ import { type EpochMs, epochMs } from '../../../api/brand.ts';
 import type { ScalingGroup } from '../../../api/cloud.ts';
 import { isRetained, type NodeGroup } from '../../../api/nodegroup.ts';
 import { adoptionTags, type Ownership } from '../../../core/nodegroup/index.ts';
-import { mustLead, type NodeGroupDeps } from '../deps.ts';
+import type { NodeGroupDeps } from '../deps.ts';
 
 /** Longer than a mark of somebody else takes who had looked before ours was there. */
 const markSettlesMs = 5_000;
@@ -44,7 +44,6 @@ export const adopt = async (
     // A release removes the mark before the NodeGroup goes.
     if (isLeaving && isRetained(group) && !isNew) return held;
     if (isNew && isLeaving) return { kind: 'none' };
-    mustLead(deps);
     await deps.cloud.tagGroup(scaling.name, adoptionTags(group, scaling.tags), { signal });
     memory.markedAt = deps.clock.now();
     // Its tags name this group already, or an earlier version has looked after it all along.

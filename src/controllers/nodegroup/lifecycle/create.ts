@@ -31,7 +31,7 @@ import {
   templateData,
   templateTags,
 } from '../../../core/nodegroup/index.ts';
-import { mustLead, type NodeGroupDeps } from '../deps.ts';
+import type { NodeGroupDeps } from '../deps.ts';
 import { Impossible } from '../impossible.ts';
 import { ensureRemoteAccess, findRemoteAccess } from '../nodes/remote-access.ts';
 import { issueOfRefusal } from '../trouble.ts';
@@ -123,7 +123,7 @@ export const templateFacts = async (
 
 /** What the template names: it stands first. Throws Impossible, CloudError. */
 const ensureProfile = async (
-  { cloud, ...deps }: NodeGroupDeps,
+  { cloud }: NodeGroupDeps,
   group: NodeGroup,
   signal: AbortSignal,
 ): Promise<void> => {
@@ -139,7 +139,6 @@ const ensureProfile = async (
     const message = `Instance profile ${name} has the role ${known.roles[0]}, not ${roleName}.`;
     throw new Impossible('IamInstanceProfileNotFound', message, [name]);
   }
-  mustLead(deps);
   const profile = { name, roleName, tags: templateTags(group) };
   await cloud.ensureInstanceProfile(profile, { signal });
 };
@@ -175,7 +174,6 @@ const ensureTemplate = async (
   checkSource(group, facts);
   const data = templateData(facts);
   if (isTemplateProblem(data)) throw new Impossible(data.code, data.message);
-  mustLead(deps);
   await cloud.createLaunchTemplate({ name, tags: templateTags(group), data }, { signal });
   const template = await find();
   if (template === undefined) throw new Error(`launch template ${name} cannot be seen yet`);
@@ -219,7 +217,6 @@ export const createGroup = async (
   const { minSize, maxSize, desired } = group.spec.scaling;
   const zone = subnets[0]?.availabilityZone ?? '';
   const target = deps.compat === 'eks' ? eksTopic(zone.replace(/[a-z]$/, '')) : undefined;
-  mustLead(deps);
   const wanted: NewGroup = {
     name: autoScalingGroupNameOf(group),
     minSize,

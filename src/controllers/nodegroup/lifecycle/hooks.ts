@@ -8,7 +8,7 @@ import { defined } from '../../../api/defined.ts';
 import type { HealthIssue, NodeGroup } from '../../../api/nodegroup.ts';
 import { type HookLack, hookLack, missingHooks } from '../../../core/nodegroup/index.ts';
 import { CloudError } from '../../../ports/index.ts';
-import { mustLead, type NodeGroupDeps } from '../deps.ts';
+import type { NodeGroupDeps } from '../deps.ts';
 
 const lookEveryMs = 60_000;
 
@@ -35,7 +35,6 @@ export const keepHooks = async (
     const found = await cloud.describeHooks(scaling.name, { signal });
     has.push(...found);
     for (const hook of missingHooks(group, found)) {
-      mustLead(deps);
       await cloud.installHook(scaling.name, hook, { signal });
       has.push(hook);
       const facts = { hook: hook.name, autoScalingGroup: scaling.name };

@@ -29,7 +29,7 @@ const setUp = async () => {
   cloud.putGroup('asg-1', { instances });
   it.putNode('n1', { instanceId: anInstance(1) });
   await it.startInformers();
-  createNodeGroupController({ ...it, isLeader: () => true, compat: 'eks' }).run(it.stop.signal);
+  createNodeGroupController({ ...it, compat: 'eks' }).run(it.stop.signal);
   await clock.settle();
   await clock.advance(30_000);
   const held = () => kube.peek(nodegroupupdates, 'u')?.metadata.finalizers;
@@ -64,7 +64,7 @@ const aLoneGroup = async (desired: number, found: 'found' | 'not found' = 'found
   if (found === 'found') put();
   it.putNode('n1', { instanceId: anInstance(1) });
   await it.startInformers();
-  createNodeGroupController({ ...it, isLeader: () => true, compat: 'eks' }).run(it.stop.signal);
+  createNodeGroupController({ ...it, compat: 'eks' }).run(it.stop.signal);
   await clock.settle();
   await clock.advance(30_000);
   const group = () => kube.peek(nodegroups, 'ng') as NodeGroup | undefined;

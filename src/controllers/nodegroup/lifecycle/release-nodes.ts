@@ -5,7 +5,7 @@ import type { ScalingGroup } from '../../../api/cloud.ts';
 import { resourceTypes } from '../../../api/kube.ts';
 import { outdatedTaint, shieldOf, unshieldPatch } from '../../../core/update/index.ts';
 import { nodeOfInstance } from '../../informers.ts';
-import { mustLead, type NodeGroupDeps } from '../deps.ts';
+import type { NodeGroupDeps } from '../deps.ts';
 
 /**
  * One patch per node that has any; a node that changed meanwhile is patched by the next pass.
@@ -25,7 +25,6 @@ export const clearNodes = async (
     const isTainted = taints.length < before.length;
     const isShielded = shieldOf(node) === 'ours';
     if (!isTainted && !isShielded) continue;
-    mustLead(deps);
     const annotations = isShielded ? unshieldPatch(node) : {};
     // The version makes it safe to write the list of taints as a whole.
     const body = {

@@ -13,7 +13,7 @@ import {
   releasedTags,
   waitsInHook,
 } from '../../../core/nodegroup/index.ts';
-import { mustLead, type NodeGroupDeps } from '../deps.ts';
+import type { NodeGroupDeps } from '../deps.ts';
 import { journalReleased } from '../events.ts';
 import type { PassInput } from '../pass-input.ts';
 import { withdrawCauses } from '../size/scale-in.ts';
@@ -49,13 +49,11 @@ const restoreGroup = async (
   const ours = [...(updating?.suspends ?? []), ...(scaleIn?.target === 0 ? suspendedByDelete : [])];
   const processes = ours.filter((one) => suspended.has(one));
   if (processes.length > 0) {
-    mustLead(deps);
     await deps.cloud.setProcesses({ name, processes, suspended: false }, { signal });
   }
   const minSize = Math.min(spec.scaling.minSize, desiredCapacity);
   const maxSize = Math.max(spec.scaling.maxSize, desiredCapacity);
   if (minSize === scaling.minSize && maxSize === scaling.maxSize) return;
-  mustLead(deps);
   await deps.cloud.updateGroup({ name, minSize, maxSize }, { signal });
 };
 
@@ -90,7 +88,6 @@ const removeHooks = async (
   for (const hook of installedHooks(group, found)) {
     if (isBusy(hook)) busy.push(hook.name);
     else {
-      mustLead(deps);
       await cloud.removeHook(scaling.name, hook.name, { signal });
     }
   }
@@ -142,7 +139,6 @@ export const releaseGroup = async (
   memory.releasing = await releaseStep(deps, group, scaling, signal);
   if (memory.releasing !== undefined) return false;
   if (ownershipOf(group, scaling.tags).kind === 'own') {
-    mustLead(deps);
     await deps.cloud.untagGroup(scaling.name, releasedTags(scaling.tags), { signal });
   }
   // Instances start from the derived template and profile where the group uses it: both stay then.

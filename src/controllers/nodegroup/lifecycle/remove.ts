@@ -11,7 +11,7 @@ import {
   type NodeGroupStatus,
 } from '../../../api/nodegroup.ts';
 import { ownershipOf, ownsDerived, scaleInId } from '../../../core/nodegroup/index.ts';
-import { mustLead, type NodeGroupDeps } from '../deps.ts';
+import type { NodeGroupDeps } from '../deps.ts';
 import { journalRemoved } from '../events.ts';
 import { Impossible } from '../impossible.ts';
 import { mayStand } from '../memory.ts';
@@ -62,19 +62,17 @@ const removeTemplate = async (
   const name = launchTemplateNameOf(group);
   const template = await cloud.findLaunchTemplate({ name, version: '$Latest' }, { signal });
   if (template === undefined || !ownsDerived(group, template)) return;
-  mustLead(deps);
   await cloud.deleteLaunchTemplate(template.name, { signal });
 };
 
 const removeProfile = async (
-  { cloud, ...deps }: NodeGroupDeps,
+  { cloud }: NodeGroupDeps,
   group: NodeGroup,
   signal: AbortSignal,
 ): Promise<void> => {
   const name = launchTemplateNameOf(group);
   const profile = await cloud.findInstanceProfile(name, { signal });
   if (profile === undefined || !ownsDerived(group, profile)) return;
-  mustLead(deps);
   await cloud.deleteInstanceProfile(name, { signal });
 };
 
@@ -110,7 +108,6 @@ export const openBounds = async (
 ): Promise<void> => {
   const processes = suspendedByDelete.filter((one) => !suspendedProcesses.includes(one));
   if (processes.length > 0) {
-    mustLead(deps);
     await deps.cloud.setProcesses({ name, processes, suspended: true }, { signal });
   }
   const most = Math.max(spec.scaling.maxSize, desiredCapacity);
@@ -119,7 +116,6 @@ export const openBounds = async (
     ...(maxSize > most ? { maxSize: most } : {}),
   };
   if (Object.keys(change).length === 0) return;
-  mustLead(deps);
   await deps.cloud.updateGroup({ name, ...change }, { signal });
 };
 
@@ -142,7 +138,6 @@ const removeRest = async (
   const isOwn = scaling === undefined || ownershipOf(group, scaling.tags).kind === 'own';
   if (scaling !== undefined && isOwn) {
     if (!isEmpty(scaling)) return false;
-    mustLead(deps);
     await cloud.deleteGroup(name, { signal });
     memory.absence = 'deleted';
   }

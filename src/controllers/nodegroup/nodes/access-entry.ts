@@ -5,7 +5,7 @@ import type { AccessEntry, ClusterAccess } from '../../../api/cloud.ts';
 import type { NodeGroup } from '../../../api/nodegroup.ts';
 import { familyOf } from '../../../core/nodegroup/index.ts';
 import { CloudError } from '../../../ports/index.ts';
-import { mustLead, type NodeGroupDeps } from '../deps.ts';
+import type { NodeGroupDeps } from '../deps.ts';
 import { Impossible } from '../impossible.ts';
 
 /** On entries that are ours to take away again. */
@@ -33,7 +33,6 @@ export const admitByEntry = async (
   const wanted = wantedFor(group);
   const found = await deps.cloud.findAccessEntry(wanted, { signal });
   if (found === undefined) {
-    mustLead(deps);
     try {
       await deps.cloud.createAccessEntry(wanted, { signal });
       return true;
@@ -71,6 +70,5 @@ export const dropEntry = async (
   if (cluster === undefined || !hasEntries(cluster)) return false;
   const found = await deps.cloud.findAccessEntry(wanted, { signal });
   if (found?.tags[ownTag] === undefined || (await asked.isUsed())) return false;
-  mustLead(deps);
   return deps.cloud.deleteAccessEntry(wanted, { signal });
 };

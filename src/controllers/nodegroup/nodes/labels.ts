@@ -12,7 +12,7 @@ import {
   userDataOf,
 } from '../../../core/nodegroup/index.ts';
 import { mergePatchBetween } from '../../../runtime/index.ts';
-import { mustLead, type NodeGroupDeps } from '../deps.ts';
+import type { NodeGroupDeps } from '../deps.ts';
 import { templateFacts } from '../lifecycle/create.ts';
 import { openUpdate } from '../update/records.ts';
 import { templateSource } from '../update/requests.ts';
@@ -40,7 +40,6 @@ export const syncTemplate = async (
   const made = { id: use.id, after: inUse.version, data: wanted };
   const version = wanted === inUse.data ? inUse.version : await laterVersion(deps, made, signal);
   if (version === use.version) return true;
-  mustLead(deps);
   const types = scaling.overrides === undefined ? {} : { overrides: scaling.overrides };
   const launchTemplate = { id: use.id, version };
   await cloud.updateGroup({ name: scaling.name, launchTemplate, ...types }, { signal });
@@ -95,6 +94,5 @@ export const laterVersion = async (
   if (isLater && latest !== undefined && mergePatchBetween(latest.data, data) === undefined) {
     return latest.version;
   }
-  mustLead(deps);
   return deps.cloud.addLaunchTemplateVersion({ id, data }, { signal });
 };

@@ -21,7 +21,7 @@ import {
 } from '../../../core/nodegroup/index.ts';
 import { KubeError } from '../../../ports/index.ts';
 import { nodeOfInstance } from '../../informers.ts';
-import { mustLead, type NodeGroupDeps } from '../deps.ts';
+import type { NodeGroupDeps } from '../deps.ts';
 import type { PassMemory } from '../pass-input.ts';
 import { countedOf } from '../size/resize.ts';
 import { tell } from '../tell.ts';
@@ -156,7 +156,6 @@ export class Marking {
     const { kube, nodes, log } = this.#deps;
     const body = nodePatch(node, wanted, group.status ?? {});
     if (body === undefined) return undefined;
-    mustLead(this.#deps);
     const { name } = node.metadata;
     try {
       const patch = { type: 'merge', body } as const;

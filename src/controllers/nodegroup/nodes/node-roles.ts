@@ -18,7 +18,7 @@ import {
 } from '../../../core/identity/index.ts';
 import { familyOf, mappedRoleOf } from '../../../core/nodegroup/index.ts';
 import { CloudError, KubeError, listNodeGroups } from '../../../ports/index.ts';
-import { mustLead, type NodeGroupDeps } from '../deps.ts';
+import type { NodeGroupDeps } from '../deps.ts';
 import { journalRole } from '../events.ts';
 import { Impossible } from '../impossible.ts';
 import { admitByEntry, dropEntry, hasEntries } from './access-entry.ts';
@@ -214,7 +214,6 @@ export class NodeRoles {
       if (plan.kind === 'refused') throw told(plan.why);
       for (const warning of plan.warnings) log.warn('aws-auth', { warning });
       if (plan.kind === 'unchanged') return false;
-      mustLead(this.#deps);
       try {
         await this.#backUp(map, change.what, signal);
         const { verb, body } = awsAuthRequest(map, plan, 'mapRoles');

@@ -5,7 +5,7 @@ import type { SecurityGroup } from '../../../api/cloud.ts';
 import { type NodeGroup, ownerTag, remoteAccessGroupNameOf } from '../../../api/nodegroup.ts';
 import { templateTags } from '../../../core/nodegroup/index.ts';
 import { CloudError, isInUse } from '../../../ports/index.ts';
-import { mustLead, type NodeGroupDeps } from '../deps.ts';
+import type { NodeGroupDeps } from '../deps.ts';
 import { Impossible } from '../impossible.ts';
 
 const sshPort = 22;
@@ -43,7 +43,6 @@ export const ensureRemoteAccess = async (
   }
   let id = (await findRemoteAccess(deps, group, signal))?.id;
   if (id === undefined) {
-    mustLead(deps);
     id = await deps.cloud.createSecurityGroup(
       {
         name: remoteAccessGroupNameOf(group),
@@ -54,7 +53,6 @@ export const ensureRemoteAccess = async (
       { signal },
     );
   }
-  mustLead(deps);
   // Without sources EKS opens the port to everybody.
   const cidrs = sources.length === 0 ? [anywhere] : [];
   await deps.cloud.allowIngress(id, { port: sshPort, groups: sources, cidrs }, { signal });
@@ -68,7 +66,6 @@ export const removeRemoteAccess = async (
 ): Promise<void> => {
   const own = await findRemoteAccess(deps, group, signal);
   if (own === undefined) return;
-  mustLead(deps);
   try {
     await deps.cloud.deleteSecurityGroup(own.id, { signal });
   } catch (error) {

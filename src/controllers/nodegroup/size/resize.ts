@@ -2,7 +2,7 @@
 
 import type { ScalingGroup, ScalingInstance } from '../../../api/cloud.ts';
 import type { SizeChange, Sizes } from '../../../core/nodegroup/index.ts';
-import { mustLead, type NodeGroupDeps } from '../deps.ts';
+import type { NodeGroupDeps } from '../deps.ts';
 
 export const sizesOf = ({ minSize, maxSize, desiredCapacity }: ScalingGroup): Sizes => ({
   minSize,
@@ -45,6 +45,5 @@ export const setSizes = async (
     if (now === undefined || !same(sizesOf(now), sizesOf(scaling))) return;
     if (endsWhatCame(change.desiredCapacity, now, scaling)) return;
   }
-  mustLead(deps);
   await deps.cloud.updateGroup({ name, ...change }, { signal });
 };

@@ -36,7 +36,7 @@ describe('a scale-in whose drain ended because the node was gone', () => {
     };
     const group = it.nodeGroups.get('ng');
     if (group === undefined || scaling === undefined) throw new Error('not set up');
-    const deps = { ...it, isLeader: () => true, compat: 'eks' as const };
+    const deps = { ...it, compat: 'eks' as const };
     const scaleIn = { id: cause.id, target: 0 };
     await runScaleIn(deps, group, scaling, scaleIn, stop.signal);
     expect(cloud.count('terminateInGroup')).toBe(terminated);
@@ -81,7 +81,7 @@ describe('a scale-in among nodes of which one is empty', () => {
     const [scaling] = await cloud.describeGroups(['asg-1']);
     const group = it.nodeGroups.get('ng');
     if (group === undefined || scaling === undefined) throw new Error('not set up');
-    const deps = { ...it, isLeader: () => true, compat: 'eks' as const };
+    const deps = { ...it, compat: 'eks' as const };
     await runScaleIn(deps, group, scaling, { id: cause.id, target: 1 }, stop.signal);
     const asked = it.disruption(canRead ? i2 : i1);
     expect(asked?.spec.causes[0]?.reason).toContain(why);
@@ -106,7 +106,7 @@ describe('a scale-in of places that no instance fills', () => {
     if (comes) cloud.putGroup('asg-1', { desiredCapacity: 3, instances: come });
     const group = it.nodeGroups.get('ng');
     if (group === undefined || scaling === undefined) throw new Error('not set up');
-    const deps = { ...it, isLeader: () => true, compat: 'eks' as const };
+    const deps = { ...it, compat: 'eks' as const };
     await runScaleIn(deps, group, scaling, { id: cause.id, target: 1 }, stop.signal);
     const [after] = await cloud.describeGroups(['asg-1']);
     expect(after?.desiredCapacity).toBe(desired);

@@ -19,7 +19,7 @@ import {
 import { updateCauseId } from '../../../core/update/index.ts';
 import { recordCause } from '../../causes.ts';
 import { nodeOfInstance } from '../../informers.ts';
-import { mustLead, type NodeGroupDeps } from '../deps.ts';
+import type { NodeGroupDeps } from '../deps.ts';
 import { journalDrain, journalTerminate } from '../events.ts';
 import { candidatesOf } from './candidates.ts';
 import { lastFailure, scaleInNow } from './request.ts';
@@ -97,7 +97,6 @@ export const withdrawCauses = async (
   for (const disruption of disruptions.list()) {
     const isDone = (cause: DisruptionCause): boolean => what.isDone(disruption, cause);
     if (leaving.has(disruption.metadata.name) || !disruption.spec.causes.some(isDone)) continue;
-    mustLead(deps);
     const causes = disruption.spec.causes.map(
       ({ hook, ...cause }): JsonObject => ({
         ...cause,
@@ -170,7 +169,6 @@ const askForDrain = async (
     nodeGroup: group.metadata.name,
     ...(node === undefined ? {} : { nodeName: node.metadata.name }),
   };
-  mustLead(deps);
   const known = deps.disruptions.get(instanceId);
   const id = nextCauseId(known, scaleIn.id);
   const cause = causeOf(group, { ...scaleIn, id, why }, deps.clock.now());
@@ -225,7 +223,6 @@ const terminateDrained = async (
   for (const { metadata } of ready()) {
     if (left <= 0) return;
     if (!ready().some((one) => one.metadata.name === metadata.name)) continue;
-    mustLead(deps);
     await deps.cloud.terminateInGroup(metadata.name, { signal, decrementDesired: true });
     journalTerminate(deps.journal, group, metadata.name);
     left -= 1;

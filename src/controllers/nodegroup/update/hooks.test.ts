@@ -18,7 +18,7 @@ const clear = async (code: 'Forbidden' | 'Unreachable' | undefined): Promise<num
   const group = it.nodeGroups.get('ng');
   if (group === undefined) throw new Error('not set up');
   const update = kube.peek(resourceTypes.nodegroupupdates, 'u') as unknown as NodeGroupUpdate;
-  const deps = { ...it, isLeader: () => true, compat: 'eks' as const };
+  const deps = { ...it, compat: 'eks' as const };
   if (code !== undefined) kube.fail('list', code, { times: 1 });
   try {
     await clearHooks(deps, group, update, stop.signal);

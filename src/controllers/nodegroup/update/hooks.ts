@@ -14,7 +14,7 @@ import {
   hookRunOf,
 } from '../../../core/update/index.ts';
 import { KubeError } from '../../../ports/index.ts';
-import { mustLead, type NodeGroupDeps } from '../deps.ts';
+import type { NodeGroupDeps } from '../deps.ts';
 import type { HookMemory, PassMemory } from '../pass-input.ts';
 import { askWebhooks } from './webhooks.ts';
 
@@ -78,7 +78,7 @@ export const lookAtHooks = async (
 };
 
 const make = async (
-  { kube, ...deps }: NodeGroupDeps,
+  { kube }: NodeGroupDeps,
   update: NodeGroupUpdate,
   call: HookCall & { readonly job: JobHook },
   signal: AbortSignal,
@@ -86,7 +86,6 @@ const make = async (
   const { namespace, cronJob: name } = call.job;
   const cronJob = await kube.get<CronJob>(cronjobs, { namespace, name }, { signal });
   if (cronJob.kind === 'gone') return `there is no CronJob ${namespace}/${name}`;
-  mustLead(deps);
   await kube.create(jobs, hookJob(cronJob.object, update, call), { namespace, signal });
   return undefined;
 };
@@ -127,7 +126,6 @@ const clearNamespace = async (
       ({ type, status: is }) => type === 'Failed' && is === 'True',
     );
     if (isFailed === true || metadata.deletionTimestamp !== undefined) continue;
-    mustLead(deps);
     const { name, uid } = metadata;
     const options = { uid, propagationPolicy: 'Background', signal } as const;
     await deps.kube.delete(jobs, { namespace, name }, options);

@@ -16,7 +16,7 @@ import {
   type UpdateInstance,
 } from '../../../core/update/index.ts';
 import { isReady, nodeOfInstance } from '../../informers.ts';
-import { mustLead, type NodeGroupDeps } from '../deps.ts';
+import type { NodeGroupDeps } from '../deps.ts';
 import type { Health } from '../nodes/observe.ts';
 import type { PassMemory } from '../pass-input.ts';
 import { countedOf } from '../size/resize.ts';
@@ -39,7 +39,6 @@ export interface RolloutInput {
  * one.
  */
 export const willAct = (deps: NodeGroupDeps, { memory }: Pick<RolloutInput, 'memory'>): void => {
-  mustLead(deps);
   memory.actedAt = deps.clock.now();
 };
 

@@ -4,7 +4,7 @@ import { parseTime } from '../../../api/brand.ts';
 import type { ScalingGroup } from '../../../api/cloud.ts';
 import type { NodeGroup } from '../../../api/nodegroup.ts';
 import type { NodeGroupUpdate } from '../../../api/nodegroup-update.ts';
-import { mustLead, type NodeGroupDeps } from '../deps.ts';
+import type { NodeGroupDeps } from '../deps.ts';
 import { tell } from '../tell.ts';
 import { suspendedOf } from './input.ts';
 
@@ -41,7 +41,7 @@ export interface LateMemory {
  * within these minutes runs again, too, and is told: once, so that it stays when they do it again.
  */
 export const resumeLate = async (
-  deps: Pick<NodeGroupDeps, 'updates' | 'epoch' | 'clock' | 'cloud' | 'kube' | 'log' | 'isLeader'>,
+  deps: Pick<NodeGroupDeps, 'updates' | 'epoch' | 'clock' | 'cloud' | 'kube' | 'log'>,
   group: NodeGroup,
   { scaling, memory }: { readonly scaling: ScalingGroup; readonly memory: LateMemory },
   signal: AbortSignal,
@@ -57,7 +57,6 @@ export const resumeLate = async (
   const may = new Set(late.flatMap(({ status }) => status?.suspends ?? []));
   const processes = suspendedOf(scaling).filter((one) => may.has(one));
   if (processes.length === 0) return false;
-  mustLead(deps);
   await deps.cloud.setProcesses({ name: scaling.name, processes, suspended: false }, { signal });
   memory.resumedFor = new Set([...resumedFor, ...late.map(({ metadata }) => metadata.uid)]);
   const endedAt = late

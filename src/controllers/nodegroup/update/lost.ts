@@ -17,7 +17,7 @@ import {
 import { ownCause, turnOf, updateCauseId } from '../../../core/update/index.ts';
 import { KubeError } from '../../../ports/index.ts';
 import { mergePatchBetween } from '../../../runtime/index.ts';
-import { mustLead, type NodeGroupDeps } from '../deps.ts';
+import type { NodeGroupDeps } from '../deps.ts';
 import { instancesOf } from './input.ts';
 import { tellQueue } from './queue.ts';
 import { openUpdate, releaseUpdates, writeUpdate } from './records.ts';
@@ -99,7 +99,6 @@ const reviveLost = async (
       abort: 'Stop',
     },
   };
-  mustLead(deps);
   try {
     const made = await deps.kube.create(resourceTypes.nodegroupupdates, object, { signal });
     await deps.updates.observedAtLeast(made.metadata.resourceVersion, signal);

@@ -19,7 +19,7 @@ import {
   wrongApprovals,
 } from '../../../core/update/index.ts';
 import { mergePatchBetween } from '../../../runtime/index.ts';
-import { mustLead, type NodeGroupDeps } from '../deps.ts';
+import type { NodeGroupDeps } from '../deps.ts';
 import { journalUpdate } from '../events.ts';
 import { netDesired, noSurge } from '../size/request.ts';
 import { tell } from '../tell.ts';
@@ -65,7 +65,6 @@ export const pruneUpdates = async (
     .toSorted(inTurn);
   for (const { metadata } of ended.slice(0, -keptUpdates)) {
     const { name, uid } = metadata;
-    mustLead(deps);
     await deps.kube.delete(resourceTypes.nodegroupupdates, { name }, { uid, signal });
   }
 };
@@ -76,7 +75,6 @@ const patchFinalizers = async (
   finalizers: readonly string[],
   signal: AbortSignal,
 ): Promise<void> => {
-  mustLead(deps);
   const body: JsonObject = { metadata: { resourceVersion, finalizers } };
   const type = resourceTypes.nodegroupupdates;
   const found = await deps.kube.patch(type, { name }, { type: 'merge', body }, { signal });
@@ -138,7 +136,6 @@ export const writeUpdate = async (
   asked: NodeGroupUpdateStatus,
   signal: AbortSignal,
 ): Promise<void> => {
-  mustLead(deps);
   const status = withHeld(settled(asked));
   const { name, resourceVersion } = update.metadata;
   const difference = mergePatchBetween(update.status, status);

@@ -24,7 +24,7 @@ import {
   updateNameOf,
 } from '../../../core/update/index.ts';
 import { KubeError } from '../../../ports/index.ts';
-import { mustLead, type NodeGroupDeps } from '../deps.ts';
+import type { NodeGroupDeps } from '../deps.ts';
 
 /**
  * What the revision in the spec asks for, where that was taken note of: with the first look, or
@@ -118,7 +118,7 @@ interface NewUpdate {
 
 /** Once: one of that name that is there already is it. */
 const createVersionUpdate = async (
-  deps: Pick<NodeGroupDeps, 'kube' | 'isLeader'>,
+  deps: Pick<NodeGroupDeps, 'kube'>,
   group: NodeGroup['metadata'],
   { name, spec, annotations, signal }: NewUpdate,
 ): Promise<void> => {
@@ -132,7 +132,6 @@ const createVersionUpdate = async (
     metadata: { name, ownerReferences: [owner], annotations: { ...annotations } },
     spec: JSON.parse(JSON.stringify(whole)) as JsonObject,
   };
-  mustLead(deps);
   try {
     await deps.kube.create(resourceTypes.nodegroupupdates, object, { signal });
   } catch (error) {

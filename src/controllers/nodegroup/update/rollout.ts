@@ -27,7 +27,7 @@ import {
   type UpdateStep,
   type UpdateSurge,
 } from '../../../core/update/index.ts';
-import { mustLead, type NodeGroupDeps } from '../deps.ts';
+import type { NodeGroupDeps } from '../deps.ts';
 import { Impossible } from '../impossible.ts';
 import type { Made } from '../lifecycle/create.ts';
 import { lookAtActivities } from '../nodes/activities.ts';
@@ -275,7 +275,6 @@ export const rollOut = async (
       if (update.status?.phase === 'Restoring') await clearHooks(deps, group, update, signal);
       if (end === undefined || update.status === undefined) return;
       await rollBack(deps, group, update, signal);
-      mustLead(deps);
       const endedAt = formatTime(deps.clock.now());
       const phases = [...(update.status.phases ?? []), { phase: 'Ended' as const, at: endedAt }];
       const past = { ...update.status, ...shortagePast(update.status, end.status) };

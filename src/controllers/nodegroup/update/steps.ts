@@ -26,7 +26,7 @@ import {
 import { KubeError } from '../../../ports/index.ts';
 import { recordCause } from '../../causes.ts';
 import { nodeOfInstance } from '../../informers.ts';
-import { mustLead, type NodeGroupDeps } from '../deps.ts';
+import type { NodeGroupDeps } from '../deps.ts';
 import { journalStep } from '../events.ts';
 import { Impossible } from '../impossible.ts';
 import { runHook } from './hooks.ts';
@@ -75,7 +75,6 @@ const record = async (
     nodeGroup: group.metadata.name,
     ...(node === undefined ? {} : { nodeName: node.metadata.name }),
   };
-  mustLead(deps);
   const cause: DisruptionCause = { ...baseCause(deps, input, id), ...more };
   await recordCause(deps, { subject, cause, untilSeen: true }, signal);
 };
@@ -97,7 +96,6 @@ const write = async (
   signal: AbortSignal,
 ): Promise<void> => {
   if (written.kind !== 'patch') return;
-  mustLead(deps);
   const patch = { type: 'merge', body: written.body } as const;
   const type = resourceTypes.nodedisruptions;
   await unlessRaced(async () => {
@@ -170,7 +168,6 @@ const shield = async (
   const node = deps.nodes.list().find(({ metadata }) => metadata.name === name);
   if (node === undefined) return;
   const annotations = isShielded ? shieldPatch(node, update.metadata.name) : unshieldPatch(node);
-  mustLead(deps);
   const patch = { type: 'merge', body: { metadata: { annotations } } } as const;
   const found = await deps.kube.patch(resourceTypes.nodes, { name }, patch, { signal });
   if (found.kind !== 'found') return;
@@ -192,7 +189,6 @@ const discourage = async (
   const others = (node.spec.taints ?? []).filter(({ key }) => key !== outdatedTaint);
   const ours = effect === undefined ? [] : [{ key: outdatedTaint, effect }];
   const taints = [...others, ...ours].map((one) => ({ ...one }));
-  mustLead(deps);
   const { uid, resourceVersion } = node.metadata;
   // The whole list, which only the version makes safe.
   const body = { metadata: { uid, resourceVersion }, spec: { taints } };
@@ -219,7 +215,6 @@ const quarantine = async (
   signal: AbortSignal,
 ): Promise<void> => {
   const labels = { [quarantineLabel]: isQuarantined ? 'true' : null };
-  mustLead(deps);
   const patch = { type: 'merge', body: { metadata: { labels } } } as const;
   const found = await deps.kube.patch(resourceTypes.nodes, { name }, patch, { signal });
   if (found.kind !== 'found') return;
@@ -229,7 +224,6 @@ const quarantine = async (
 /** As `drover pause update` does: who resumes it takes this back. */
 const pause = async (deps: NodeGroupDeps, { update, signal }: Input): Promise<void> => {
   const { name } = update.metadata;
-  mustLead(deps);
   const patch = { type: 'merge', body: { spec: { paused: true } } } as const;
   const found = await deps.kube.patch(resourceTypes.nodegroupupdates, { name }, patch, { signal });
   if (found.kind !== 'found') return;

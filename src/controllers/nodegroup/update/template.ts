@@ -12,7 +12,7 @@ import {
   sameTemplateData,
   templateData,
 } from '../../../core/nodegroup/index.ts';
-import { mustLead, type NodeGroupDeps } from '../deps.ts';
+import type { NodeGroupDeps } from '../deps.ts';
 import { Impossible } from '../impossible.ts';
 import { templateFacts } from '../lifecycle/create.ts';
 import { labelled, laterVersion } from '../nodes/labels.ts';
@@ -46,7 +46,6 @@ export const makeTarget = async (
   if (isTemplateProblem(data)) throw new Impossible(data.code, data.message);
   let { version: templateVersion } = latest;
   if (replaceEqual || !sameTemplateData(latest.data, data)) {
-    mustLead(deps);
     templateVersion = await cloud.addLaunchTemplateVersion({ id: use.id, data }, { signal });
   }
   const { version, launchTemplate } = group.spec;
@@ -89,7 +88,6 @@ const operatorsTarget = async (
   const { id, data } = found;
   let { version: templateVersion } = found;
   if (!(Number(templateVersion) > Number(use.version))) {
-    mustLead(deps);
     templateVersion = await deps.cloud.addLaunchTemplateVersion({ id, data }, { signal });
   }
   const imageId = String(data.ImageId ?? '');

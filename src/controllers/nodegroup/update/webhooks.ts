@@ -16,7 +16,7 @@ import {
   webhookTryMs,
 } from '../../../core/update/index.ts';
 import { HttpError, KubeError } from '../../../ports/index.ts';
-import { mustLead, type NodeGroupDeps } from '../deps.ts';
+import type { NodeGroupDeps } from '../deps.ts';
 
 /** A pass asks no more at once; the others are asked by the next. */
 const maxAtOnce = 16;
@@ -79,7 +79,6 @@ const post = async (
     const bearerToken = secret === undefined ? undefined : await tokenOf(deps, secret, signal);
     const ca = caOf(webhook);
     const { nodeGroup } = update.spec;
-    mustLead(deps);
     return await http.post(webhook.url, {
       body: webhookBody(call, { update: update.metadata.name, nodeGroup, attempt }),
       idempotencyKey: call.name,
