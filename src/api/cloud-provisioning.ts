@@ -1,4 +1,5 @@
-// What creating clusters and groups reads and asks for: clusters, stacks, add-ons, quotas, access. No behaviour.
+// What creating clusters and groups reads and asks for: clusters, stacks, add-ons, quotas, access.
+// No behaviour.
 import type { JsonObject } from './json.ts';
 
 export interface ClusterFacts {

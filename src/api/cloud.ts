@@ -1,5 +1,6 @@
-// The nouns of the cloud as Drover uses them: Auto Scaling groups, instances, hooks, templates, stacks.
-// Words of EC2, EC2 Auto Scaling, EKS and CloudFormation stay as these services spell them. No behaviour.
+// The nouns of the cloud as Drover uses them: Auto Scaling groups, instances, hooks, templates,
+// stacks. Words of EC2, EC2 Auto Scaling, EKS and CloudFormation stay as these services spell them.
+// No behaviour.
 import type { EpochMs } from './brand.ts';
 import type { JsonObject } from './json.ts';
 import type { ClusterNetwork, InstanceNetwork } from './network.ts';

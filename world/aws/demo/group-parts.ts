@@ -1,3 +1,4 @@
+// The rows of a demo group: its template, its Auto Scaling group and their tags. Calls no service.
 import type { GroupTag, TemplateUse } from '../autoscaling/rows.ts';
 import { component as groupComponent } from '../autoscaling/store.ts';
 import { instanceTypes, maxPodsOf } from '../ec2/instance-types.ts';
