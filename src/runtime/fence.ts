@@ -1,6 +1,6 @@
-// The fence around the ports of a control plane: reads pass; a write is sent only while this process
-// leads, and rejects with `NotLeader` otherwise. It asks synchronously, right before each call, so a
-// leader that stood still cannot act on what it decided before. It decides nothing else.
+// The fence around the ports of a control plane: reads pass; a write is sent only while this
+// process leads, and rejects with `NotLeader` otherwise. It asks synchronously, right before each
+// call, so a leader that stood still cannot act on what it decided before. It decides nothing else.
 import type { CloudApi, Http, KubeApi } from '../ports/index.ts';
 
 /** A write of a process that does not lead. It was not sent; the leader decides for itself. */
