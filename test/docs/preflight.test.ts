@@ -16,7 +16,7 @@ const sections = page
 describe('docs/preflight.md', () => {
   it('has a section for every check, and no other', () => {
     expect(sections.map(({ name }) => name)).toEqual(checks.map(({ name }) => name));
-    expect(checks).toHaveLength(24);
+    expect(checks.length).toBeGreaterThan(20);
   });
 
   it.each(checks)('opens $name with its title', ({ name, title }) => {

@@ -118,7 +118,7 @@ const plan = async (
 };
 
 const examples = `
-Reads the cluster and the cloud once, runs 24 checks (docs/preflight.md) and a model of the update in
+Reads the cluster and the cloud once, runs the checks of preflight (docs/preflight.md) and a model of the update in
 virtual time, and writes nothing. What may not be read is told as not checked.
 
 Examples:
