@@ -1,4 +1,4 @@
-// README.md's table of features names tests; each of them is there. docs/node-groups.md shows a
+// docs/features.md names tests; each of them exists. docs/node-groups.md shows a
 // NodeGroup; the API takes it.
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import { objectOr } from '../../src/api/json.ts';
 import { GroupLife } from '../support/nodegroup-world.ts';
 
-const table = readFileSync('README.md', 'utf8')
+const table = readFileSync('docs/features.md', 'utf8')
   .split('\n')
   .filter((line) => line.startsWith('| '));
 
@@ -17,7 +17,7 @@ const named = table.flatMap((row) =>
   ),
 );
 
-describe('the features of README.md', () => {
+describe('docs/features.md', () => {
   it.each(named)('$where: $title', ({ where, title }) => {
     const file = where.includes('/') ? where : `test/e2e/${where}.e2e.ts`;
     expect(readFileSync(file, 'utf8')).toContain(`${title}'`);
