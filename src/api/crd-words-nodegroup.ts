@@ -1,4 +1,4 @@
-// What `kubectl explain nodegroup` says. Names what is asked and what is told; decides nothing.
+// The text of `kubectl explain nodegroup`. Decides nothing.
 import {
   conditionWords,
   issueWords,
@@ -9,16 +9,17 @@ import {
 import { updateConfigWords } from './crd-words-policy.ts';
 
 export const sizeWords: Words = {
-  minSize: 'The fewest nodes that anybody, an autoscaler included, may ask for.',
-  maxSize: 'The most; an update of strategy DEFAULT or SURGE goes beyond it while it runs.',
-  desired: 'How many nodes are asked for.',
+  minSize: "Minimum number of nodes; no request may go below it, an autoscaler's included.",
+  maxSize:
+    'Maximum number of nodes. An update with strategy DEFAULT or SURGE exceeds it while it runs.',
+  desired: 'Desired number of nodes.',
 };
 
 export const revisionWords: Words = {
   version: "The nodes' Kubernetes version, such as 1.32.",
-  releaseVersion: "The image's release, such as 1.32.3-20250501; absent with an image of your own.",
+  releaseVersion: "The image's release, such as 1.32.3-20250501; absent for a custom image.",
   imageId: 'The image (ami-...).',
-  templateVersion: 'Version of the launch template that Drover derives for the group.',
+  templateVersion: 'Version of the launch template that Drover creates for the group.',
   launchTemplate: ['Your own launch template.', launchTemplateWords],
 };
 
@@ -30,130 +31,137 @@ export const requestedRevisionWords: Words = {
 
 /** EKS' nodeRepairConfig. */
 export const nodeRepairWords: Words = {
-  enabled: 'Whether unhealthy nodes are repaired.',
-  maxUnhealthyNodeThresholdCount: 'No repairs while more nodes than that are unhealthy.',
-  maxUnhealthyNodeThresholdPercentage: 'The same as a percentage of the nodes.',
-  maxParallelNodesRepairedCount: 'So many are repaired at once.',
-  maxParallelNodesRepairedPercentage: 'The same as a percentage of the unhealthy nodes.',
+  enabled: 'Whether Drover repairs unhealthy nodes.',
+  maxUnhealthyNodeThresholdCount: 'Repairs stop while more nodes than this are unhealthy.',
+  maxUnhealthyNodeThresholdPercentage: 'The same, as a percentage of the nodes.',
+  maxParallelNodesRepairedCount: 'Maximum number of nodes repaired at once.',
+  maxParallelNodesRepairedPercentage: 'The same, as a percentage of the unhealthy nodes.',
   nodeRepairConfigOverrides: [
-    'What is done otherwise for some causes.',
+    'Waits and actions for single conditions and reasons.',
     {
-      nodeMonitoringCondition: 'Condition of the node, such as NetworkingReady.',
-      nodeUnhealthyReason: 'Its reason.',
-      minRepairWaitTimeMins: 'Minutes that it must last.',
+      nodeMonitoringCondition: 'The node condition, such as NetworkingReady.',
+      nodeUnhealthyReason: "The condition's reason.",
+      minRepairWaitTimeMins: 'Minutes that the condition must last before the repair.',
       repairAction: 'Replace, Reboot or NoAction.',
     },
   ],
 };
 
 const specWords: Words = {
-  clusterName: 'The cluster that the nodes join. Never changes.',
+  clusterName: 'The cluster that the nodes join. Immutable.',
   autoScalingGroupName:
-    'Adopts an Auto Scaling group that exists, and needs no other field: status.adopted says what AWS knows. Absent = eks-<name>-<uid>, created for this group, which needs clusterName, amiType, capacityType, version, nodeRole, subnets and scaling. Never changes.',
-  amiType: "One of EKS' image types, such as AL2023_x86_64_STANDARD. Never changes.",
-  capacityType: 'ON_DEMAND or SPOT. Never changes.',
+    'Name of an existing Auto Scaling group to adopt. No other field is then required; status.adopted shows what AWS reports. If absent, Drover creates eks-<name>-<uid> and requires clusterName, amiType, capacityType, version, nodeRole, subnets and scaling. Immutable.',
+  amiType: "One of EKS's image types, such as AL2023_x86_64_STANDARD. Immutable.",
+  capacityType: 'ON_DEMAND or SPOT. Immutable.',
   instanceTypes:
-    'EC2 instance types, the one to prefer first; none where the launch template names one. Where neither does: t3.medium, as EKS. Never changes.',
-  version: "The nodes' Kubernetes version, such as 1.32; a change is an update.",
+    'EC2 instance types, in order of preference. Must be empty if the launch template names a type. Default t3.medium, as in EKS. Immutable.',
+  version: "The nodes' Kubernetes version, such as 1.32. A change starts an update.",
   releaseVersion:
-    "The image's release; absent = the newest of the version when the group was made or last updated, status tells which. A change is an update.",
-  nodeRole: 'ARN of the IAM role that the nodes have. Never changes.',
-  subnets: 'Ids of the subnets that nodes are started in. Never changes.',
+    "The image's release. If absent, the newest release of the version when the group was created or last updated; status shows it. A change starts an update.",
+  nodeRole: "ARN of the nodes' IAM role. Immutable.",
+  subnets: 'Ids of the subnets in which nodes are launched. Immutable.',
   scaling: [
     'Sizes of the Auto Scaling group.',
     {
       ...sizeWords,
       desired:
-        'How many nodes are asked for. A change of it is a request; absent = the value of the Auto Scaling group stands, which an autoscaler may set.',
+        "Desired number of nodes. A change is a request to scale. If absent, the Auto Scaling group's value is kept, which an autoscaler may set.",
     },
   ],
-  labels: 'Labels of every node.',
-  taints: ['Taints of every node.', taintWords],
+  labels: 'Labels for every node.',
+  taints: ['Taints for every node.', taintWords],
   launchTemplate: [
-    'Your own EC2 launch template; what it does not say, Drover adds. A change of its version is an update.',
+    'Your own EC2 launch template. Drover adds what it leaves out. A change of its version starts an update.',
     launchTemplateWords,
   ],
   remoteAccess: [
-    'SSH to the nodes. Never changes.',
+    'SSH access to the nodes. Immutable.',
     {
       ec2SshKey: 'Name of the EC2 key pair.',
-      sourceSecurityGroups: 'Ids of security groups that may connect; absent = from everywhere.',
+      sourceSecurityGroups:
+        'Ids of the security groups that may connect. If absent, every address may.',
     },
   ],
-  diskSizeGiB: "GiB of the root volume; default: the image type's. Never changes.",
-  tags: 'AWS tags of the group, not of its instances, as of EKS.',
-  updateConfig: ['How its nodes are updated.', updateConfigWords],
-  nodeRepairConfig: ["EKS' nodeRepairConfig, kept as given.", nodeRepairWords],
+  diskSizeGiB: 'Size of the root volume in GiB; the default depends on the image type. Immutable.',
+  tags: 'AWS tags for the group. As in EKS, its instances do not get them.',
+  updateConfig: ['How the nodes are updated.', updateConfigWords],
+  nodeRepairConfig: ["EKS's nodeRepairConfig, kept as given.", nodeRepairWords],
   lifecycleHooks:
-    'Manage (default): Drover installs its two lifecycle hooks on the Auto Scaling group and puts them back when they vanish. Leave: it installs none; without them condition TerminationsNotSeen says so.',
+    'Manage (default): Drover installs its two lifecycle hooks on the Auto Scaling group and restores them when they are deleted. Leave: it installs none; the condition TerminationsNotSeen reports missing hooks.',
   deletionPolicy:
     'What deleting the NodeGroup does. Delete: its nodes are drained and terminated, its Auto Scaling group is deleted. Retain: both stay, hooks and tags of Drover are removed. Default: Retain for an adopted group, Delete for a group that Drover created.',
   drain: [
-    'How its nodes are drained when nothing else says so: scale-in, delete, updates.',
+    'How nodes are drained for scale-in, delete and updates, unless the request says otherwise.',
     {
       timeoutSeconds:
-        'Seconds from the notice until pods are forced, or the drain fails; default 900, as EKS.',
-      onDeadline: 'What happens then: force deletes the pods, fail leaves them and says so.',
+        'Seconds from the notice until pods are forced or the drain fails; default 900, as in EKS.',
+      onDeadline:
+        'What happens at the deadline: force deletes the remaining pods; fail keeps them and reports the failure.',
     },
   ],
 };
 
 const statusWords: Words = {
-  observedGeneration: 'The generation of the spec that all this was said of.',
+  observedGeneration: 'Generation of the spec that this status describes.',
   state:
-    "EKS' word: CREATING, ACTIVE, UPDATING, DELETING, CREATE_FAILED, DELETE_FAILED or DEGRADED.",
-  minSize: 'Of the Auto Scaling group.',
-  maxSize: 'Of the Auto Scaling group, what an update adds included.',
-  desired: 'Of the Auto Scaling group, what an update adds included.',
-  instances: 'How many instances it has.',
-  ready: 'How many nodes of it are Ready.',
-  perZone: 'How many instances in each Availability Zone.',
-  perTemplateVersion: 'How many instances of each version of the derived launch template.',
+    "EKS's state: CREATING, ACTIVE, UPDATING, DELETING, CREATE_FAILED, DELETE_FAILED or DEGRADED.",
+  minSize: "The Auto Scaling group's minimum size.",
+  maxSize: "The Auto Scaling group's maximum size, including what an update adds.",
+  desired: "The Auto Scaling group's desired capacity, including what an update adds.",
+  instances: 'Number of instances.',
+  ready: 'Number of nodes in service.',
+  perZone: 'Number of instances per Availability Zone.',
+  perTemplateVersion: 'Number of instances per version of the launch template that Drover creates.',
   autoScalingGroupName: 'Name of the Auto Scaling group.',
-  releaseVersion: 'Release of the image that nodes are made from.',
-  imageId: 'That image.',
-  createdAt: 'When the group was whole for the first time.',
-  requested: ['spec.scaling as taken note of: what differs from it is a request.', sizeWords],
+  releaseVersion: 'Release of the image from which nodes are launched.',
+  imageId: 'The image from which nodes are launched.',
+  createdAt: 'When the group was complete for the first time.',
+  requested: ['spec.scaling as last observed. A difference from it is a request.', sizeWords],
   scaleIn: [
-    'A scale-in or delete that is under way.',
+    'The scale-in or delete in progress.',
     {
-      id: 'Id of its causes in NodeDisruptions.',
-      target: 'How many nodes are to be left.',
+      id: 'Id of its causes in the NodeDisruptions.',
+      target: 'Number of nodes to remain.',
       since: 'When it began.',
     },
   ],
   failure: [
-    'Why the last request ended without being carried out; gone with the next.',
-    { ...issueWords, generation: 'The generation that asked.', at: 'When it ended.' },
+    'Why the last request was not carried out. Cleared by the next request.',
+    {
+      ...issueWords,
+      generation: 'Generation of the spec that made the request.',
+      at: 'When it ended.',
+    },
   ],
-  failedUpdate: 'The last version update, where it failed.',
+  failedUpdate: 'The last version update, if it failed.',
   nodeLabels:
-    'Keys of labels of the spec that were set on nodes: what leaves the spec leaves them.',
+    "Keys of the spec's labels that were set on nodes. A label removed from the spec is removed from the nodes.",
   nodeTaints: [
-    'Taints of the spec that were set on nodes, likewise.',
+    'Taints of the spec that were set on nodes. A taint removed from the spec is removed from the nodes.',
     { key: 'Key of the taint.', effect: 'Effect of the taint.' },
   ],
   nodeMarks: [
-    'Labels and taints that every node was given; what somebody takes off afterwards is not put back.',
+    'Labels and taints that every node received. Drover does not restore one that an operator removes afterwards.',
     {
-      applied: 'A digest of them.',
-      since: 'Since when.',
-      owed: 'Instances whose node does not have them yet.',
+      applied: 'Digest of the labels and taints.',
+      since: 'When every node had received them.',
+      owed: 'Instances whose node has not received them yet.',
     },
   ],
-  templateGeneration: 'The generation of the spec whose labels and taints the launch template has.',
+  templateGeneration:
+    'Generation of the spec whose labels and taints the launch template contains.',
   surge: [
-    "What of the Auto Scaling group's size is an update's; written before its effect.",
+    "The part of the Auto Scaling group's size that belongs to an update. Written before the call that changes the size.",
     {
-      desired: 'So many instances more than asked for.',
-      maxSize: 'So much above the spec is the maximum.',
-      base: 'How many there are to be besides, where the spec states no desired.',
-      retiring: 'How many the update was ending with decrement when the group was looked at.',
-      carried: "What of desired is the update's.",
-      left: 'How many of those had left by then.',
-      takenUntil: "Others' terminations up to this one are accounted for, in Auto Scaling's time.",
+      desired: 'Instances added to the desired size.',
+      maxSize: 'Amount by which the maximum exceeds the spec.',
+      base: "Desired size without the update's instances, if the spec has no desired.",
+      retiring: 'Instances that the update was terminating with decrement when the group was read.',
+      carried: 'Part of desired that belongs to the update.',
+      left: 'Number of retiring instances that had left the group when it was read.',
+      takenUntil: 'Time in Auto Scaling up to which terminations by others are accounted for.',
       next: [
-        'What the call that follows makes of it.',
+        'The values after the next call.',
         {
           desired: 'As above, after the call.',
           maxSize: 'As above, after the call.',
@@ -163,59 +171,62 @@ const statusWords: Words = {
     },
   ],
   sizeCalls: [
-    'Sizes that leaders were about to ask Auto Scaling for: no wishes of anybody.',
+    'Sizes that a leader was about to set in Auto Scaling. They are not requests.',
     {
       ...sizeWords,
       epoch: "The leader's term.",
       at: 'When it was written.',
-      instead: ['It arrived late: what the group had, and goes back to.', sizeWords],
+      instead: ['Set when the call arrived late: the sizes that Drover restores.', sizeWords],
     },
   ],
   updating: [
-    'The version update that is under way: what setting it back needs to know.',
+    'The version update in progress, with what its rollback needs.',
     {
       name: 'Its NodeGroupUpdate.',
-      turn: 'Its place among the updates of the group.',
+      turn: "Its position in the order of the group's updates.",
       strategy: 'DEFAULT, MINIMAL, SURGE or BLUE_GREEN.',
-      from: ['What nodes were made of before.', revisionWords],
-      target: ['What they are to be made of.', revisionWords],
-      original: ['Sizes before it began.', sizeWords],
-      nodes: 'Old nodes when it began.',
-      surge: 'How many instances more than asked for it began with.',
-      maxUnavailable: 'How many nodes are drained at once.',
-      suspends: 'Processes of EC2 Auto Scaling that it suspended and that were running.',
-      suspendedIn: "The leader's term in which that was noted.",
-      skippedTypes: 'Instance types that are left out while it runs.',
-      restored: 'Version of the derived template that new nodes are made from again.',
+      from: ['Revision of the nodes before the update.', revisionWords],
+      target: ['Revision that the update installs.', revisionWords],
+      original: ['Sizes before the update began.', sizeWords],
+      nodes: 'Number of old nodes when the update began.',
+      surge: 'Number of instances added at the start.',
+      maxUnavailable: 'Maximum number of nodes drained at once.',
+      suspends: 'EC2 Auto Scaling processes that were running and that the update suspended.',
+      suspendedIn: "The leader's term in which this was recorded.",
+      skippedTypes: 'Instance types that are not launched while the update runs.',
+      restored: 'Launch template version that was restored.',
     },
   ],
   requestedRevision: [
-    'What spec.version, releaseVersion and launchTemplate asked for when last taken note of.',
+    'spec.version, releaseVersion and launchTemplate as last observed.',
     requestedRevisionWords,
   ],
-  capacityType: 'ON_DEMAND or SPOT; for an adopted group as AWS reports it.',
-  version: "The nodes' Kubernetes version: that of the last update that was successful.",
-  launchTemplate: ['Your own launch template, as of all nodes.', launchTemplateWords],
+  capacityType: 'ON_DEMAND or SPOT. For an adopted group, as AWS reports it.',
+  version: "The nodes' Kubernetes version, from the last successful update.",
+  launchTemplate: [
+    'Your own launch template in the version that all nodes have.',
+    launchTemplateWords,
+  ],
   adopted: [
-    'What AWS says of an adopted group, for fields that its spec leaves out.',
+    "Values that AWS reports for the fields that an adopted group's spec leaves out.",
     {
-      clusterName: 'The cluster, by the tags of the Auto Scaling group.',
-      capacityType: 'SPOT where the group or its template starts Spot Instances alone.',
-      instanceTypes: 'Of its mixed instances policy, else of its launch template.',
-      subnets: 'Where it starts instances.',
+      clusterName: "The cluster named by the Auto Scaling group's tags.",
+      capacityType: 'SPOT if the group or its template launches only Spot Instances.',
+      instanceTypes: 'Instance types of the mixed instances policy, else of the launch template.',
+      subnets: 'Subnets in which it launches instances.',
       nodeRole: 'ARN of the role in the instance profile that its launch template names.',
       launchTemplate: ['Its launch template.', launchTemplateWords],
-      version: "Kubernetes' minor version of its nodes.",
-      imageId: 'The image that its launch template names.',
-      minSize: 'Of the Auto Scaling group.',
-      maxSize: 'Of the Auto Scaling group.',
+      version: 'Kubernetes minor version of its nodes.',
+      imageId: 'Image that its launch template names.',
+      minSize: "The Auto Scaling group's minimum size.",
+      maxSize: "The Auto Scaling group's maximum size.",
     },
   ],
-  health: ["What is wrong, in EKS' codes.", issueWords],
-  conditions: ['Ready, Progressing and Degraded: what GitOps tools wait for.', conditionWords],
+  health: ["Health issues, with EKS's codes.", issueWords],
+  conditions: ['Ready, Progressing and Degraded, for GitOps tools.', conditionWords],
 };
 
 export const nodeGroupWords: Words = {
-  spec: ['What people ask of the node group.', specWords],
-  status: ['What is there. Written by Drover alone.', statusWords],
+  spec: ['Desired state of the node group.', specWords],
+  status: ['Observed state. Only Drover writes it.', statusWords],
 };

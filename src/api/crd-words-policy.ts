@@ -1,152 +1,153 @@
-// What `kubectl explain` says of an update's configuration: sizes of a step, policies, pacing,
+// The text of `kubectl explain` for an update's configuration: batch sizes, policies, pacing,
 // hooks.
 import type { Words } from './crd-words.ts';
 
-/** Of `policies` and `updateConfig`: when a step does not succeed. */
+/** Fields of `policies` and `updateConfig`: what happens when a step fails. */
 export const updatePolicyWords: Words = {
   drain: [
-    'Of one node: how long it may take, and what happens when it is not over in time.',
+    'The drain of one node: its time limit and what happens when it is exceeded.',
     {
       timeoutSeconds:
-        "Seconds from its begin until a drain is not over in time; default: the group's spec.drain, which is 900, as EKS.",
+        "Seconds that a drain may take; default: the group's spec.drain (900, as in EKS).",
       cooldownSeconds:
-        'Seconds between a node being empty and its instance being terminated; default 60, as EKS.',
+        'Seconds between the last pod leaving and the termination of the instance; default 60, as in EKS.',
       onTimeout:
-        'Fail ends the update (default), Skip leaves the node as it was, Quarantine leaves it cordoned, Force deletes its pods, Pause waits for somebody.',
-      forceAfterSeconds: 'With Force: seconds after the timeout until pods are deleted; default 0.',
+        'Fail (default) ends the update. Skip returns the node to service. Quarantine keeps it cordoned. Force deletes its pods. Pause waits for an operator.',
+      forceAfterSeconds:
+        'For Force: seconds between the timeout and the deletion of pods; default 0.',
     },
   ],
   maxQuarantined:
-    'With Quarantine: when more nodes than that are left so, the update fails; default 1.',
+    'For Quarantine: the update fails when more nodes than this are quarantined; default 1.',
   capacity: [
-    'What happens where no new node can be started in a zone.',
+    'What happens when a zone has no capacity for a new node.',
     {
       onShortage:
-        "Elsewhere (default): such a zone's old nodes go last and are replaced where there is room; Minimal: the same, and old nodes go first where there is none anywhere; Fail: they stay and the update ends as Failed.",
+        "Elsewhere (default): the zone's old nodes are replaced last, in zones with capacity. Minimal: the same, but an old node is drained first when no zone has capacity. Fail: the old nodes stay and the update fails.",
       waitSeconds:
-        'Seconds after the last launch that failed there until that is done; default 300.',
+        'Seconds between the last failed launch in the zone and that action; default 300.',
     },
   ],
   blueGreen: [
-    'Of BLUE_GREEN: how long old nodes are kept when they are empty.',
+    'For BLUE_GREEN: how long empty old nodes are kept.',
     {
       soakSeconds:
-        'Seconds from the last old node being empty until all are terminated; default 3600.',
-      batchSoakSeconds:
-        'Seconds after each maxUnavailable of them before the next are drained; default 0.',
+        'Seconds between the last old node becoming empty and the termination of all old nodes; default 3600.',
+      batchSoakSeconds: 'Seconds between two batches of maxUnavailable old nodes; default 0.',
     },
   ],
   rollback: [
-    'Whether an update that does not succeed goes back by itself.',
+    'Automatic rollback of an update that fails.',
     {
-      auto: 'True: it does.',
-      failedNewNodes: 'So many new nodes that do not join begin the way back; default 1.',
+      auto: 'Whether a failed update is rolled back automatically.',
+      failedNewNodes:
+        'Number of new nodes that fail to join before the rollback starts; default 1.',
     },
   ],
 };
 
 const pacingWords: Words = {
   windows: [
-    'Maintenance windows: no node is begun while none of them is open.',
+    'Maintenance windows. No node is started while all of them are closed.',
     {
-      cron: 'When it opens: minute, hour, day of month, month, day of week, as in a crontab.',
-      durationSeconds: 'Seconds that it stays open, 60 to 604800.',
+      cron: 'Opening time as a crontab expression: minute, hour, day of month, month, day of week.',
+      durationSeconds: 'Seconds that the window stays open, 60 to 604800.',
       timeZone: 'IANA name such as Europe/Berlin; default UTC.',
     },
   ],
-  windowDefault: 'What holds where no window is defined: Open (default) or Closed.',
+  windowDefault: 'State without any window: Open (default) or Closed.',
   freezes: [
-    'No node is begun meanwhile, whatever windows say.',
+    'Freezes. No node is started during one, even in an open window.',
     {
-      from: 'When it begins.',
-      until: 'When it ends.',
-      reason: 'Why, for people.',
+      from: 'Start of the freeze.',
+      until: 'End of the freeze.',
+      reason: 'Reason, shown to operators.',
     },
   ],
-  approval:
-    'Required: nothing of an update begins before its annotation drover.dev/approved says so.',
+  approval: 'Required: an update does not start before its annotation drover.dev/approved is set.',
   waves: [
-    'So much is updated, then the update rests.',
+    'Waves. After each one the update rests.',
     {
-      percent: 'Of all nodes, those of earlier waves included.',
-      soakSeconds: 'Seconds of rest from the last new node of the wave being Ready; default 0.',
-      gates: 'What the next wave waits for besides: Approval, Probes.',
+      percent: 'Percentage of all nodes, earlier waves included.',
+      soakSeconds: "Seconds of rest after the wave's last new node is Ready; default 0.",
+      gates: 'What the next wave waits for in addition: Approval, Probes.',
     },
   ],
   probes: [
-    'No further node is begun while one of them does not pass.',
+    'Health probes. No further node is started while a probe fails.',
     {
-      name: 'Its name in holds and messages.',
+      name: 'Name of the probe in holds and messages.',
       http: [
-        'Passes when a GET is answered so.',
+        'An HTTP probe. It sends a GET and passes on the expected status.',
         {
-          url: 'What is fetched.',
-          expectedStatus: 'The status of the answer; default: any of 200 to 299.',
+          url: 'URL to request.',
+          expectedStatus: 'Expected status code; default: any of 200 to 299.',
         },
       ],
       condition: [
-        'Passes when an object in the cluster has this condition.',
+        'A condition probe. It passes when an object in the cluster has this condition.',
         {
-          apiVersion: 'Of the object.',
-          kind: 'Of the object.',
-          namespace: 'Of the object; absent = it has none.',
-          name: 'Of the object.',
+          apiVersion: "The object's apiVersion.",
+          kind: "The object's kind.",
+          namespace: "The object's namespace; absent for a cluster-scoped object.",
+          name: "The object's name.",
           type: 'Type of the condition.',
-          status: 'What it must say; default True.',
+          status: 'Expected status of the condition; default True.',
         },
       ],
-      intervalSeconds: 'Seconds between two looks; default 30.',
-      failureThreshold: 'So many failures in a row are told as such; default 3.',
-      onFailure: 'Hold (default) waits until it passes; Fail ends the update.',
+      intervalSeconds: 'Seconds between two checks; default 30.',
+      failureThreshold:
+        'Number of consecutive failures before the probe counts as failing; default 3.',
+      onFailure: 'Hold (default) waits until the probe passes. Fail ends the update.',
     },
   ],
 };
 
 const hookWords: Words = {
   job: [
-    'Work that runs as a Job.',
+    'A hook that runs as a Job.',
     {
-      namespace: 'Where the CronJob is and the Job runs.',
-      cronJob: 'A CronJob, a suspended one as a rule, whose jobTemplate is run for each node.',
+      namespace: 'Namespace of the CronJob and of the Job.',
+      cronJob: 'Name of a CronJob, usually suspended. Its jobTemplate runs for each node.',
     },
   ],
   webhook: [
-    'Work that is asked for by a POST.',
+    'A hook that is called with a POST.',
     {
-      url: 'https. Plain http is called on loopback alone, and loopback where the controller may (--allow-loopback-webhooks).',
-      caBundle: 'PEM in base64: who signs the certificate of the server.',
+      url: 'An https URL. Plain http is allowed only on loopback, and loopback only with --allow-loopback-webhooks.',
+      caBundle: 'CA certificate of the server: PEM, base64-encoded.',
       bearerTokenSecret: [
-        'Its value is sent as Authorization: Bearer; the controller needs the right to get this Secret.',
+        'Secret whose value is sent as Authorization: Bearer. The controller needs the right to get it.',
         {
-          namespace: 'Of the Secret.',
-          name: 'Of the Secret.',
-          key: 'The key in its data; default token.',
+          namespace: "The Secret's namespace.",
+          name: "The Secret's name.",
+          key: "Key in the Secret's data; default token.",
         },
       ],
     },
   ],
-  timeoutSeconds: 'Seconds it may take; default 600.',
-  onFailure: 'Fail (default) ends the update; Continue goes on without it.',
+  timeoutSeconds: 'Seconds that the hook may take; default 600.',
+  onFailure: 'Fail (default) ends the update. Continue ignores the failure.',
 };
 
-/** Of a group's `updateConfig`, whole. */
+/** Every field of a group's `updateConfig`. */
 export const updateConfigWords: Words = {
-  maxUnavailable: 'So many nodes are drained at once, 1 to 100; default 1.',
-  maxUnavailablePercentage: 'The same as a percentage of the nodes, rounded down, one at least.',
+  maxUnavailable: 'Maximum number of nodes drained at once (1-100, default 1).',
+  maxUnavailablePercentage: 'The same, as a percentage of the nodes, rounded down, at least one.',
   updateStrategy:
-    "DEFAULT and MINIMAL are EKS'; SURGE (default where the EKS API was not asked) and BLUE_GREEN are Drover's own.",
+    "DEFAULT and MINIMAL are EKS's strategies. SURGE (the default outside the EKS API) and BLUE_GREEN are Drover's own.",
   ...updatePolicyWords,
   ...pacingWords,
   hooks: [
-    'Work of your own that runs for a node; Drover waits for it.',
+    'Your own hooks, run for each node. Drover waits for them.',
     {
-      preDrain: ['Runs while the node is marked and keeps its pods.', hookWords],
+      preDrain: ['Runs after the node is marked and before its pods are evicted.', hookWords],
       postDrain: [
-        'Runs as soon as the drain is over; the instance is terminated after it.',
+        'Runs when the drain is complete. The instance is terminated after it.',
         hookWords,
       ],
-      preTerminate: ['Runs when the instance would be terminated, which waits for it.', hookWords],
-      postReady: ['A new node counts when it is done.', hookWords],
+      preTerminate: ['Runs just before the instance is terminated.', hookWords],
+      postReady: ['Runs when a new node is Ready. The node counts as updated after it.', hookWords],
     },
   ],
 };

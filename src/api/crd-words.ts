@@ -1,6 +1,5 @@
-// What `kubectl explain` says of a field: words are woven into a schema by name, and one that names
-// no field is an error. Knows nothing of our objects; that no field goes without is a test's
-// (test/deploy/crds.test.ts).
+// Adds the text of `kubectl explain` to the fields of a schema, by name. A text for an unknown
+// field is an error. A test checks that every field has a text (test/deploy/crd-words.test.ts).
 import type { Schema } from './crd-schema.ts';
 import { isObject } from './json.ts';
 
@@ -44,31 +43,30 @@ export const withWords = (schema: Schema, words: Words, path = ''): Schema =>
   woven(schema, words, path);
 
 export const taintWords: Words = {
-  key: 'Key of the taint, an optional DNS name and / before it.',
-  value: 'Value of the taint; absent = empty.',
-  effect:
-    'What becomes of pods that do not tolerate it: NoSchedule, PreferNoSchedule or NoExecute.',
-  timeAdded: 'When it was added; Kubernetes fills it in on nodes, here it means nothing.',
+  key: 'Key of the taint, optionally prefixed with a DNS name and /.',
+  value: 'Value of the taint; empty if absent.',
+  effect: 'Effect on pods that do not tolerate it: NoSchedule, PreferNoSchedule or NoExecute.',
+  timeAdded: 'When the taint was added. Kubernetes sets it on nodes; Drover ignores it.',
 };
 
 export const launchTemplateWords: Words = {
   id: 'Id of the launch template (lt-...).',
-  name: 'Its name, as a record: the id counts.',
+  name: 'Its name, for information; the id is used.',
   version: 'A number, $Latest or $Default.',
 };
 
 export const issueWords: Words = {
-  code: "One of EKS' codes, such as NodeCreationFailure.",
-  message: 'What is wrong, in a sentence with its remedy where there is one.',
-  resourceIds: 'What it is about: instances, groups, pods, by name or id.',
+  code: "One of EKS's codes, such as NodeCreationFailure.",
+  message: 'The issue in one sentence, with its remedy if one exists.',
+  resourceIds: 'Affected instances, groups or pods, by name or id.',
 };
 
 export const conditionWords: Words = {
   type: 'Name of the condition.',
   status: 'True, False or Unknown.',
-  reason: 'One word for why.',
-  message: 'Why, in a sentence.',
+  reason: 'Reason in one word.',
+  message: 'Explanation in one sentence.',
   lastTransitionTime: 'When status last changed.',
-  lastHeartbeatTime: 'When it was last looked at, where that is told.',
-  observedGeneration: 'The generation of the spec that this was said of.',
+  lastHeartbeatTime: 'When the condition was last checked, if known.',
+  observedGeneration: 'Generation of the spec that the condition describes.',
 };
