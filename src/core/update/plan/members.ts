@@ -22,6 +22,8 @@ export class Members {
   /** Old nodes have the indexes before this. */
   readonly old: number;
   readonly perZone: Int32Array;
+  /** New nodes that are up, by zone. */
+  readonly #newUp: Int32Array;
   #serving = 0;
   #moving = 0;
   #there = 0;
@@ -32,6 +34,7 @@ export class Members {
     this.#areKept = input.last !== undefined;
     // The last one is of nodes whose zone is not known.
     this.perZone = new Int32Array(zones.length + 1);
+    this.#newUp = new Int32Array(zones.length + 1);
     this.old = input.nodes.length;
     for (const [node, zone] of zoneOf.entries()) {
       this.#add(zone, { to: state.up, isReady: isReady[node] === 1 });
@@ -88,6 +91,7 @@ export class Members {
     if (isSeen && this.#ready[node] === true) this.#serving += sign;
     if (!isSeen && now !== state.gone) this.#moving += sign;
     const zone = this.#zones[node] ?? 0;
+    if (now === state.up && node >= this.old) this.#newUp[zone] = (this.#newUp[zone] ?? 0) + sign;
     if (this.#areKept || isThere(now)) this.perZone[zone] = (this.perZone[zone] ?? 0) + sign;
     if (!isThere(now)) return;
     this.#there += sign;
@@ -121,17 +125,14 @@ export class Members {
    * Of the zone with most new nodes one that is empty, else the oldest, as Auto Scaling's default
    * termination policy; -1: there is none.
    */
-  surplus(podsOn: (node: number) => number): number {
-    const up: number[] = [];
-    const sizes = new Int32Array(this.perZone.length);
+  surplus(isEmpty: (node: number) => boolean): number {
+    const most = Math.max(...this.#newUp);
+    let oldest = -1;
     for (let node = this.old; node < this.#states.length; node++) {
-      if (this.#states[node] !== state.up) continue;
-      up.push(node);
-      const zone = this.zoneOf(node);
-      sizes[zone] = (sizes[zone] ?? 0) + 1;
+      if (this.#states[node] !== state.up || this.#newUp[this.zoneOf(node)] !== most) continue;
+      if (isEmpty(node)) return node;
+      if (oldest === -1) oldest = node;
     }
-    const most = Math.max(...sizes);
-    const fullest = up.filter((node) => sizes[this.zoneOf(node)] === most);
-    return fullest.find((node) => podsOn(node) === 0) ?? fullest[0] ?? -1;
+    return oldest;
   }
 }

@@ -20,9 +20,10 @@ it('a pod lands where fewest of its like are, then where fewest pods are, and no
       fc.array(step, { maxLength: 120 }),
       fc.integer({ min: 1, max: 6 }),
       (steps, most) => {
-        const room = new Room(most, Int32Array.of(9, 9, 9, 9));
+        const podsOf = Int32Array.of(9, 9, 9, 9);
+        const room = new Room({ podRoom: most, podsOf, firstNode: 7, endNode: 127 });
         const nodes = new Map<number, number[]>();
-        let opened = 0;
+        let opened = 7;
         for (const [pod, one] of steps.entries()) {
           if (one === 'open') {
             nodes.set(opened, []);

@@ -1,6 +1,7 @@
 // Which new node of a run takes a pod: the one with the fewest of its application, then with the
 // fewest pods, as kube-scheduler spreads the pods of one owner over hosts. Pure but for the pods
 // that it counts.
+import type { Compiled } from './compiled.ts';
 
 /**
  * As many nodes as kube-scheduler scores at least (minFeasibleNodesToFind): beyond them it looks at
@@ -8,57 +9,20 @@
  */
 const mostLooks = 100;
 const none = -1;
-
 /**
- * Pods of an application on a node: a hash table of numbers, in which most nodes have no pod of
- * most applications.
+ * Bounds the table of counts, to 20 MB at 5,000 nodes. Of more applications some share a column:
+ * they are small then, and most of their counts are 0.
  */
-class PairCounts {
-  #keys: Float64Array;
-  #counts: Int32Array;
-  #used = 0;
-  readonly #apps: number;
+const mostColumns = 2048;
 
-  constructor(apps: number) {
-    this.#apps = apps;
-    this.#keys = new Float64Array(1024).fill(none);
-    this.#counts = new Int32Array(1024);
-  }
-
-  #placeOf(node: number, app: number): number {
-    const key = node * this.#apps + app;
-    const mask = this.#keys.length - 1;
-    let at = (Math.imul(node, 0x9e3779b1) ^ Math.imul(app, 0x85ebca6b)) >>> 0;
-    at = (at ^ (at >>> 15)) & mask;
-    while (this.#keys[at] !== none && this.#keys[at] !== key) at = (at + 1) & mask;
-    return at;
-  }
-
-  of(node: number, app: number): number {
-    return this.#counts[this.#placeOf(node, app)] ?? 0;
-  }
-
-  add(node: number, app: number, count = 1): void {
-    if (2 * this.#used >= this.#keys.length) this.#grow();
-    const at = this.#placeOf(node, app);
-    if (this.#keys[at] === none) {
-      this.#keys[at] = node * this.#apps + app;
-      this.#used++;
-    }
-    this.#counts[at] = (this.#counts[at] ?? 0) + count;
-  }
-
-  #grow(): void {
-    const [keys, counts] = [this.#keys, this.#counts];
-    this.#keys = new Float64Array(4 * keys.length).fill(none);
-    this.#counts = new Int32Array(4 * keys.length);
-    this.#used = 0;
-    for (const [at, key] of keys.entries()) {
-      if (key === none) continue;
-      const node = Math.floor(key / this.#apps);
-      this.add(node, key - node * this.#apps, counts[at]);
-    }
-  }
+export interface RoomOptions {
+  /** How many pods a node takes. */
+  readonly podRoom: number;
+  /** Per application: its pods. */
+  readonly podsOf: Int32Array;
+  /** Nodes that may take pods have the numbers from `firstNode` to before `endNode`. */
+  readonly firstNode: number;
+  readonly endNode: number;
 }
 
 /**
@@ -67,9 +31,10 @@ class PairCounts {
  */
 export class Room {
   readonly #podRoom: number;
-  readonly #counts: PairCounts;
-  /** Of an application with one pod no node has another. */
-  readonly #podsOf: Int32Array;
+  readonly #firstNode: number;
+  /** Per application: where its column of `#counts` begins. -1: it has one pod, none to count. */
+  readonly #columns: Int32Array;
+  readonly #counts: Uint16Array;
   readonly #pods: number[][] = [];
   readonly #after: number[] = [];
   readonly #before: number[] = [];
@@ -78,10 +43,16 @@ export class Room {
   /** No open node has fewer pods. */
   #least = 0;
 
-  constructor(podRoom: number, podsOf: Int32Array) {
+  constructor({ podRoom, podsOf, firstNode, endNode }: RoomOptions) {
     this.#podRoom = podRoom;
-    this.#podsOf = podsOf;
-    this.#counts = new PairCounts(podsOf.length);
+    this.#firstNode = firstNode;
+    const height = endNode - firstNode;
+    this.#columns = new Int32Array(podsOf.length);
+    let several = 0;
+    for (const [app, pods] of podsOf.entries()) {
+      this.#columns[app] = pods === 1 ? none : (several++ % mostColumns) * height;
+    }
+    this.#counts = new Uint16Array(Math.min(several, mostColumns) * height);
   }
 
   /** Pods that `node` took. */
@@ -100,6 +71,10 @@ export class Room {
     this.#unlink(node, this.podsOf(node).length);
   }
 
+  isEmpty(node: number): boolean {
+    return this.podsOf(node).length === 0;
+  }
+
   /** The node that takes `pod` of `app`; -1 where none has room. */
   take(app: number, pod: number): number {
     const node = this.#bestFor(app);
@@ -108,18 +83,22 @@ export class Room {
     this.#unlink(node, pods.length);
     pods.push(pod);
     this.#link(node, pods.length);
-    this.#counts.add(node, app);
+    const column = this.#columns[app] ?? none;
+    if (column === none) return node;
+    const at = column + node - this.#firstNode;
+    this.#counts[at] = (this.#counts[at] ?? 0) + 1;
     return node;
   }
 
   #bestFor(app: number): number {
-    const isOnly = this.#podsOf[app] === 1;
+    const column = this.#columns[app] ?? none;
+    const [counts, firstNode] = [this.#counts, this.#firstNode];
     let best = none;
     let least = Number.POSITIVE_INFINITY;
     let looks = 0;
     for (let pods = this.#leastPods(); pods < this.#end(); pods++) {
       for (let node = this.#first[pods] ?? none; node !== none; node = this.#after[node] ?? none) {
-        const count = isOnly ? 0 : this.#counts.of(node, app);
+        const count = column === none ? 0 : (counts[column + node - firstNode] ?? 0);
         if (count < least) [best, least] = [node, count];
         // Those that come later have as many pods or more.
         if (least === 0 || ++looks >= mostLooks) return best;
@@ -161,3 +140,11 @@ export class Room {
     else this.#before[after] = before;
   }
 }
+
+/** For one run: the surge is launched, and one node for each old one. */
+export const roomOf = ({ input, apps }: Compiled): Room => {
+  const { podRoom, nodes, done, surge } = input;
+  const firstNode = nodes.length;
+  const endNode = firstNode + done + surge + nodes.length;
+  return new Room({ podRoom, podsOf: apps.pods, firstNode, endNode });
+};

@@ -9,7 +9,7 @@ import { Members, state } from './members.ts';
 import { type ModelInput, type RunOptions, type RunResult, unstoppableSeconds } from './model.ts';
 import { type Chance, chanceOf, takeSome } from './random.ts';
 import { Rests } from './rests.ts';
-import { Room } from './room.ts';
+import { type Room, roomOf } from './room.ts';
 import { RunTimes } from './run-times.ts';
 import { Tokens } from './tokens.ts';
 import { turnsOf } from './turns.ts';
@@ -59,7 +59,7 @@ class Run {
   #isHeldByGate = false;
 
   constructor(model: Compiled, seed: number, { medians = false, inTurns = false }: RunOptions) {
-    const { input, appOf, apps } = model;
+    const { input, appOf } = model;
     this.#model = model;
     this.#input = input;
     const chance = chanceOf(seed);
@@ -68,7 +68,7 @@ class Run {
     this.#rests = new Rests(input);
     this.#habits = habitsOf(input, chance, { seed, medians });
     this.#members = new Members(model);
-    if (input.strategy === 'DEFAULT') this.#room = new Room(input.podRoom, apps.pods);
+    if (input.strategy === 'DEFAULT') this.#room = roomOf(model);
     for (let node = this.#members.old; node < this.#members.count; node++) this.#open(node);
     this.#order = turnsOf(input.nodes, inTurns ? undefined : chance);
     if (input.strategy === 'SURGE') this.#candidates = new Candidates(model, this.#order);
@@ -390,7 +390,7 @@ class Run {
   /** DEFAULT: the surplus goes one by one, and with it the pods that landed there. */
   #scaleDown(): void {
     if (this.#input.strategy !== 'DEFAULT' || this.#surgeLeft === 0 || this.#booting > 0) return;
-    const victim = this.#members.surplus((node) => this.#podsOf(node).length);
+    const victim = this.#members.surplus((node) => this.#room?.isEmpty(node) === true);
     if (victim === none) return;
     this.#surgeLeft--;
     this.#drain(victim);

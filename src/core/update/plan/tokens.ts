@@ -24,9 +24,9 @@ export class Tokens {
     this.#isWaiting = new Uint8Array(appOf.length);
     this.outstanding = new Int32Array(allowed.length);
     this.left = new Int32Array(allowed.length);
-    for (const app of appOf) {
+    for (const [app, pods] of apps.pods.entries()) {
       const budget = apps.budget[app] ?? none;
-      if (budget !== none) this.left[budget] = (this.left[budget] ?? 0) + 1;
+      if (budget !== none) this.left[budget] = (this.left[budget] ?? 0) + pods;
     }
   }
 

@@ -34,13 +34,13 @@ export type Amounts = Readonly<Record<string, number>>;
 export const amountsOf = (list: ResourceList | undefined): Amounts =>
   Object.fromEntries(Object.entries(list ?? {}).map(([key, value]) => [key, quantity(value)]));
 
-const combine = (a: Amounts, b: Amounts, how: (x: number, y: number) => number): Amounts =>
-  Object.fromEntries(
-    [...new Set([...Object.keys(a), ...Object.keys(b)])].map((key) => [
-      key,
-      how(a[key] ?? 0, b[key] ?? 0),
-    ]),
-  );
+/** A plan combines amounts some hundred thousand times: without intermediate lists. */
+const combine = (a: Amounts, b: Amounts, how: (x: number, y: number) => number): Amounts => {
+  const all: Record<string, number> = {};
+  for (const [key, value] of Object.entries(a)) all[key] = how(value, b[key] ?? 0);
+  for (const [key, value] of Object.entries(b)) all[key] ??= how(0, value);
+  return all;
+};
 
 export const plus = (a: Amounts, b: Amounts): Amounts => combine(a, b, (x, y) => x + y);
 export const minus = (a: Amounts, b: Amounts): Amounts => combine(a, b, (x, y) => x - y);

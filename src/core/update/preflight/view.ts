@@ -15,6 +15,7 @@ import { evenSurge } from '../strategies/zone-placement.ts';
 import { allowedWhenHealthy } from './budgets.ts';
 import type { Forecast } from './finding.ts';
 import { type NewNode, newNodesOf, podsByNode, zonesOf } from './new-nodes.ts';
+import { type Amounts, podAmounts } from './quantity.ts';
 import type { Place } from './scheduling.ts';
 import type { PlannedNode, Snapshot } from './snapshot.ts';
 
@@ -36,6 +37,8 @@ export interface MovedPod {
   readonly zone: string;
   readonly owner: Owner | undefined;
   readonly budgets: readonly PodDisruptionBudget[];
+  /** What the scheduler reserves for it. */
+  readonly asks: Amounts;
 }
 
 /** A budget that has a say about pods of old nodes. */
@@ -126,6 +129,7 @@ const movedPods = (snapshot: Snapshot, index: BudgetIndex): readonly MovedPod[] 
         zone: old.get(node)?.zone ?? '',
         owner: ownerOf(pod),
         budgets: index.of(pod),
+        asks: podAmounts(pod),
       },
     ];
   });

@@ -4,7 +4,7 @@
 
 import type { Container, ResourceQuota } from '../../../../api/workloads.ts';
 import type { Check, Found } from '../finding.ts';
-import { amountsOf, podAmounts, printQuantity, quantity } from '../quantity.ts';
+import { amountsOf, printQuantity, quantity } from '../quantity.ts';
 import type { MovedPod, View } from '../view.ts';
 import { byOwner, kubectl, ownerObject, whenDrained } from './parts.ts';
 
@@ -30,7 +30,7 @@ const quotaFound = (view: View, quota: ResourceQuota): readonly Found[] => {
     if (resource === undefined) return [];
     const hard = quantity(value);
     const used = quantity(quota.status?.used?.[key]);
-    const most = pods.reduce((all, { pod }) => Math.max(all, podAmounts(pod)[resource] ?? 0), 0);
+    const most = pods.reduce((all, { asks }) => Math.max(all, asks[resource] ?? 0), 0);
     if (most === 0 || used + most <= hard) return [];
     const isOver = used > hard;
     const print = (amount: number) => printQuantity(resource, amount);

@@ -37,12 +37,12 @@ const tooLarge = (view: View): readonly Found[] => {
     ),
   ];
   if (rooms.length === 0) return [];
-  const large = view.moved.filter(({ pod, owner }) => {
-    const wanted = podAmounts(pod);
-    return owner !== undefined && rooms.every((room) => shortOf(wanted, room).length > 0);
-  });
+  const large = view.moved.filter(
+    ({ asks, owner }) =>
+      owner !== undefined && rooms.every((room) => shortOf(asks, room).length > 0),
+  );
   return byOwner(large).map((pods) => {
-    const wanted = pods[0] === undefined ? {} : podAmounts(pods[0].pod);
+    const wanted = pods[0]?.asks ?? {};
     const object = ownerObject(pods);
     return {
       severity: 'blocker',
@@ -58,7 +58,7 @@ const tooLarge = (view: View): readonly Found[] => {
 const worstBatch = (view: View): readonly MovedPod[] => {
   const { maxUnavailable } = view.snapshot.group;
   const cpu = (pods: readonly MovedPod[]): number =>
-    pods.reduce((all, { pod }) => all + (podAmounts(pod).cpu ?? 0), 0);
+    pods.reduce((all, { asks }) => all + (asks.cpu ?? 0), 0);
   return view.oldNodes
     .map(({ node }) => view.movedFrom(node.metadata.name))
     .map((pods) => ({ pods, asks: cpu(pods) }))
@@ -117,7 +117,7 @@ const batchShort = (view: View): readonly Found[] => {
     .filter((other) => batch.some(({ pod }) => refusals(pod, placeOf(other)).length === 0))
     .map(({ node }) => freeOn(view, node.metadata.name, amountsOf(node.status.allocatable)));
   const free = plus(times(room, view.surge), sum(onOthers));
-  const wanted = sum(batch.map(({ pod }) => podAmounts(pod)));
+  const wanted = sum(batch.map(({ asks }) => asks));
   const short = shortOf(wanted, view.surge === 0 && onOthers.length === 0 ? {} : free);
   if (batch.length === 0 || short.length === 0) return [];
   const isAlone = view.surge === 0 && onOthers.length === 0;
