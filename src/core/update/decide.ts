@@ -1,29 +1,42 @@
 // What an update does next: one function per phase over what was observed. Steps have no choice
 // left in them; at a fixed state a second decision has none. Decides nothing about pods: that is
 // the drain's.
+import { epochMs } from '../../api/brand.ts';
 import type { HealthIssue } from '../../api/nodegroup.ts';
-import { isStopAsked, type UpdatePhase, type UpdateStrategy } from '../../api/nodegroup-update.ts';
+import {
+  isOwnStrategy,
+  isStopAsked,
+  type UpdatePhase,
+  type UpdateStrategy,
+} from '../../api/nodegroup-update.ts';
 import { goingBack } from './ending/automatic-rollback.ts';
 import { decideRestoring } from './ending/ending.ts';
 import { missingChange } from './ending/missing.ts';
 import { withHookedNodes, withHooks } from './hooks/index.ts';
-import type { StatusChange, UpdateDecision, UpdateObservation, UpdateStep } from './observation.ts';
+import type {
+  StatusChange,
+  UpdateDecision,
+  UpdateInstance,
+  UpdateObservation,
+  UpdateStep,
+} from './observation.ts';
 import { pace, withHolds } from './pacing/index.ts';
 import { enter, fail, withProgress } from './records/journal.ts';
-import { type Herd, herdOf } from './records/nodes.ts';
+import { type Herd, herdOf, isEmptiedBy } from './records/nodes.ts';
 import {
   decideClosing,
   decideEmptying,
   decideGreenUp,
   decideRetiring,
   decideSoaking,
+  mayBeginOfBlueGreen,
 } from './strategies/blue-green.ts';
 import { fallbackChange } from './strategies/instance-types.ts';
 import { isMoving } from './strategies/moving.ts';
 import { decideMarking, decideRolling, decideScalingUp } from './strategies/rolling.ts';
 import { withShields } from './strategies/scale-down-disabled.ts';
-import { decideSurgeRolling, decideSurgeUp } from './strategies/surge.ts';
-import { decideScalingDown } from './strategies/surplus.ts';
+import { decideSurgeRolling, decideSurgeUp, mayBeginOfSurge } from './strategies/surge.ts';
+import { decideScalingDown, mayBeginOfSurplus } from './strategies/surplus.ts';
 
 type Decide = (observation: UpdateObservation, herd: Herd) => UpdateDecision;
 
@@ -109,6 +122,16 @@ const noLonger = ({ status }: UpdateObservation): StatusChange => {
   };
 };
 
+/** Pods are weighed again then, whatever else happens. */
+const wakingToWeigh = (
+  { weighedUntil }: UpdateObservation,
+  decided: UpdateDecision,
+): UpdateDecision => {
+  if (weighedUntil === undefined) return decided;
+  const { wakeAt = weighedUntil } = decided;
+  return { ...decided, wakeAt: epochMs(Math.min(wakeAt, weighedUntil)) };
+};
+
 export const decideUpdate = (seen: UpdateObservation): UpdateDecision => {
   const hooked = withHookedNodes(seen);
   const herd = herdOf(hooked);
@@ -123,7 +146,8 @@ export const decideUpdate = (seen: UpdateObservation): UpdateDecision => {
   const back = goingBack(observation, herd, givenBack(herd, decided));
   const kept = withShields(observation, herd, back);
   const held = withHolds(observation, withProgress(observation, herd, kept));
-  const told = isMoving(observation, herd) ? { ...held, isMoving: true } : held;
+  const moving = isMoving(observation, herd) ? { ...held, isMoving: true } : held;
+  const told = wakingToWeigh(observation, moving);
   const changed = {
     ...change,
     ...fallbackChange(observation, herd),
@@ -132,4 +156,31 @@ export const decideUpdate = (seen: UpdateObservation): UpdateDecision => {
   };
   if (Object.keys(changed).length === 0) return told;
   return { ...told, change: { ...changed, ...told.change } };
+};
+
+const mayBegin = (observation: UpdateObservation, herd: Herd): boolean => {
+  const { update, status } = observation;
+  const isOwn = isOwnStrategy(status.strategy);
+  if (isStopAsked(update)) return false;
+  if (status.phase === 'ScalingDown') return !isOwn && mayBeginOfSurplus(observation, herd);
+  if (status.phase !== 'Rolling' || !isOwn) return false;
+  return status.strategy === 'BLUE_GREEN'
+    ? mayBeginOfBlueGreen(observation, herd)
+    : mayBeginOfSurge(observation, herd);
+};
+
+/**
+ * The nodes whose pods and budgets the next decision needs: those among which it may choose one to
+ * drain. Empty where no drain can begin, whatever their budgets allow.
+ */
+export const nodesToWeigh = (seen: UpdateObservation): readonly UpdateInstance[] => {
+  const hooked = withHookedNodes(seen);
+  const herd = herdOf(hooked);
+  const { observation, failures } = pace(hooked, herd);
+  if (failures.length > 0 || !mayBegin(observation, herd)) return [];
+  // The surplus of EKS' strategies is of new nodes.
+  const isSurplus = observation.status.phase === 'ScalingDown';
+  return seen.instances.filter(
+    (one) => one.isCounted && one.isTarget === isSurplus && !isEmptiedBy(seen, one),
+  );
 };

@@ -1,5 +1,5 @@
 // Public entry of update: the decisions about version updates.
-export { decideUpdate } from './decide.ts';
+export { decideUpdate, nodesToWeigh } from './decide.ts';
 export { failedRequestOf, failedUpdateOf } from './ending/failed-update.ts';
 export { endedByCall, isAskedToEnd } from './ending/leaving.ts';
 export { failedLaunches } from './ending/missing.ts';
@@ -23,6 +23,7 @@ export type {
   StepPacing,
   UpdateDecision,
   UpdateInstance,
+  UpdateObservation,
   UpdateStep,
   UpdateSurge,
 } from './observation.ts';
@@ -38,7 +39,7 @@ export {
 export { type Policies, policiesOf, policyComplaint } from './policy.ts';
 export { updateNameOf } from './records/identity.ts';
 export { fail } from './records/journal.ts';
-export { isEmptiedBy, isRetired, ownCause, updateCauseId } from './records/nodes.ts';
+export { isRetired, ownCause, updateCauseId } from './records/nodes.ts';
 export {
   hasGroupLabels,
   isAskedBy,

@@ -116,6 +116,8 @@ export interface UpdateObservation extends StepPacing {
   readonly hookRuns?: ReadonlyMap<string, HookRun>;
   /** No more nodes than that are begun; absent = as many as may be. */
   readonly limit?: number;
+  /** When the pods of the instances are to be looked at again; absent: nobody has looked. */
+  readonly weighedUntil?: EpochMs;
   readonly now: EpochMs;
 }
 

@@ -5,40 +5,23 @@ import { type EpochMs, epochMs, formatTime } from '../../../api/brand.ts';
 import type { ScalingGroup } from '../../../api/cloud.ts';
 import { defined } from '../../../api/defined.ts';
 import type { NodeGroupStatus, UpdateNote } from '../../../api/nodegroup.ts';
-import {
-  isOwnStrategy,
-  type NodeGroupUpdate,
-  type NodeGroupUpdateStatus,
-  type Revision,
-  type UpdatePace,
-} from '../../../api/nodegroup-update.ts';
-import type { HookTime } from '../../../api/update-hooks.ts';
+import type { NodeGroupUpdate, NodeGroupUpdateStatus } from '../../../api/nodegroup-update.ts';
 import {
   decideUpdate,
-  hookCalls,
-  inTurn,
-  isEmptiedBy,
-  policiesOf,
   shortagePast,
-  shortagesOf,
   stopTimesOf,
-  surgeWithout,
   type UpdateDecision,
-  type UpdateStep,
   type UpdateSurge,
 } from '../../../core/update/index.ts';
 import type { NodeGroupDeps } from '../deps.ts';
 import { Impossible } from '../impossible.ts';
 import type { Made } from '../lifecycle/create.ts';
-import { lookAtActivities } from '../nodes/activities.ts';
 import { noSurge } from '../size/request.ts';
 import { tellSurplus } from '../tell.ts';
-import { clearHooks, lookAtHooks } from './hooks.ts';
-import { instancesOf, type RolloutInput, statusOf, suspendedOf } from './input.ts';
-import { ladderOf } from './instance-types.ts';
+import { clearHooks } from './hooks.ts';
+import { type RolloutInput, statusOf } from './input.ts';
 import { isNoted, noteOf } from './lost.ts';
-import { paceOf } from './pacing.ts';
-import { lookAtGate } from './pods.ts';
+import { observeUpdate } from './observe.ts';
 import { prepareOrFail } from './prepare.ts';
 import { writeUpdate } from './records.ts';
 import { rollBack } from './requests.ts';
@@ -71,110 +54,6 @@ export interface Rollout {
   readonly nextAt: EpochMs | undefined;
   readonly act: () => Promise<void>;
 }
-
-/** Labels make versions too, which are later and of the target; the one that restores is not. */
-const usesTarget = (
-  { templateVersion }: Revision,
-  restored: string | undefined,
-  { launchTemplate }: ScalingGroup,
-): boolean => {
-  const inUse = Number(launchTemplate?.version);
-  return inUse >= Number(templateVersion) && !(inUse >= Number(restored));
-};
-
-/** So many earlier updates say how fast this one may go. */
-const maxHistory = 5;
-
-/** Of earlier updates of the group that went as this one goes, the newest first. */
-const paceHistory = (
-  { updates }: Pick<NodeGroupDeps, 'updates'>,
-  { metadata, spec, status }: NodeGroupUpdate,
-): readonly (readonly UpdatePace[])[] =>
-  updates
-    .list()
-    .filter(
-      (one) =>
-        one.metadata.name !== metadata.name &&
-        one.spec.nodeGroup === spec.nodeGroup &&
-        one.status?.strategy === status?.strategy &&
-        one.status?.maxUnavailable === status?.maxUnavailable,
-    )
-    .toSorted((a, b) => inTurn(b, a))
-    .slice(0, maxHistory)
-    .flatMap((one) => (one.status?.pace === undefined ? [] : [one.status.pace]));
-
-const hookHistory = (
-  { updates }: Pick<NodeGroupDeps, 'updates'>,
-  { metadata, spec }: NodeGroupUpdate,
-): readonly HookTime[] =>
-  updates
-    .list()
-    .filter((one) => one.metadata.name !== metadata.name && one.spec.nodeGroup === spec.nodeGroup)
-    .flatMap(({ status }) => status?.hookTimes ?? []);
-
-/** Steps by which a drain begins. */
-const beginning: ReadonlySet<UpdateStep['kind']> = new Set(['Replace', 'Retire', 'Empty']);
-
-const decide = async (
-  deps: NodeGroupDeps,
-  input: RolloutInput,
-): Promise<UpdateDecision | undefined> => {
-  const { group, scaling, health } = input;
-  const update = statusOf(deps, input.update);
-  const { status } = update;
-  if (status?.target === undefined) return undefined;
-  const policies = policiesOf(group.spec, update.spec, status.strategy);
-  const { hooks } = group.spec.updateConfig ?? {};
-  const seen = {
-    update,
-    status,
-    target: status.target,
-    groupName: group.metadata.name,
-    desired: input.wanted,
-    surge: surgeWithout(group.status?.surge ?? noSurge, input.taken, status),
-    actualDesired: scaling.desiredCapacity,
-    suspended: (status.suspends ?? []).filter((one) => suspendedOf(scaling).includes(one)),
-    usesTarget: usesTarget(status.target, status.restored, scaling),
-    instances: instancesOf(deps, group, scaling, status.target, status.restored),
-    issues: health.issues,
-    launches: health.launches,
-    unjoined: health.unjoined,
-    drainTimeoutMs: policies.drainTimeoutMs,
-    policies,
-    history: paceHistory(deps, update),
-    ...(await paceOf(deps, input, update)),
-    ...ladderOf(group, scaling, status),
-    ...(hooks === undefined ? {} : { hooks, hookHistory: hookHistory(deps, update) }),
-    now: deps.clock.now(),
-  };
-  const calls = hookCalls(seen);
-  const hookRuns = await lookAtHooks(deps, input.memory, { update, calls }, input.signal);
-  const observation = { ...seen, hookRuns };
-  const decided = decideUpdate(observation);
-  const begins = decided.steps.some(({ kind }) => beginning.has(kind));
-  // The surplus of EKS' strategies is of new nodes.
-  const isSurplus = status.phase === 'ScalingDown' && !isOwnStrategy(status.strategy);
-  if (!begins || !(isSurplus || status.phase === 'Rolling')) return decided;
-  // Pods are only looked at where a drain is about to begin.
-  const { memory, signal } = input;
-  const nodes = observation.instances.filter(
-    (one) => one.isCounted && one.isTarget === isSurplus && !isEmptiedBy(observation, one),
-  );
-  const gate = await lookAtGate(deps, nodes, memory.gate, signal);
-  memory.gate = gate;
-  const instances = observation.instances.map((one) => ({
-    ...one,
-    ...gate.found.get(one.nodeName ?? ''),
-  }));
-  // Blue/green has all its new nodes by then.
-  const launches =
-    status.strategy === 'SURGE'
-      ? { shortages: shortagesOf(await lookAtActivities(deps, { scaling, memory }, signal)) }
-      : {};
-  const weighed = decideUpdate({ ...observation, instances, ...launches });
-  const { wakeAt = gate.nextAt } = weighed;
-  return { ...weighed, wakeAt: epochMs(Math.min(wakeAt, gate.nextAt)) };
-};
 
 /** Why it is where it is, where others can see it. */
 const tell = async (
@@ -240,8 +119,9 @@ export const rollOut = async (
     const nextAt = isNew ? deps.clock.now() : soon(deps, input.scaling);
     return { surge, updating, nextAt, act: async () => {} };
   }
-  const decision = await decide(deps, input);
-  if (decision === undefined) return undefined;
+  const observation = await observeUpdate(deps, input);
+  if (observation === undefined) return undefined;
+  const decision = decideUpdate(observation);
   const { change, steps, end, surge } = decision;
   if (change !== undefined) {
     const next = { ...before.status, ...change } as NodeGroupUpdateStatus;

@@ -115,31 +115,54 @@ const batchHolds = (
   return [{ kind: 'Soak', reason, until: formatTime(epochMs(until)) }];
 };
 
-/** Old nodes are emptied and kept. */
-export const decideEmptying = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
+/** `decided`: something comes before any further drain. `open`: drains may be chosen now. */
+type EmptyingGround =
+  | { readonly kind: 'decided'; readonly decision: UpdateDecision }
+  | {
+      readonly kind: 'open';
+      readonly marks: readonly UpdateStep[];
+      readonly told: Pick<UpdateDecision, 'change'> | Readonly<Record<string, never>>;
+    };
+
+const decided = (decision: UpdateDecision): EmptyingGround => ({ kind: 'decided', decision });
+
+const groundOf = (observation: UpdateObservation, herd: Herd): EmptyingGround => {
   const { old, leavingOld } = herd;
   if (areTooMany(observation, lateNewNodes(observation, herd))) {
-    return stay(observation, { change: fail(observation, notJoining(observation)) });
+    return decided(stay(observation, { change: fail(observation, notJoining(observation)) }));
   }
   const timeouts = decideTimeouts(observation, herd);
-  if (timeouts.ends !== undefined) return timeouts.ends;
+  if (timeouts.ends !== undefined) return decided(timeouts.ends);
   const told = Object.keys(timeouts.change).length === 0 ? {} : { change: timeouts.change };
   const isThrough = old.every(isEmptied) && leavingOld.length === 0;
   if (isThrough && isGreenWhole(observation, herd) && !restsInWave(observation)) {
     const next = old.length === 0 ? 'ScalingDown' : 'Soaking';
-    return stay(observation, { change: { ...timeouts.change, ...enter(observation, next) } });
+    const change = { ...timeouts.change, ...enter(observation, next) };
+    return decided(stay(observation, { change }));
   }
   const marks = [...timeouts.steps, ...closeSteps(herd)];
   const isPausing = timeouts.steps.some(({ kind }) => kind === 'Pause');
   if (isHeld(observation) || isPausing) {
-    return whileHeld(observation, stay(observation, { steps: marks, ...told }));
+    return decided(whileHeld(observation, stay(observation, { steps: marks, ...told })));
   }
   const restsUntil = isThrough ? undefined : batchRestsUntil(observation, herd);
   if (restsUntil !== undefined) {
     const wakeAt = Number.isFinite(restsUntil) ? { wakeAt: epochMs(restsUntil) } : {};
     const rests = batchHolds(observation, restsUntil);
-    return stay(observation, { steps: marks, ...told, ...wakeAt, rests });
+    return decided(stay(observation, { steps: marks, ...told, ...wakeAt, rests }));
   }
+  return { kind: 'open', marks, told };
+};
+
+/** A drain may begin now, as far as budgets let it. */
+export const mayBeginOfBlueGreen = (observation: UpdateObservation, herd: Herd): boolean =>
+  groundOf(observation, herd).kind === 'open' && choose(observation, herd).length > 0;
+
+/** Old nodes are emptied and kept. */
+export const decideEmptying = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
+  const ground = groundOf(observation, herd);
+  if (ground.kind === 'decided') return ground.decision;
+  const { marks, told } = ground;
   const drains = choose(observation, herd).map(
     ({ instance }): UpdateStep => ({
       kind: 'Empty',
@@ -148,8 +171,8 @@ export const decideEmptying = (observation: UpdateObservation, herd: Herd): Upda
       ...(holdFor(observation, instance).hold === true ? { hold: true as const } : {}),
     }),
   );
-  const decided = stay(observation, { steps: [...marks, ...drains], ...told });
-  return awaiting(observation, herd, drains.length === 0, decided);
+  const decision = stay(observation, { steps: [...marks, ...drains], ...told });
+  return awaiting(observation, herd, drains.length === 0, decision);
 };
 
 /** All pods are on new nodes. What holds, the soak among it, is in the observation. */

@@ -271,30 +271,55 @@ const markSteps = ({ old }: Herd): readonly UpdateStep[] =>
       : [{ kind: 'Discourage', nodeName: instance.nodeName }],
   );
 
-export const decideSurgeRolling = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
-  const { surge } = observation;
+type Timeouts = ReturnType<typeof decideTimeouts>;
+
+/** `decided`: something comes before any further drain. `open`: drains may be chosen now. */
+type RollingGround =
+  | { readonly kind: 'decided'; readonly decision: UpdateDecision }
+  | {
+      readonly kind: 'open';
+      readonly quarantined: Timeouts['quarantined'];
+      readonly marks: readonly UpdateStep[];
+      readonly told: Pick<UpdateDecision, 'change'> | Readonly<Record<string, never>>;
+    };
+
+const decided = (decision: UpdateDecision): RollingGround => ({ kind: 'decided', decision });
+
+const groundOf = (observation: UpdateObservation, herd: Herd): RollingGround => {
   const { old, fresh, leavingOld } = herd;
   if (areTooMany(observation, lateNewNodes(observation, herd))) {
-    return stay(observation, { change: fail(observation, notJoining(observation)) });
+    return decided(stay(observation, { change: fail(observation, notJoining(observation)) }));
   }
   const timeouts = decideTimeouts(observation, herd);
-  if (timeouts.ends !== undefined) return timeouts.ends;
+  if (timeouts.ends !== undefined) return decided(timeouts.ends);
   const shortage = endsForShortage(observation, herd);
-  if (shortage?.change !== undefined) return shortage;
+  if (shortage?.change !== undefined) return decided(shortage);
   const isThrough = old.length === 0 && leavingOld.length === 0;
   const isStarted = old.length + fresh.length >= observation.actualDesired;
   if (isThrough && isStarted && fresh.every(isWhole) && !restsInWave(observation)) {
     const change = { ...enter(observation, 'Restoring'), ...timeouts.change };
-    return stay(observation, { change });
+    return decided(stay(observation, { change }));
   }
   const marks = [...timeouts.steps, ...markSteps(herd)];
   const changed = { ...timeouts.change, ...shortageChange(observation) };
   const told = Object.keys(changed).length === 0 ? {} : { change: changed };
-  if (shortage !== undefined) return { ...shortage, steps: marks, ...told };
+  if (shortage !== undefined) return decided({ ...shortage, steps: marks, ...told });
   const isPausing = timeouts.steps.some(({ kind }) => kind === 'Pause');
   if (isHeld(observation) || isPausing) {
-    return whileHeld(observation, stay(observation, { steps: marks, ...told }));
+    return decided(whileHeld(observation, stay(observation, { steps: marks, ...told })));
   }
+  return { kind: 'open', quarantined: timeouts.quarantined, marks, told };
+};
+
+/** A drain may begin now, as far as budgets let it. */
+export const mayBeginOfSurge = (observation: UpdateObservation, herd: Herd): boolean =>
+  groundOf(observation, herd).kind === 'open' && choose(observation, herd).length > 0;
+
+export const decideSurgeRolling = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
+  const { surge } = observation;
+  const ground = groundOf(observation, herd);
+  if (ground.kind === 'decided') return ground.decision;
+  const { marks, told, quarantined } = ground;
   const chosen = choose(observation, herd);
   const retired = chosen.filter(({ isReplaced }) => !isReplaced).length;
   const left = Math.max(0, surge.desired - retired);
@@ -303,9 +328,8 @@ export const decideSurgeRolling = (observation: UpdateObservation, herd: Herd): 
     return { kind, instanceId: instance.instanceId, ...holdFor(observation, instance) };
   });
   // Who stays in quarantine keeps a new node beside what is wanted.
-  const { quarantined } = timeouts;
   const size = Math.max(left, quarantined);
   const next = { desired: size, maxSize: Math.max(Math.min(surge.maxSize, left), quarantined) };
-  const decided = stay(observation, { surge: next, steps: [...marks, ...drains], ...told });
-  return awaiting(observation, herd, chosen.length === 0, decided);
+  const decision = stay(observation, { surge: next, steps: [...marks, ...drains], ...told });
+  return awaiting(observation, herd, chosen.length === 0, decision);
 };

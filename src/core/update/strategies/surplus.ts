@@ -193,14 +193,18 @@ const told = (
   return { ...decided, change: { ...decided.change, message: text } };
 };
 
-const decideByDrains = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
+/** What comes before the next drain; undefined: the next one may begin. */
+const beforeDrain = (
+  observation: UpdateObservation,
+  herd: Herd,
+  next: Counted | undefined,
+): UpdateDecision | undefined => {
   const { surge, status, actualDesired, desired } = observation;
   const all = [...herd.old, ...herd.fresh];
   const asked = all.filter(({ state }) => state.kind !== 'untouched');
   const failed = asked.filter(({ state }) => state.kind === 'failed');
   if (failed.length > 0) return notDrained(observation, herd, failed);
   const excess = surplusLeft(observation, herd);
-  const next = nextToGo(herd);
   const isGoing = asked.length > 0 || herd.leaving.length > 0;
   const isStuck = excess > 0 && next === undefined;
   if (!isGoing && (isStuck || all.length > actualDesired)) {
@@ -212,7 +216,7 @@ const decideByDrains = (observation: UpdateObservation, herd: Herd): UpdateDecis
     return stay(observation, { change: { waitingSince: undefined } });
   }
   if (isGoing) return stay(observation);
-  if (excess <= 0 || next === undefined) {
+  if (excess <= 0) {
     // What was asked for and has never started needs no drain.
     const there = Math.max(desired, all.length);
     const isOver = actualDesired > there && surge.desired > 0;
@@ -221,12 +225,24 @@ const decideByDrains = (observation: UpdateObservation, herd: Herd): UpdateDecis
       : stay(observation, { surge: none, end: { status: 'Successful' } });
   }
   if (isHeld(observation)) return stay(observation);
+  return undefined;
+};
+
+const decideByDrains = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
+  const next = nextToGo(herd);
+  const before = beforeDrain(observation, herd, next);
+  if (before !== undefined || next === undefined) return before ?? stay(observation);
   const { instanceId } = next.instance;
   return stay(observation, {
-    surge: atMost(surge, excess - 1),
+    surge: atMost(observation.surge, surplusLeft(observation, herd) - 1),
     steps: [{ kind: 'Retire', instanceId, isSurplus: true }],
   });
 };
+
+/** A node of the surplus may be drained now. */
+export const mayBeginOfSurplus = (observation: UpdateObservation, herd: Herd): boolean =>
+  observation.update.spec.force !== true &&
+  beforeDrain(observation, herd, nextToGo(herd)) === undefined;
 
 export const decideScalingDown = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
   const isForced = observation.update.spec.force === true;
