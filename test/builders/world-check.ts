@@ -315,11 +315,17 @@ const causeOf = (cause: CauseOptions): JsonObject => ({
       }),
 });
 
-/** What one oracle says to a story, and how much it looked at. */
-export const judge = (oracle: Oracle, story: Story) => {
-  const { violations, checked } = runOracles([oracle], story.trace());
+/** What oracles say to a story, and how much they looked at. */
+export const judge = (judges: Oracle | readonly Oracle[], story: Story) => {
+  const { violations, checked } = runOracles([judges].flat(), story.trace());
   return {
     said: violations.map(({ subject, message }) => `${subject}: ${message}`),
-    saw: checked[oracle.name] ?? 0,
+    saw: Object.values(checked).reduce((sum, count) => sum + count, 0),
   };
+};
+
+/** Names of the exemptions that a story needs. */
+export const exemptionsUsed = (judges: Oracle | readonly Oracle[], story: Story) => {
+  const { exempted } = runOracles([judges].flat(), story.trace());
+  return Object.keys(exempted).filter((key) => exempted[key] !== 0);
 };

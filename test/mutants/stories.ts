@@ -241,6 +241,11 @@ const stories = {
     stage.changeGroup({ scaling: { desired: 3 } });
     await stage.advance(15 * minutes);
   },
+  /** The spec raises the maximum and the size together. */
+  'a-group-outgrows-its-maximum': async (stage: Stage) => {
+    stage.changeGroup({ scaling: { maxSize: 8, desired: 8 } });
+    await stage.advance(15 * minutes);
+  },
   /** Asked for by a leader that stood still, when its successor has been told otherwise. */
   'a-size-is-set-too-late': async (stage: Stage) => {
     stage.standStillBefore('UpdateAutoScalingGroup', 55);

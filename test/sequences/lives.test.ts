@@ -49,17 +49,21 @@ describe('random lives of a cluster', () => {
     expect(text).toContain('NOT PROVEN: oracle some-oracle looked at nothing');
   });
 
-  it('fail as a batch for one violation', () => {
+  it('fail as a batch for one violation, and print how often each exemption was used', () => {
     const life = {
       seed: 1,
       violations: [{ oracle: 'o', at: 0, subject: 's', message: 'm' }],
       checked: {},
+      exempted: { 'o: late-leader': 2, 'o: call-repeated': 0 },
       met: { matrix: {}, phases: {}, updateMatrix: {}, updateEnds: {}, updateWays: {} },
       steps: 1,
       worldSeconds: 1,
       settled: true,
     };
-    const batch = mergeBatch(emptyBatch(), life);
-    expect(reportBatch(batch, { expectAll: false }).failed).toBe(true);
+    const batch = mergeBatch(mergeBatch(emptyBatch(), life), life);
+    const { failed, lines } = reportBatch(batch, { expectAll: false });
+    expect(failed).toBe(true);
+    const used = lines.slice(lines.findIndex((line) => line.startsWith('exemption')));
+    expect(used.slice(1, 3)).toEqual(['o: late-leader    4', 'o: call-repeated  0']);
   });
 });

@@ -7,8 +7,13 @@ import { checkTrace, oracles } from '../../world/check/index.ts';
 /** By name of the oracle: why it has nothing to look at in this story. */
 export type Exempt = Readonly<Record<string, string>>;
 
-/** Where no version of a node group is updated, and nothing is announced that may wait. */
+const noSizes = 'no size of a node group changes in this story';
+
+/** Where no node group changes its version or size, and nothing is announced that may wait. */
 export const noUpdates: Exempt = {
+  'sizes-grow-as-noted': noSizes,
+  'groups-shrink-by-drained-nodes': noSizes,
+  'sizes-of-others-are-followed': noSizes,
   'causes-that-may-wait-take-turns': 'no rebalance and no maintenance is announced',
   'updates-keep-their-pace': 'no version is updated in this story',
   'surge-moves-pods-once': 'no version is updated in this story',

@@ -5,7 +5,6 @@ import { type CheckReport, type Oracle, runOracles } from './oracle.ts';
 import { awsAuth } from './oracles/aws-auth.ts';
 import { blockers } from './oracles/blockers.ts';
 import { budgets } from './oracles/budgets.ts';
-import { capacity } from './oracles/capacity.ts';
 import { certificates } from './oracles/certificates.ts';
 import { drainable } from './oracles/drainable.ts';
 import { economics } from './oracles/economics.ts';
@@ -24,12 +23,13 @@ import { marksFirst } from './oracles/marks-first.ts';
 import { marksUndone } from './oracles/marks-undone.ts';
 import { messages } from './oracles/messages.ts';
 import { notices } from './oracles/notices.ts';
+import { sizes } from './oracles/sizes/index.ts';
 import { surgeMoves } from './oracles/surge-moves.ts';
+import { updateTimes } from './oracles/times/index.ts';
 import { turns } from './oracles/turns.ts';
 import { updateGates } from './oracles/update-gates.ts';
 import { updateMarks } from './oracles/update-marks.ts';
 import { updatePace } from './oracles/update-pace.ts';
-import { updateTimes } from './oracles/update-times.ts';
 
 export { finalFacts } from './final-facts.ts';
 export { traceFromAudit } from './from-audit.ts';
@@ -47,7 +47,7 @@ export const oracles: readonly Oracle[] = [
   foreignHooks,
   messages,
   notices,
-  capacity,
+  ...sizes,
   turns,
   held,
   updateTimes,

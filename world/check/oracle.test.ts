@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { i1, Story } from '../../test/builders/world-check.ts';
 import { checkTrace, oracles } from './index.ts';
-import { runOracles } from './oracle.ts';
+import { type Oracle, runOracles } from './oracle.ts';
 
 /** A small termination in order, from notice to end. */
 const termination = () =>
@@ -37,6 +37,9 @@ describe('checkTrace', () => {
       'messages-are-durable',
       'unconfirmed-notices-move-nothing',
       'desired-within-bounds',
+      'sizes-grow-as-noted',
+      'groups-shrink-by-drained-nodes',
+      'sizes-of-others-are-followed',
       'causes-that-may-wait-take-turns',
       'held-nodes-keep-their-pods',
       'updates-keep-their-times',
@@ -65,6 +68,46 @@ describe('checkTrace', () => {
 
   it('has no two oracles of one name', () => {
     expect(new Set(oracles.map(({ name }) => name)).size).toBe(oracles.length);
+  });
+
+  it('counts the first exemption that applies, and refuses one that the oracle does not list', () => {
+    const race = 'somebody was faster';
+    const rows = [
+      { name: 'never', race, applies: () => false },
+      { name: 'always', race, applies: () => true },
+      { name: 'too', race, applies: () => true },
+    ];
+    const of = (exemptions: typeof rows): Oracle => ({
+      name: 'o',
+      what: 'nothing is said',
+      strategies: ['eks'],
+      needs: [],
+      exemptions,
+      watch: ({ isExempt, report }) => ({
+        end: () => {
+          if (!isExempt(rows, undefined)) report({ subject: 's', message: 'm' });
+        },
+      }),
+    });
+    const { exempted, violations } = runOracles([of(rows)], new Story().trace());
+    expect({ exempted, violations }).toEqual({
+      exempted: { 'o: never': 0, 'o: always': 1, 'o: too': 0 },
+      violations: [],
+    });
+    expect(() => runOracles([of(rows.slice(0, 1))], new Story().trace())).toThrow(
+      'o: always is not among its exemptions',
+    );
+  });
+
+  it('has one sentence per oracle and per exemption', () => {
+    const rows = oracles.flatMap(({ exemptions = [] }) => exemptions);
+    for (const text of [...oracles.map(({ what }) => what), ...rows.map(({ race }) => race)]) {
+      expect(text).not.toMatch(/[.;]/);
+      expect(text.split(' ').length).toBeLessThanOrEqual(25);
+    }
+    for (const { exemptions = [] } of oracles) {
+      expect(new Set(exemptions.map(({ name }) => name)).size).toBe(exemptions.length);
+    }
   });
 
   it('runs only what holds for the strategy', () => {

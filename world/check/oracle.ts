@@ -15,6 +15,18 @@ export interface Watcher {
   readonly end?: () => void;
 }
 
+/** What an exemption is called and stands for; the batch of lives prints how often it was used. */
+export interface ExemptionName {
+  readonly name: string;
+  /** The race that it stands for, in one sentence. */
+  readonly race: string;
+}
+
+/** A race in which the rule of an oracle does not hold. */
+export interface Exemption<Case> extends ExemptionName {
+  readonly applies: (one: Case) => boolean;
+}
+
 export interface Context {
   readonly book: Book;
   /** Counts one thing that was looked at. */
@@ -25,6 +37,8 @@ export interface Context {
     /** Defaults to the entry at hand. */
     readonly at?: number;
   }) => void;
+  /** Whether an exemption applies to what breaks the rule; counts the first that does. */
+  readonly isExempt: <Case>(exemptions: readonly Exemption<Case>[], one: Case) => boolean;
   /** A number worth printing; of several under one name the largest stays. */
   readonly figure: (name: string, value: number) => void;
 }
@@ -36,13 +50,18 @@ export interface Oracle {
   readonly strategies: readonly ('eks' | 'native')[];
   /** Kinds of entries without which it cannot judge. */
   readonly needs: readonly TraceEntry['kind'][];
-  readonly watch: (context: Context) => Watcher;
+  /** Absent: the rule has none. */
+  readonly exemptions?: readonly ExemptionName[];
+  /** Several watchers: the rule is judged in several places. */
+  readonly watch: (context: Context) => Watcher | readonly Watcher[];
 }
 
 export interface CheckReport {
   readonly violations: readonly Violation[];
   /** Per oracle, how many things it looked at. 0 = it has proven nothing. */
   readonly checked: Readonly<Record<string, number>>;
+  /** By `oracle: exemption`, how many breaches of the rule it excused. 0 = it was never used. */
+  readonly exempted: Readonly<Record<string, number>>;
   readonly figures: Readonly<Record<string, number>>;
   /** Oracles for which the trace lacks a kind of entry, with the kinds: `hooks-kept: call`. */
   readonly notRun: readonly string[];
@@ -53,18 +72,39 @@ const maxPerOracle = 50;
 
 export const both: Oracle['strategies'] = ['eks', 'native'];
 
+/**
+ * The oracle's `isExempt`, which counts in `exempted`. An exemption that it does not list is a
+ * mistake.
+ */
+const exemptionsOf = (
+  { name, exemptions = [] }: Oracle,
+  exempted: Record<string, number>,
+): Context['isExempt'] => {
+  for (const one of exemptions) exempted[`${name}: ${one.name}`] = 0;
+  return (rows, one) => {
+    const row = rows.find(({ applies }) => applies(one));
+    if (row === undefined) return false;
+    const key = `${name}: ${row.name}`;
+    if (exempted[key] === undefined) throw new TypeError(`${key} is not among its exemptions`);
+    exempted[key]++;
+    return true;
+  };
+};
+
 export const runOracles = (oracles: readonly Oracle[], trace: Trace): CheckReport => {
   const { facts, entries } = trace;
   const book = new Book(facts);
   const violations: Violation[] = [];
   const checked: Record<string, number> = {};
+  const exempted: Record<string, number> = {};
   const figures: Record<string, number> = {};
   const watchers = oracles
     .filter((oracle) => oracle.strategies.includes(facts.compat))
-    .map((oracle) => {
+    .flatMap((oracle) => {
       const { name } = oracle;
       let found = 0;
       checked[name] = 0;
+      const isExempt = exemptionsOf(oracle, exempted);
       return oracle.watch({
         book,
         saw: () => {
@@ -76,6 +116,7 @@ export const runOracles = (oracles: readonly Oracle[], trace: Trace): CheckRepor
             violations.push({ oracle: name, at: at ?? book.now, subject, message });
           }
         },
+        isExempt,
         figure: (figure, value) => {
           figures[figure] = Math.max(figures[figure] ?? value, value);
         },
@@ -90,7 +131,7 @@ export const runOracles = (oracles: readonly Oracle[], trace: Trace): CheckRepor
       const missing = oracle.needs.filter((kind) => !kinds.has(kind));
       return missing.length === 0 ? [] : [`${oracle.name}: ${missing.join(', ')}`];
     });
-  return { violations, checked, figures, notRun };
+  return { violations, checked, exempted, figures, notRun };
 };
 
 const listeners = <K extends 'request' | 'object' | 'call' | 'lifecycle' | 'scaling' | 'fault'>(

@@ -16,6 +16,8 @@ export interface Batch {
   readonly lives: number;
   readonly violations: number;
   readonly checked: Counts;
+  /** By `oracle: exemption`, how many breaches of a rule it excused. */
+  readonly exempted: Counts;
   readonly met: Met;
   readonly steps: number;
   readonly worldSeconds: number;
@@ -25,6 +27,7 @@ export const emptyBatch = (): Batch => ({
   lives: 0,
   violations: 0,
   checked: {},
+  exempted: {},
   met: { matrix: {}, phases: {}, updateMatrix: {}, updateEnds: {}, updateWays: {} },
   steps: 0,
   worldSeconds: 0,
@@ -54,6 +57,7 @@ export const mergeBatch = (
       batch.violations +
       (typeof more.violations === 'number' ? more.violations : more.violations.length),
     checked: add(batch.checked, more.checked),
+    exempted: add(batch.exempted, more.exempted),
     met: {
       matrix: addMatrix(batch.met.matrix, met.matrix),
       phases: add(batch.met.phases, met.phases),
@@ -96,6 +100,12 @@ const table = (title: string, matrix: Matrix, phases: readonly string[]): string
     ),
   );
   return [header.join(''), ...rows].map((line) => line.trimEnd());
+};
+
+const counts = (title: string, what: string, rows: Counts): readonly string[] => {
+  const width = Math.max(title.length, ...Object.keys(rows).map(({ length }) => length)) + 2;
+  const lines = Object.entries(rows).map(([name, count]) => `${name.padEnd(width)}${count}`);
+  return [`${title.padEnd(width)}${what}`, ...lines];
 };
 
 const emptyCells = (what: string, matrix: Matrix, phases: readonly string[]): string[] =>
@@ -174,11 +184,8 @@ export const reportBatch = (
   for (const [way, count] of Object.entries(updateWays).toSorted()) {
     lines.push(`updates met ${way.padEnd(29)}${count}`);
   }
-  lines.push('');
-  lines.push('oracle                             looked at');
-  for (const [oracle, count] of Object.entries(batch.checked)) {
-    lines.push(`${oracle.padEnd(35)}${count}`);
-  }
+  lines.push('', ...counts('oracle', 'looked at', batch.checked));
+  lines.push('', ...counts('exemption', 'used', batch.exempted));
   const complaints: string[] = [];
   if (options.expectAll) complaints.push(...missingOfDrains(batch.met));
   if (options.expectUpdates === true) complaints.push(...missingOfUpdates(batch.met));

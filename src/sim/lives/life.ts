@@ -59,6 +59,8 @@ export interface LifeResult {
   readonly violations: readonly Violation[];
   /** Per oracle, how many things it looked at. */
   readonly checked: Readonly<Record<string, number>>;
+  /** By `oracle: exemption`, how many breaches of a rule it excused. */
+  readonly exempted: Readonly<Record<string, number>>;
   readonly met: Met;
   readonly steps: number;
   readonly worldSeconds: number;
@@ -161,7 +163,7 @@ class Life {
       settled,
       endedAt: kernel.now(),
     });
-    const { violations, checked } = checkTrace(trace);
+    const { violations, checked, exempted } = checkTrace(trace);
     const unsettled: Violation[] = settled
       ? []
       : [
@@ -177,6 +179,7 @@ class Life {
       hash: () => traceHash(trace),
       violations: [...violations, ...unsettled],
       checked,
+      exempted,
       met: this.#meetings,
       steps: kernel.steps,
       worldSeconds: (kernel.now() - startAt) / microsPerSecond,

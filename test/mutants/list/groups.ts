@@ -4,6 +4,7 @@ import type { Mutant } from '../mutant.ts';
 const remove = 'src/controllers/nodegroup/lifecycle/remove.ts';
 const request = 'src/controllers/nodegroup/size/request.ts';
 const sizes = 'src/core/nodegroup/sizes.ts';
+const status = 'src/core/nodegroup/status.ts';
 const sizeCalls = 'src/core/nodegroup/size-calls.ts';
 const scaleIn = 'src/controllers/nodegroup/size/scale-in.ts';
 const story = 'a-node-group-is-made-and-deleted';
@@ -65,10 +66,65 @@ const deleted: readonly Mutant[] = [
   },
 ];
 
+const grown: readonly Mutant[] = [
+  {
+    name: 'one-instance-more-is-requested',
+    oracles: ['sizes-grow-as-noted'],
+    kind: 'logic',
+    story: 'a-group-is-scaled-out',
+    edits: [
+      {
+        file: sizes,
+        find: 'wanted.lower ?? Math.max(actual.desired, wanted.target);',
+        replace:
+          'wanted.lower ?? Math.max(actual.desired, wanted.target + ' +
+          '(wanted.target > actual.desired ? 1 : 0));',
+      },
+    ],
+  },
+  {
+    name: 'the-surge-is-noted-one-too-small',
+    oracles: ['sizes-grow-as-noted'],
+    kind: 'logic',
+    story: 'a-group-is-updated',
+    edits: [
+      {
+        file: status,
+        find: 'return isNothing ? {} : { surge };',
+        replace:
+          'return isNothing ? {} : { surge: { ...surge, desired: Math.max(0, desired - 1) } };',
+      },
+    ],
+  },
+  {
+    name: 'the-surge-is-noted-once-its-instances-count',
+    oracles: ['sizes-grow-as-noted'],
+    kind: 'timing',
+    story: 'a-group-is-updated',
+    edits: [
+      {
+        file: status,
+        find: 'const { desired, maxSize, ...more } = surge;',
+        replace:
+          'const { desired, maxSize, ...more } = surge;\n' +
+          '  const { base = facts.group.spec.scaling.desired ?? 0 } = more;\n' +
+          '  if (desired > 0 && (facts.scaling?.desiredCapacity ?? 0) < base + desired) {\n' +
+          '    return { surge: { ...surge, desired: 0 } };\n' +
+          '  }',
+      },
+      {
+        file: status,
+        find: 'const surgeOf = ({ surge }: StatusFacts)',
+        replace: 'const surgeOf = ({ surge, ...facts }: StatusFacts)',
+      },
+    ],
+  },
+];
+
 const sized: readonly Mutant[] = [
   {
     name: 'one-more-than-asked-is-taken',
-    oracles: ['desired-within-bounds'],
+    oracles: ['groups-shrink-by-drained-nodes'],
     kind: 'logic',
     story: scaledIn,
     edits: [
@@ -81,7 +137,7 @@ const sized: readonly Mutant[] = [
   },
   {
     name: 'a-scale-in-goes-on-to-its-first-target',
-    oracles: ['desired-within-bounds'],
+    oracles: ['groups-shrink-by-drained-nodes'],
     kind: 'timing',
     story: 'a-scale-in-is-taken-back',
     edits: [
@@ -94,7 +150,7 @@ const sized: readonly Mutant[] = [
   },
   {
     name: 'made-smaller-before-its-nodes-are-drained',
-    oracles: ['desired-within-bounds'],
+    oracles: ['groups-shrink-by-drained-nodes'],
     kind: 'timing',
     story: scaledIn,
     edits: [
@@ -107,7 +163,7 @@ const sized: readonly Mutant[] = [
   },
   {
     name: 'a-late-call-is-taken-for-a-wish',
-    oracles: ['desired-within-bounds'],
+    oracles: ['sizes-of-others-are-followed'],
     kind: 'timing',
     story: 'a-size-is-set-too-late',
     edits: [
@@ -162,4 +218,4 @@ const ended: readonly Mutant[] = [
   },
 ];
 
-export const groupMutants: readonly Mutant[] = [...deleted, ...sized, ...ended];
+export const groupMutants: readonly Mutant[] = [...deleted, ...grown, ...sized, ...ended];

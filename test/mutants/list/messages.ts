@@ -194,7 +194,7 @@ const confirmed: readonly Mutant[] = [
 const sized: readonly Mutant[] = [
   {
     name: 'desired-told-one-too-high',
-    oracles: ['desired-within-bounds'],
+    oracles: ['sizes-of-others-are-followed', 'desired-within-bounds'],
     kind: 'logic',
     edits: [
       {
@@ -217,8 +217,23 @@ const sized: readonly Mutant[] = [
     ],
   },
   {
-    name: 'desired-counted-while-instances-still-leave',
+    name: 'the-maximum-is-told-once-and-never-again',
     oracles: ['desired-within-bounds'],
+    kind: 'timing',
+    story: 'a-group-outgrows-its-maximum',
+    edits: [
+      {
+        file: nodegroup,
+        find: desiredTold,
+        replace:
+          'const { desiredCapacity: desired, minSize } = scaling;\n' +
+          '    const maxSize = group.status?.maxSize ?? scaling.maxSize;',
+      },
+    ],
+  },
+  {
+    name: 'desired-counted-while-instances-still-leave',
+    oracles: ['desired-within-bounds', 'sizes-of-others-are-followed'],
     kind: 'timing',
     edits: [
       {
@@ -230,7 +245,7 @@ const sized: readonly Mutant[] = [
   },
   {
     name: 'the-groups-size-is-told-once-and-never-again',
-    oracles: ['desired-within-bounds'],
+    oracles: ['sizes-of-others-are-followed'],
     kind: 'timing',
     story: 'a-group-is-made-smaller',
     edits: [

@@ -102,7 +102,7 @@ const waiting: readonly Mutant[] = [
 const times: readonly Mutant[] = [
   {
     name: 'auto-scaling-chooses-which-of-the-surplus-goes',
-    oracles: ['desired-within-bounds', 'updates-keep-their-times'],
+    oracles: ['groups-shrink-by-drained-nodes', 'updates-keep-their-times'],
     kind: 'logic',
     story: 'a-group-is-updated-as-eks-does',
     edits: [

@@ -136,7 +136,7 @@ const checkDeployment = (context: Context, deployment: JsonObject): void => {
 
 export const liveness: Oracle = {
   name: 'everything-ends',
-  what: 'drains end by their deadlines; once settled, no drain is open, no instance waits, no node group has a request open, Deployments are whole, or it is said why',
+  what: 'drains end by their deadlines, and once settled nothing is open or unhealthy without a named reason',
   strategies: both,
   needs: ['object', 'lifecycle'],
   watch: (context) => {

@@ -175,7 +175,7 @@ class Moves {
 
 export const surgeMoves: Oracle = {
   name: 'surge-moves-pods-once',
-  what: 'in one update of Drover’s strategy no pod has to move twice: nothing new is emptied, nothing old before there is something new',
+  what: 'in one update of Drover’s strategies no pod has to move twice',
   strategies: both,
   needs: ['request', 'object'],
   watch: (context) => {

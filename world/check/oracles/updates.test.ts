@@ -11,7 +11,7 @@ import {
 } from '../../../test/builders/world-check.ts';
 import { held } from './held.ts';
 import { liveness } from './liveness.ts';
-import { updateTimes } from './update-times.ts';
+import { updateTimes } from './times/index.ts';
 
 type Causes = NonNullable<Parameters<Story['draining']>[1]>['causes'];
 const update = { kind: 'Update', id: 'u', onDeadline: 'fail', followUp: 'Replace' } as const;

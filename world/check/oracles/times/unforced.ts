@@ -2,14 +2,14 @@
 // protected pod is deleted on a node that leaves by our own choice. A notice (a hook of somebody
 // else's termination, spot, an event) may force; a size that we make smaller, so that Auto Scaling
 // ends an instance with pods on it, is none.
-import { objectOr } from '../../../src/api/json.ts';
-import type { Context, Oracle } from '../oracle.ts';
-import { AskedSizes } from '../state/asked-sizes.ts';
-import { type Call, isEviction, type Request } from '../state/book.ts';
-import { inForce } from '../state/disruptions.ts';
-import { isFinished } from '../state/pods.ts';
-import { numberOf, textOf } from '../state/read.ts';
-import { isOfUpdate } from '../state/updates.ts';
+import { objectOr } from '../../../../src/api/json.ts';
+import type { Context, Watcher } from '../../oracle.ts';
+import { AskedSizes } from '../../state/asked-sizes.ts';
+import { type Call, endsPod, isEviction, type Request, succeeded } from '../../state/book.ts';
+import { inForce } from '../../state/disruptions.ts';
+import { isFinished } from '../../state/pods.ts';
+import { numberOf, textOf } from '../../state/read.ts';
+import { isOfUpdate } from '../../state/updates.ts';
 
 const leaving = /^(?:Terminat|Detach|$)/;
 const own = /^(?:SURGE|BLUE_GREEN)$/;
@@ -103,10 +103,7 @@ const wrongWith = ({ book }: Context, chosen: Chosen, entry: Request): string | 
   return `which update ${unforced[0]} empties without force`;
 };
 
-/** What of a trace this part of `updates-keep-their-times` looks at. */
-export const watchUnforced = (
-  context: Context,
-): Required<Pick<ReturnType<Oracle['watch']>, 'object' | 'call' | 'lifecycle' | 'request'>> => {
+export const watchUnforced = (context: Context): Watcher => {
   const { book, saw, report } = context;
   const chosen = new Chosen(context);
   return {
@@ -128,8 +125,9 @@ export const watchUnforced = (
       if (leaving.test(state)) chosen.left(instanceId);
     },
     request: (entry) => {
+      if (!book.isOurs(entry) || !succeeded(entry)) return;
       const pod = book.podOf(entry);
-      if (pod === undefined || isEviction(entry)) return;
+      if (pod === undefined || !endsPod(entry) || isEviction(entry)) return;
       if (pod.phase === 'Pending' || isFinished(pod)) return;
       const [budget] = book.pods.budgetsOf(pod);
       if (budget === undefined) return;

@@ -1,12 +1,12 @@
 // Canaries of the oracle about sizes of groups: told, asked for, followed.
 
 import { describe, expect, it } from 'vitest';
-import { defined } from '../../../src/api/defined.ts';
-import type { JsonObject } from '../../../src/api/json.ts';
-import { group, i1, i2, judge, Story, us } from '../../../test/builders/world-check.ts';
-import { capacity } from './capacity.ts';
+import { defined } from '../../../../src/api/defined.ts';
+import type { JsonObject } from '../../../../src/api/json.ts';
+import { group, i1, i2, judge, Story, us } from '../../../../test/builders/world-check.ts';
+import { sizes } from './index.ts';
 
-describe('desired-within-bounds', () => {
+describe('the oracles about sizes', () => {
   const sized = (story: Story, desired: number, [minSize, maxSize] = [0, 3]) =>
     story.object('nodegroups', {
       metadata: { name: 'ng1', uid: 'ng1' },
@@ -50,14 +50,14 @@ describe('desired-within-bounds', () => {
     });
 
   it('accepts sizes within the bounds of the instant', () => {
-    expect(judge(capacity, resize(sized(new Story(), 3), 0))).toEqual({ said: [], saw: 3 });
+    expect(judge(sizes, resize(sized(new Story(), 3), 0))).toEqual({ said: [], saw: 3 });
   });
 
   it('reports a group outside its bounds, and a call of ours that asks for it', () => {
-    expect(judge(capacity, sized(new Story(), 4)).said).toEqual([
+    expect(judge(sizes, sized(new Story(), 4)).said).toEqual([
       'eks-ng1: desired size 4 is outside 0 to 3',
     ]);
-    expect(judge(capacity, resize(sized(new Story(), 1), 9)).said).toHaveLength(1);
+    expect(judge(sizes, resize(sized(new Story(), 1), 9)).said).toHaveLength(1);
   });
 
   it('reports a call of ours that leaves it to Auto Scaling who goes, unless force is asked for', () => {
@@ -68,12 +68,12 @@ describe('desired-within-bounds', () => {
       const metadata = { name: 'ng1', uid: 'ng1', annotations };
       return resize(story.object('nodegroups', { metadata, spec, status }).at(seconds), 1);
     };
-    expect(judge(capacity, members(2.1)).said).toEqual([
+    expect(judge(sizes, members(2.1)).said).toEqual([
       'eks-ng1: made smaller to 1 while 2 instances are in it',
     ]);
     // One that came a moment ago need not have been known.
-    expect(judge(capacity, members(1.9)).said).toEqual([]);
-    expect(judge(capacity, members(2.1, { 'drover.dev/force': 'true' })).said).toEqual([]);
+    expect(judge(sizes, members(1.9)).said).toEqual([]);
+    expect(judge(sizes, members(2.1, { 'drover.dev/force': 'true' })).said).toEqual([]);
   });
 
   it('reports a size of ours beyond the spec and the surge that was told before', () => {
@@ -95,14 +95,14 @@ describe('desired-within-bounds', () => {
       return told(begun.at(1), 2, surge).at(seconds).call('UpdateAutoScalingGroup', input);
     };
     const surge = { desired: 1, maxSize: 1 };
-    expect(judge(capacity, asks(5, surge, 3)).said).toEqual([]);
-    expect(judge(capacity, asks(5, { ...surge, retiring: 1 }, 4)).said).toEqual([]);
-    expect(judge(capacity, asks(5, surge, 4)).said).toEqual([
+    expect(judge(sizes, asks(5, surge, 3)).said).toEqual([]);
+    expect(judge(sizes, asks(5, { ...surge, retiring: 1 }, 4)).said).toEqual([]);
+    expect(judge(sizes, asks(5, surge, 4)).said).toEqual([
       'eks-ng1: made larger to 4 where spec and noted surge ask for 3',
     ]);
-    expect(judge(capacity, asks(5, undefined, 3)).said).toHaveLength(1);
+    expect(judge(sizes, asks(5, undefined, 3)).said).toHaveLength(1);
     // What the group has already is nothing that is asked for.
-    expect(judge(capacity, asks(5, { ...surge, desired: 0 }, 2)).said).toEqual([]);
+    expect(judge(sizes, asks(5, { ...surge, desired: 0 }, 2)).said).toEqual([]);
   });
 
   it('lets a leader that stood still send what it had noted, and reports that its size is kept', () => {
@@ -119,10 +119,10 @@ describe('desired-within-bounds', () => {
       return scaled.at(1).fault(fault, 'fired').at(59).call('UpdateAutoScalingGroup', input);
     };
     const beyond = 'eks-ng1: made larger to 4 where spec and noted surge ask for 1';
-    expect(judge(capacity, grown(4, 'F6-leader-paused')).said).toEqual([]);
-    expect(judge(capacity, grown(3, 'F6-leader-paused')).said).toEqual([beyond]);
-    expect(judge(capacity, grown(undefined, 'F6-leader-paused')).said).toEqual([beyond]);
-    expect(judge(capacity, grown(4, 'F5-api-error')).said).toEqual([beyond]);
+    expect(judge(sizes, grown(4, 'F6-leader-paused')).said).toEqual([]);
+    expect(judge(sizes, grown(3, 'F6-leader-paused')).said).toEqual([beyond]);
+    expect(judge(sizes, grown(undefined, 'F6-leader-paused')).said).toEqual([beyond]);
+    expect(judge(sizes, grown(4, 'F5-api-error')).said).toEqual([beyond]);
     const followed = (story: Story) =>
       story.object('nodegroups', {
         metadata: {
@@ -134,7 +134,7 @@ describe('desired-within-bounds', () => {
         spec: { autoScalingGroupName: group, scaling: { desired: 4 } },
         status: { desired: 4, minSize: 0, maxSize: 9 },
       });
-    expect(judge(capacity, followed(grown(4, 'F6-leader-paused').at(62))).said).toEqual([
+    expect(judge(sizes, followed(grown(4, 'F6-leader-paused').at(62))).said).toEqual([
       'eks-ng1: wrote 4 to the spec, which nobody but we had set',
     ]);
     const wished = grown(4, 'F6-leader-paused').at(61);
@@ -149,13 +149,13 @@ describe('desired-within-bounds', () => {
         suspended: [],
       }),
     );
-    expect(judge(capacity, others).said).toEqual([]);
+    expect(judge(sizes, others).said).toEqual([]);
     const untold = new Story().object('nodegroups', {
       metadata: { name: 'ng1', uid: 'ng1', generation: 1 },
       spec: { autoScalingGroupName: group, scaling: { desired: 1 } },
       status: { desired: 1, minSize: 0, maxSize: 9 },
     });
-    expect(judge(capacity, followed(untold.at(2))).said).toEqual([]);
+    expect(judge(sizes, followed(untold.at(2))).said).toEqual([]);
   });
 
   it('takes the rest of a size that the maximum cut off for its owner’s, and no other', () => {
@@ -174,8 +174,8 @@ describe('desired-within-bounds', () => {
       const begun = scaled(scaled(wrote(new Story(), 1, 0), 0).at(1), 2);
       return writes(writes(begun.at(30), 2, 1, maxSize).at(60), 3, 2, 4);
     };
-    expect(judge(capacity, cut(1)).said).toEqual([]);
-    expect(judge(capacity, cut(4)).said).toEqual([
+    expect(judge(sizes, cut(1)).said).toEqual([]);
+    expect(judge(sizes, cut(4)).said).toEqual([
       'eks-ng1: wrote 2 to the spec, which nobody but we had set',
     ]);
   });
@@ -186,14 +186,14 @@ describe('desired-within-bounds', () => {
       const begun = scaled(wrote(new Story(), 1, 2), 2);
       return wrote(scaled(scaled(begun.at(1), 1).at(secondAt), 0).at(writtenAt), 2, 1);
     };
-    expect(judge(capacity, wrote(taken(8, 8.3).at(28), 3, 0)).said).toEqual([]);
+    expect(judge(sizes, wrote(taken(8, 8.3).at(28), 3, 0)).said).toEqual([]);
     // Long known by then: it was left out, and is nobody's wish later.
-    expect(judge(capacity, wrote(taken(8, 18).at(28), 3, 0)).said).toEqual([
+    expect(judge(sizes, wrote(taken(8, 18).at(28), 3, 0)).said).toEqual([
       'eks-ng1: wrote 0 to the spec, which nobody but we had set',
     ]);
     // Both were written back: a third is ours.
     const both = wrote(scaled(scaled(wrote(new Story(), 1, 3), 3).at(1), 2).at(2), 2, 2);
-    expect(judge(capacity, wrote(both.at(3), 3, 1)).said).toEqual([
+    expect(judge(sizes, wrote(both.at(3), 3, 1)).said).toEqual([
       'eks-ng1: wrote 1 to the spec, which nobody but we had set',
     ]);
   });
@@ -221,11 +221,11 @@ describe('desired-within-bounds', () => {
       const call = { service: 'autoscaling', operation, userAgent, input };
       return told(smaller.add({ kind: 'call', at: smaller.micros, ...call }).at(8), 2, 2);
     };
-    expect(judge(capacity, taken(9)).said).toEqual([
+    expect(judge(sizes, taken(9)).said).toEqual([
       'eks-ng1: wrote 2 to the spec, which nobody but we had set',
     ]);
     // It has no more than people want: one fewer is a wish.
-    expect(judge(capacity, taken(3)).said).toEqual([]);
+    expect(judge(sizes, taken(3)).said).toEqual([]);
   });
 
   it('reports a scale-in below what is asked for, and takes no repeated call for another', () => {
@@ -246,8 +246,8 @@ describe('desired-within-bounds', () => {
     const both = () =>
       new Story().state(i1, 'InService', { group }).state(i2, 'InService', { group });
     const again = wished(end(wished(both(), 1), 10).at(12), 2);
-    expect(judge(capacity, end(again, 80)).said).toEqual([]);
-    expect(judge(capacity, end(wished(both(), 2), 80)).said).toEqual([
+    expect(judge(sizes, end(again, 80)).said).toEqual([]);
+    expect(judge(sizes, end(wished(both(), 2), 80)).said).toEqual([
       'eks-ng1: a scale-in left 1 instances where 2 were asked for',
     ]);
   });
@@ -273,24 +273,22 @@ describe('desired-within-bounds', () => {
 
     it('accepts that it meets one which somebody else has just taken', () => {
       const both = retire(goes(updated().at(10), i3, 2).at(17), i1, 1);
-      expect(judge(capacity, both).said).toEqual([]);
+      expect(judge(sizes, both).said).toEqual([]);
       // What others took is the wish from then on.
-      expect(judge(capacity, wrote(both.at(18), 2, 1)).said).toEqual([]);
+      expect(judge(sizes, wrote(both.at(18), 2, 1)).said).toEqual([]);
     });
 
     it('reports it where the other one could be known', () => {
       const known = retire(goes(updated().at(10), i3, 2).at(71), i1, 1);
-      expect(judge(capacity, known).said).toEqual(tooFew);
+      expect(judge(sizes, known).said).toEqual(tooFew);
     });
 
     it('reports two of ours for one that others took, before and after that was written back', () => {
       const once = () => retire(goes(updated().at(10), i3, 2).at(17), i1, 1);
       const none = 'eks-ng1: a scale-in left 0 instances where';
-      expect(judge(capacity, retire(once().at(18), i2, 0)).said).toEqual([
-        `${none} 2 were asked for`,
-      ]);
+      expect(judge(sizes, retire(once().at(18), i2, 0)).said).toEqual([`${none} 2 were asked for`]);
       const written = wrote(once().at(18), 2, 1).at(40);
-      expect(judge(capacity, retire(written, i2, 0)).said).toEqual([`${none} 1 were asked for`]);
+      expect(judge(sizes, retire(written, i2, 0)).said).toEqual([`${none} 1 were asked for`]);
     });
 
     it('reports one against a larger size that its controller has taken note of, and no other', () => {
@@ -303,17 +301,17 @@ describe('desired-within-bounds', () => {
             status: { desired: 3, minSize: 0, maxSize: 9, requested: { desired: requested } },
           })
           .at(70);
-      expect(judge(capacity, retire(asked(2), i1, 2)).said).toEqual([]);
-      expect(judge(capacity, retire(asked(4), i1, 2)).said).toEqual([
+      expect(judge(sizes, retire(asked(2), i1, 2)).said).toEqual([]);
+      expect(judge(sizes, retire(asked(4), i1, 2)).said).toEqual([
         'eks-ng1: a scale-in left 2 instances where 4 were asked for',
       ]);
     });
 
     it('reports one of ours too many, and a scale-in that is no update’s', () => {
       const twice = retire(retire(updated().at(10), i1, 2).at(17), i2, 1);
-      expect(judge(capacity, twice).said).toEqual(tooFew);
+      expect(judge(sizes, twice).said).toEqual(tooFew);
       const other = retire(goes(updated('ScaleIn').at(10), i3, 2).at(17), i1, 1);
-      expect(judge(capacity, other).said).toEqual(tooFew);
+      expect(judge(sizes, other).said).toEqual(tooFew);
     });
   });
 
@@ -322,9 +320,9 @@ describe('desired-within-bounds', () => {
       const story = sized(new Story().state(i1, 'InService').state(i2, 'InService'), before).at(10);
       return resize(resizedBy(story, 'aws-cli', 0), then);
     };
-    expect(judge(capacity, made(2, 1)).said).toEqual([]);
+    expect(judge(sizes, made(2, 1)).said).toEqual([]);
     const back = resizedBy(made(2, 2), us, 1);
-    expect(judge(capacity, back).said).toEqual([
+    expect(judge(sizes, back).said).toEqual([
       'eks-ng1: made smaller to 1 while 2 instances are in it',
     ]);
   });
@@ -342,7 +340,7 @@ describe('desired-within-bounds', () => {
         spec: { type: 'VersionUpdate', nodeGroup: 'ng1', force },
         status: { status: 'InProgress', phase, strategy },
       });
-      return judge(capacity, resize(sized(story, 2).at(9), 1)).said;
+      return judge(sizes, resize(sized(story, 2).at(9), 1)).said;
     };
     expect(scaledDown('Terminated')).toEqual([]);
     expect(scaledDown('Terminated', { strategy: 'SURGE' })).toHaveLength(1);
@@ -365,17 +363,17 @@ describe('desired-within-bounds', () => {
           status: { desired, minSize: 0, maxSize: 3 },
         })
         .at(60 + seconds);
-    expect(judge(capacity, shrunk(121, 2)).said).toEqual([
+    expect(judge(sizes, shrunk(121, 2)).said).toEqual([
       'eks-ng1: told as 2, and it has 1 instances',
     ]);
-    expect(judge(capacity, shrunk(100, 2)).said).toEqual([]);
+    expect(judge(sizes, shrunk(100, 2)).said).toEqual([]);
     const scarce = shrunk(121, 2).fault('no-capacity', 'off');
-    expect(judge(capacity, scarce).said).toEqual([]);
-    expect(judge(capacity, shrunk(121, 1)).said).toEqual([]);
+    expect(judge(sizes, scarce).said).toEqual([]);
+    expect(judge(sizes, shrunk(121, 1)).said).toEqual([]);
   });
 
   it('goes by the bounds that hold at that instant', () => {
     const shrunk = sized(sized(new Story(), 3), 2, [0, 2]);
-    expect(judge(capacity, resize(shrunk, 3)).said).toHaveLength(1);
+    expect(judge(sizes, resize(shrunk, 3)).said).toHaveLength(1);
   });
 });

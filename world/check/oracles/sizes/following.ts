@@ -1,0 +1,14 @@
+// Oracle 5, following: others may change the size of a group at any time, and its NodeGroup then
+// shows what they set.
+import { both, type Oracle } from '../../oracle.ts';
+import { reportedExemptions, watchReported } from './reported.ts';
+import { watchWrittenBack, writtenBackExemptions } from './written-back.ts';
+
+export const following: Oracle = {
+  name: 'sizes-of-others-are-followed',
+  what: 'a NodeGroup takes up only sizes that others set, and once settled reports the real one',
+  strategies: both,
+  needs: ['object'],
+  exemptions: [...writtenBackExemptions, ...reportedExemptions],
+  watch: (context) => [watchWrittenBack(context), watchReported(context)],
+};
