@@ -110,6 +110,14 @@ export interface ScheduledEvent {
   readonly isOver: boolean;
 }
 
+/** One of EC2's two status checks that fails for an instance. */
+export interface ImpairedInstance {
+  readonly instanceId: string;
+  readonly check: 'instance' | 'system';
+  /** RFC 3339; absent where EC2 does not say. */
+  readonly since?: string;
+}
+
 export interface LaunchTemplateFacts {
   readonly instanceType?: string;
   readonly imageId?: string;

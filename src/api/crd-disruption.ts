@@ -193,6 +193,7 @@ export const nodeDisruptionStatus: Schema = object(
     ),
     hooks: listOf(hookStatus, 32),
     forcingSince: time,
+    reboot: object({ askedAt: time, bootId: text(63) }, ['askedAt']),
     handledCauses: listOf(text(1024), 128),
     completingCauses: listOf(text(1024), 128),
     previous: object(

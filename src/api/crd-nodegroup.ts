@@ -1,5 +1,6 @@
 // The schemas of NodeGroup and NodeGroupUpdate: exactly the types of nodegroup.ts and
 // nodegroup-update.ts, and the rules by which the API server refuses people's mistakes.
+import { nodeRepairPolicy } from './crd-repair.ts';
 import {
   boolean,
   conditions,
@@ -75,25 +76,37 @@ const launchTemplate: Schema = {
   ],
 };
 
-const nodeRepairConfig: Schema = object({
-  enabled: boolean,
-  maxUnhealthyNodeThresholdCount: positive,
-  maxUnhealthyNodeThresholdPercentage: { ...positive, maximum: 100 },
-  maxParallelNodesRepairedCount: positive,
-  maxParallelNodesRepairedPercentage: { ...positive, maximum: 100 },
-  nodeRepairConfigOverrides: listOf(
-    object(
-      {
-        nodeMonitoringCondition: text(63),
-        nodeUnhealthyReason: text(128),
-        minRepairWaitTimeMins: positive,
-        repairAction: oneOf(['Replace', 'Reboot', 'NoAction']),
-      },
-      ['nodeMonitoringCondition', 'nodeUnhealthyReason', 'minRepairWaitTimeMins', 'repairAction'],
-    ),
-    50,
-  ),
+/** Count and percentage of one threshold exclude each other, as in EKS. */
+const oneThreshold = (threshold: string): Schema => ({
+  rule: `!(has(self.${threshold}Count) && has(self.${threshold}Percentage))`,
+  message: `only one of ${threshold}Count and ${threshold}Percentage may be set`,
 });
+
+const nodeRepairConfig: Schema = {
+  'x-kubernetes-validations': [
+    oneThreshold('maxUnhealthyNodeThreshold'),
+    oneThreshold('maxParallelNodesRepaired'),
+  ],
+  ...object({
+    enabled: boolean,
+    maxUnhealthyNodeThresholdCount: positive,
+    maxUnhealthyNodeThresholdPercentage: { ...positive, maximum: 100 },
+    maxParallelNodesRepairedCount: positive,
+    maxParallelNodesRepairedPercentage: { ...positive, maximum: 100 },
+    nodeRepairConfigOverrides: listOf(
+      object(
+        {
+          nodeMonitoringCondition: text(63),
+          nodeUnhealthyReason: text(128),
+          minRepairWaitTimeMins: positive,
+          repairAction: oneOf(['Replace', 'Reboot', 'NoAction']),
+        },
+        ['nodeMonitoringCondition', 'nodeUnhealthyReason', 'minRepairWaitTimeMins', 'repairAction'],
+      ),
+      50,
+    ),
+  }),
+};
 
 const updateConfigRules: readonly Schema[] = [
   {
@@ -146,6 +159,7 @@ const nodeGroupSpecFields: Schema = object({
   tags: mapOf(text(256), 50),
   updateConfig: updateConfigOfGroup,
   nodeRepairConfig,
+  nodeRepair: nodeRepairPolicy,
   lifecycleHooks: oneOf(['Manage', 'Leave']),
   deletionPolicy: oneOf(['Delete', 'Retain']),
   drain: object({

@@ -131,6 +131,10 @@ const statusWords: Words = {
     },
   ],
   forcingSince: 'When forced deletion began. Written before the first pod is deleted by force.',
+  reboot: [
+    'Written before the instance is asked to reboot.',
+    { askedAt: 'When.', bootId: 'Boot id of the machine at that time.' },
+  ],
   handledCauses: 'Ids of the causes that earlier episodes handled.',
   completingCauses: 'Ids of the causes that this episode completes.',
   previous: [

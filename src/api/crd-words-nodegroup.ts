@@ -1,4 +1,5 @@
 // The text of `kubectl explain nodegroup`. Decides nothing.
+import { nodeRepairPolicyWords } from './crd-repair.ts';
 import {
   conditionWords,
   issueWords,
@@ -85,7 +86,8 @@ const specWords: Words = {
   diskSizeGiB: 'Size of the root volume in GiB; the default depends on the image type. Immutable.',
   tags: 'AWS tags for the group. As in EKS, its instances do not get them.',
   updateConfig: ['How the nodes are updated.', updateConfigWords],
-  nodeRepairConfig: ["EKS's nodeRepairConfig, kept as given.", nodeRepairWords],
+  nodeRepairConfig: ["EKS's nodeRepairConfig, as it is.", nodeRepairWords],
+  nodeRepair: ["What Drover adds to EKS's nodeRepairConfig.", nodeRepairPolicyWords],
   lifecycleHooks:
     'Manage (default): Drover installs its two lifecycle hooks on the Auto Scaling group and restores them when they are deleted. Leave: it installs none; the condition TerminationsNotSeen reports missing hooks.',
   deletionPolicy:

@@ -11,6 +11,12 @@ import {
   nodeGroupUpdateStatus,
   sizesOfLeaving,
 } from './crd-nodegroup.ts';
+import {
+  nodeRepairObjectWords,
+  nodeRepairSpec,
+  nodeRepairStatus,
+  repairIdentity,
+} from './crd-repair.ts';
 import { object, type Schema } from './crd-schema.ts';
 import { updateSequenceSpec, updateSequenceStatus } from './crd-update-sequence.ts';
 import { type Words, withWords } from './crd-words.ts';
@@ -197,10 +203,37 @@ const nodeDisruptions = definition({
   ],
 });
 
+const nodeRepairs = definition({
+  kind: 'NodeRepair',
+  plural: 'noderepairs',
+  singular: 'noderepair',
+  shortNames: ['nr'],
+  description:
+    'One episode of ill health of one instance: what is wrong, when it is repaired, and how.',
+  words: nodeRepairObjectWords,
+  spec: nodeRepairSpec,
+  status: nodeRepairStatus,
+  rules: [repairIdentity],
+  columns: [
+    { name: 'Node', type: 'string', jsonPath: '.spec.node.name' },
+    { name: 'Group', type: 'string', jsonPath: '.spec.nodeGroup' },
+    { name: 'Condition', type: 'string', jsonPath: '.spec.condition' },
+    { name: 'Reason', type: 'string', jsonPath: '.spec.reason' },
+    { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
+    { name: 'Action', type: 'string', jsonPath: '.status.action' },
+    // Lies in the future: a date column would print <invalid>.
+    { name: 'Eligible', type: 'string', jsonPath: '.status.eligibleAt' },
+    { name: 'Blocked', type: 'string', jsonPath: '.status.blockedBy[0].kind' },
+    { name: 'Message', type: 'string', jsonPath: '.status.message', priority: 1 },
+    age,
+  ],
+});
+
 /** All of them, in the order in which they are installed. */
 export const customResourceDefinitions: readonly CustomResourceDefinition[] = [
   nodeGroups,
   nodeGroupUpdates,
   updateSequences,
   nodeDisruptions,
+  nodeRepairs,
 ];

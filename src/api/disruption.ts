@@ -271,6 +271,8 @@ export interface NodeDisruptionStatus {
   readonly hooks?: readonly HookStatus[];
   /** Set before the first pod is forced: the intent of every forced deletion. */
   readonly forcingSince?: string;
+  /** The intent of a reboot, and the boot id that it changes. */
+  readonly reboot?: { readonly askedAt: string; readonly bootId?: string };
   /** Ids of the causes that earlier episodes have dealt with. */
   readonly handledCauses?: readonly string[];
   /** Written with Completing: the causes it completes. A newer one opens the next episode. */

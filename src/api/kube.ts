@@ -62,7 +62,11 @@ export interface Node extends KubeObject {
     readonly unschedulable?: boolean;
     readonly taints?: readonly Taint[];
   };
-  readonly status: { readonly conditions?: readonly Condition[] };
+  readonly status: {
+    readonly conditions?: readonly Condition[];
+    /** A machine that has rebooted has another bootID. */
+    readonly nodeInfo?: { readonly bootID?: string };
+  };
 }
 
 export interface Pod extends KubeObject {
@@ -165,6 +169,7 @@ export const resourceTypes = {
     false,
   ),
   nodedisruptions: builtIn('drover.dev', 'v1alpha1', 'nodedisruptions', 'NodeDisruption', false),
+  noderepairs: builtIn('drover.dev', 'v1alpha1', 'noderepairs', 'NodeRepair', false),
   customresourcedefinitions: builtIn(
     'apiextensions.k8s.io',
     'v1',

@@ -1,6 +1,8 @@
 // NodeGroup (drover.dev/v1alpha1): what EKS calls a nodegroup. `spec` is what people ask, `status`
 // what is there and what was taken note of. Nothing here decides.
+import type { AdoptedFacts } from './adopted.ts';
 import type { Condition, KubeObject, Taint } from './kube.ts';
+import type { NodeRepairPolicy } from './node-repair.ts';
 import type { UpdateHooks } from './update-hooks.ts';
 import type { UpdatePacing } from './update-pacing.ts';
 import type { UpdatePolicies } from './update-policy.ts';
@@ -67,6 +69,7 @@ export interface NodeGroupSpec {
   readonly tags?: Readonly<Record<string, string>>;
   readonly updateConfig?: UpdateConfig;
   readonly nodeRepairConfig?: NodeRepairConfig;
+  readonly nodeRepair?: NodeRepairPolicy;
   /**
    * Whether Drover installs its lifecycle hooks and puts them back when they vanish; default
    * Manage.
@@ -151,16 +154,6 @@ export interface UpdateNote {
   /** Left out while it runs. */
   readonly skippedTypes?: readonly string[];
   readonly restored?: string;
-}
-
-/** What AWS and the nodes say of an adopted group. */
-export interface AdoptedFacts
-  extends Partial<Pick<NodeGroupSpec, 'nodeRole' | 'launchTemplate' | 'version'>>,
-    Pick<NodeGroupSpec, 'clusterName' | 'capacityType' | 'instanceTypes' | 'subnets'> {
-  readonly minSize: number;
-  readonly maxSize: number;
-  /** The image that the launch template names. */
-  readonly imageId?: string;
 }
 
 export interface NodeGroupStatus {

@@ -49,6 +49,7 @@ export type Step =
       readonly instanceId: string;
       readonly decrementDesired: boolean;
     }
+  | { readonly kind: 'RebootInstance'; readonly instanceId: string }
   | {
       readonly kind: 'WriteStatus';
       readonly disruption: string;

@@ -18,11 +18,13 @@ import {
   createNodeGroupInformer,
   createNodeGroupUpdateInformer,
   createNodeInformer,
+  createRepairInformer,
   createUpdateSequenceInformer,
 } from './informers.ts';
 import { createIntakeController } from './intake/index.ts';
 import { createLifecycleController } from './lifecycle/index.ts';
 import { createNodeGroupController } from './nodegroup/index.ts';
+import { createRepairController } from './repair/index.ts';
 import { createSequenceController } from './sequence/index.ts';
 
 export interface ControlPlaneDeps {
@@ -61,6 +63,18 @@ const fencedPorts = ({
   };
 };
 
+type Shared = Pick<ControlPlaneDeps, 'kube' | 'clock' | 'log'> & { readonly random: Random };
+
+/** One watch per kind. */
+const createInformers = (shared: (purpose: string) => Shared) => ({
+  nodes: createNodeInformer(shared('nodes')),
+  nodeGroups: createNodeGroupInformer(shared('nodegroups')),
+  updates: createNodeGroupUpdateInformer(shared('updates')),
+  sequences: createUpdateSequenceInformer(shared('sequences')),
+  disruptions: createDisruptionInformer(shared('disruptions')),
+  repairs: createRepairInformer(shared('repairs')),
+});
+
 /** How long running passes may take to end once `signal` has aborted. */
 const shutdownWithinMs = 5_000;
 
@@ -79,16 +93,12 @@ export const runControlPlane = async (
   await ensureCrds({ kube: deps.kube, clock, random: deps.random('crds'), log }, signal);
   const { kube, cloud, http } = fencedPorts(deps);
   const shared = (purpose: string) => ({ kube, clock, log, random: deps.random(purpose) });
-  const nodes = createNodeInformer(shared('nodes'));
-  const nodeGroups = createNodeGroupInformer(shared('nodegroups'));
-  const updates = createNodeGroupUpdateInformer(shared('updates'));
-  const sequences = createUpdateSequenceInformer(shared('sequences'));
-  const disruptions = createDisruptionInformer(shared('disruptions'));
-  const informers = { nodes, nodeGroups, updates, sequences, disruptions };
+  const informers = createInformers(shared);
   for (const [name, informer] of Object.entries(informers)) {
     tasks.start(`informer ${name}`, (stop) => informer.run(stop));
   }
-  const common = { cloud, journal, nodes, nodeGroups, disruptions };
+  const { updates, sequences, repairs, ...basic } = informers;
+  const common = { cloud, journal, ...basic };
   // Messages tell of a termination within a second.
   if (queueUrl !== undefined) {
     const intake = createIntakeController({ ...shared('intake'), ...common, queueUrl });
@@ -117,6 +127,9 @@ export const runControlPlane = async (
     ...defined({ epoch: deps.epoch, http }),
   });
   tasks.start('nodegroup', (stop) => groups.run(stop));
+  // Nodes that are ill: when each is repaired, and why not yet.
+  const repair = createRepairController({ ...shared('repair'), ...common, repairs });
+  tasks.start('repair', (stop) => repair.run(stop));
   // Several groups one after another, so that pods do not land on nodes that go next.
   const sequence = createSequenceController({
     ...shared('sequence'),

@@ -7,9 +7,11 @@ import { defined } from '../api/defined.ts';
 import { marks, type NodeDisruption } from '../api/disruption.ts';
 import { setOwn } from '../api/json.ts';
 import { type Condition, type Node, type ObjectMeta, resourceTypes } from '../api/kube.ts';
+import type { NodeRepair } from '../api/node-repair.ts';
 import { autoScalingGroupNameOf, type NodeGroup } from '../api/nodegroup.ts';
 import type { NodeGroupUpdate } from '../api/nodegroup-update.ts';
 import type { NodeGroupUpdateSequence } from '../api/update-sequence.ts';
+import { repairableConditions } from '../core/health/index.ts';
 import type { Clock, KubeApi, Log, Random } from '../ports/index.ts';
 import { Informer } from '../runtime/index.ts';
 
@@ -54,17 +56,29 @@ const withKeptLabels = (metadata: ObjectMeta): ObjectMeta => {
 };
 
 /**
- * Of a node's conditions one is looked at here, and since when; the others are half of what is left
- * of a node.
+ * The conditions that can lead to a repair, and since when; the others are half of what is left of
+ * a node. A heartbeat is kept of a bad condition alone: an agent that is silent says nothing.
  */
-const readiness = (conditions: readonly Condition[]): readonly Condition[] =>
+const healthConditions = (conditions: readonly Condition[]): readonly Condition[] =>
   conditions
-    .filter(({ type }) => type === 'Ready')
-    .map(({ type, status, lastTransitionTime }) => ({
+    .filter(({ type }) => repairableConditions.has(type))
+    .map(({ type, status, lastTransitionTime, lastHeartbeatTime, reason }) => ({
       type: kept(type),
       status,
-      ...defined({ lastTransitionTime }),
+      ...defined({
+        lastTransitionTime,
+        reason: reason === undefined ? undefined : kept(reason),
+        lastHeartbeatTime: type === 'Ready' || status === 'True' ? undefined : lastHeartbeatTime,
+      }),
     }));
+
+const nodeStatus = (status: Node['status'] | undefined): Node['status'] => {
+  const { conditions, nodeInfo: { bootID } = {} } = status ?? {};
+  return defined({
+    conditions: conditions === undefined ? undefined : healthConditions(conditions),
+    nodeInfo: bootID === undefined ? undefined : { bootID },
+  });
+};
 
 export const createNodeInformer = (deps: InformerDeps): Informer<Node> =>
   new Informer<Node>({
@@ -81,7 +95,7 @@ export const createNodeInformer = (deps: InformerDeps): Informer<Node> =>
           taints: spec.taints,
         }),
       },
-      status: status?.conditions === undefined ? {} : { conditions: readiness(status.conditions) },
+      status: nodeStatus(status),
     }),
     indexes: {
       [byInstance]: (node) => {
@@ -120,6 +134,13 @@ export const createDisruptionInformer = (deps: InformerDeps): Informer<NodeDisru
     ...deps,
     type: resourceTypes.nodedisruptions,
     project: (disruption) => ({ ...disruption, metadata: slim(disruption.metadata) }),
+  });
+
+export const createRepairInformer = (deps: InformerDeps): Informer<NodeRepair> =>
+  new Informer<NodeRepair>({
+    ...deps,
+    type: resourceTypes.noderepairs,
+    project: (repair) => ({ ...repair, metadata: slim(repair.metadata) }),
   });
 
 /**

@@ -201,6 +201,12 @@ export const scheduledEventsRequest = () => ({
   ],
 });
 
+/** EC2's two status checks, and its filter for each; filters of one call must all hold. */
+export const statusChecks = ['instance', 'system'] as const;
+export const impairedRequest = (check: (typeof statusChecks)[number]) => ({
+  Filters: [{ Name: `${check}-status.status`, Values: ['impaired'] }],
+});
+
 /** EC2 says in an event's description that it is over. */
 export const isOverEvent = (description: string): boolean =>
   /^\[(?:Completed|Canceled)\]/.test(description);

@@ -8,6 +8,7 @@ import type {
   ClusterAccess,
   HookCall,
   Image,
+  ImpairedInstance,
   InstanceProfile,
   InstanceTypeFacts,
   LaunchTemplate,
@@ -112,6 +113,10 @@ export interface CloudApi extends CloudAccess {
   time(options?: CallOptions): Promise<EpochMs>;
   /** Of all running instances of the account; EC2 keeps those that are over for about a week. */
   describeScheduledEvents(options?: CallOptions): Promise<readonly ScheduledEvent[]>;
+  /** Running instances of the account whose status checks fail. */
+  describeImpairedInstances(options?: CallOptions): Promise<readonly ImpairedInstance[]>;
+  /** Asks for a reboot. Throws InvalidRequest for an instance that does not run. */
+  rebootInstance(instanceId: string, options?: CallOptions): Promise<void>;
   /** What a launch template version launches; `$Latest` and `$Default` are allowed. */
   describeLaunchTemplate(
     template: { readonly id: string; readonly version: string },

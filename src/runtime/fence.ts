@@ -40,6 +40,8 @@ const cloudEffects: Effects<CloudApi> = {
   describeInstances: 'read',
   time: 'read',
   describeScheduledEvents: 'read',
+  describeImpairedInstances: 'read',
+  rebootInstance: 'write',
   describeLaunchTemplate: 'read',
   findLaunchTemplate: 'read',
   createLaunchTemplate: 'write',

@@ -6,6 +6,7 @@ import type {
   ClusterAccess,
   HookCall,
   Image,
+  ImpairedInstance,
   InstanceTypeFacts,
   LifecycleHook,
   QueueMessage,
@@ -42,6 +43,7 @@ type Verb =
   | 'terminateInGroup'
   | 'describeInstances'
   | 'describeScheduledEvents'
+  | 'rebootInstance'
   | 'time'
   | 'updateGroup'
   | 'tagGroup'
@@ -79,6 +81,8 @@ export class FakeCloud implements CloudApi {
   readonly #states = new Map<string, string>();
   /** Shown until somebody changes it. */
   scheduledEvents: readonly ScheduledEvent[] = [];
+  impaired: readonly ImpairedInstance[] = [];
+  readonly rebooted: string[] = [];
   /** How far the cloud's clock is ahead of the test's. */
   aheadMs = 0;
   /** Instances that EC2 lists as spot instances. */
@@ -237,6 +241,13 @@ export class FakeCloud implements CloudApi {
   async describeScheduledEvents(): Promise<readonly ScheduledEvent[]> {
     await this.#call('describeScheduledEvents');
     return this.scheduledEvents;
+  }
+  async describeImpairedInstances(): Promise<readonly ImpairedInstance[]> {
+    return this.impaired;
+  }
+  async rebootInstance(instanceId: string): Promise<void> {
+    await this.#call('rebootInstance');
+    this.rebooted.push(instanceId);
   }
   async describeLaunchTemplate(): Promise<never> {
     throw new CloudError('Unsupported', 'the fake has no launch templates');

@@ -244,6 +244,9 @@ export class Model {
       case 'TerminateInstance':
         this.change({ memory: { ...memory, terminate: { at: now, done: true, failures: 0 } } });
         return;
+      case 'RebootInstance':
+        this.change({ memory: { ...memory, reboot: { at: now, done: true, failures: 0 } } });
+        return;
       case 'WithdrawCause': {
         const { causes } = this.observation.disruption.spec;
         const cancelledAt = formatTime(now);

@@ -1,6 +1,10 @@
 // For tests only: builders of model inputs. Nothing in src imports this outside of tests.
-import { defaultTimes, type ModelApp, type ModelInput } from '../../src/core/update/plan/model.ts';
-import type { Spread } from '../../src/core/update/plan/spread.ts';
+import {
+  defaultTimes,
+  type ModelApp,
+  type ModelInput,
+  type Spread,
+} from '../../src/core/update/plan/model.ts';
 
 export const exactly = (seconds: number): Spread => ({
   p50: seconds,

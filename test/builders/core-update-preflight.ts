@@ -12,8 +12,7 @@ import type {
   PersistentVolumeClaim,
   Workload,
 } from '../../src/api/workloads.ts';
-import type { Check, Found } from '../../src/core/update/preflight/finding.ts';
-import type { Forecast } from '../../src/core/update/preflight/forecast.ts';
+import type { Check, Forecast, Found } from '../../src/core/update/preflight/finding.ts';
 import type {
   GroupFacts,
   PlannedNode,

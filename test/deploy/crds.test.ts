@@ -11,6 +11,7 @@ import type {
   WaitingOn,
 } from '../../src/api/disruption.ts';
 import { isObject, type Json, type JsonObject, objectOr } from '../../src/api/json.ts';
+import type { NodeRepairSpec, NodeRepairStatus } from '../../src/api/node-repair.ts';
 import type { NodeGroupSpec, NodeGroupStatus } from '../../src/api/nodegroup.ts';
 import type { NodeGroupUpdateSpec, NodeGroupUpdateStatus } from '../../src/api/nodegroup-update.ts';
 
@@ -152,6 +153,7 @@ const disruption: { spec: Full<NodeDisruptionSpec>; status: Full<NodeDisruptionS
     ownedMarks: { excludeLabel: true, unschedulable: true, taint: true, annotation: true },
     hooks: [{ ...hook, state: 'Open', lastHeartbeatAt: t, endsAt: t, result: 'CONTINUE' }],
     forcingSince: t,
+    reboot: { askedAt: t, bootId: 'b' },
     handledCauses: ['i'],
     completingCauses: ['i'],
     previous: {
@@ -267,6 +269,14 @@ const nodeGroup: { spec: Full<NodeGroupSpec>; status: Full<NodeGroupStatus> } = 
           repairAction: 'Replace',
         },
       ],
+    },
+    nodeRepair: {
+      mode: 'Audit',
+      rules: [{ condition: 'Ready', reason: 'r', waitSeconds: 1, actions: ['Reboot'] }],
+      drainTimeoutSeconds: 1,
+      startupTimeoutSeconds: 1,
+      healthyDelaySeconds: 1,
+      stormCooldownSeconds: 1,
     },
     lifecycleHooks: 'Leave',
     deletionPolicy: 'Retain',
@@ -441,6 +451,40 @@ const nodeGroupUpdate: { spec: Full<NodeGroupUpdateSpec>; status: Full<NodeGroup
   },
 };
 
+const nodeRepair: { spec: Full<NodeRepairSpec>; status: Full<NodeRepairStatus> } = {
+  spec: {
+    nodeGroup: 'g',
+    instanceId: 'i',
+    node: { name: 'n', uid: 'u' },
+    availabilityZone: 'z',
+    unhealthySince: t,
+    condition: 'Ready',
+    reason: 'r',
+  },
+  status: {
+    phase: 'Blocked',
+    message: 'm',
+    findings: [{ condition: 'Ready', reason: 'r', since: t, message: 'm' }],
+    action: 'Replace',
+    eligibleAt: t,
+    blockedBy: [{ kind: 'hold', message: 'm', until: t }],
+    cooldownUntil: t,
+    attempts: [
+      {
+        action: 'Reboot',
+        causeId: 'c',
+        startedAt: t,
+        bootId: 'b',
+        endedAt: t,
+        outcome: 'Failed',
+        message: 'm',
+      },
+    ],
+    replacement: 'i',
+    endedAt: t,
+  },
+};
+
 /** What the schema refuses or would prune of a value: the part of validation that we lean on. */
 const problems = (value: unknown, schema: JsonObject, path: string): readonly string[] => {
   if (Array.isArray(value)) {
@@ -523,6 +567,7 @@ describe('the CustomResourceDefinitions', () => {
     ['nodegroups.drover.dev', nodeGroup],
     ['nodegroupupdates.drover.dev', nodeGroupUpdate],
     ['nodedisruptions.drover.dev', disruption],
+    ['noderepairs.drover.dev', nodeRepair],
   ])('%s holds every field that the types have, so that the server prunes none', (name, full) => {
     const crd = all.find(([each]) => each === name)?.[1] ?? {};
     expect(problems(full, schemaOf(crd), '')).toEqual([]);

@@ -93,7 +93,7 @@ export const roomOf = (path: string): string | undefined => {
 };
 
 /** Every source file of the product and of its embedded world, tests left out. */
-export const filesUnder = (root: string): string[] =>
+const filesUnder = (root: string): string[] =>
   ['src', 'world']
     .flatMap((dir) => readdirSync(join(root, dir), { withFileTypes: true, recursive: true }))
     .filter(
@@ -104,10 +104,6 @@ export const filesUnder = (root: string): string[] =>
 const importPattern =
   /(?:^|\n)\s*(?:import|export)\b[^'";]*?from\s*['"]([^'"]+)['"]|(?:^|\n)\s*import\s*['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]/g;
 
-/** What a file imports or exports from elsewhere, as it is written. */
-export const importsOf = (text: string): readonly string[] =>
-  [...text.matchAll(importPattern)].map((match) => match[1] ?? match[2] ?? match[3] ?? '');
-
 /** How many files stand in a room. */
 export const filesIn = (root: string, room: string): number =>
   filesUnder(root).filter((file) => roomOf(placeOf(root, file) ?? '') === room).length;
@@ -115,7 +111,11 @@ export const filesIn = (root: string, room: string): number =>
 /** What the files of a room import that is neither of this source tree nor of Node. */
 export const packagesOf = (root: string, room: string): ReadonlySet<string> => {
   const files = filesUnder(root).filter((file) => roomOf(placeOf(root, file) ?? '') === room);
-  const specifiers = files.flatMap((file) => importsOf(readFileSync(file, 'utf8')));
+  const specifiers = files.flatMap((file) =>
+    [...readFileSync(file, 'utf8').matchAll(importPattern)].map(
+      (match) => match[1] ?? match[2] ?? match[3] ?? '',
+    ),
+  );
   const foreign = specifiers.filter((one) => !one.startsWith('.') && !one.startsWith('node:'));
   return new Set(foreign.map(packageName));
 };
@@ -147,7 +147,8 @@ export const checkLayers = (
       continue;
     }
     const text = readFileSync(file, 'utf8');
-    for (const specifier of importsOf(text)) {
+    for (const match of text.matchAll(importPattern)) {
+      const specifier = match[1] ?? match[2] ?? match[3] ?? '';
       const complaint = breachOf(root, file, room, rule, specifier);
       if (complaint !== undefined) breaches.push(`${path} ${complaint}`);
     }

@@ -10,6 +10,7 @@ import type { Instance as Ec2Instance, InstanceStatus } from '@aws-sdk/client-ec
 import type {
   CloudInstance,
   HookCall,
+  ImpairedInstance,
   LifecycleHook,
   ScalingGroup,
   ScalingInstance,
@@ -19,9 +20,11 @@ import { defined } from '../../api/defined.ts';
 import type { JsonObject } from '../../api/json.ts';
 import {
   type CloudApi,
+  impairedRequest,
   isOverEvent,
   isSpotAlone,
   scheduledEventsRequest,
+  statusChecks,
 } from '../../ports/index.ts';
 import { allPages, batchesOf, type CallOptions, type Clients, call, tagsOf } from './clients.ts';
 
@@ -222,6 +225,30 @@ const describeEvents = async (
   return statuses.flatMap(eventsOf);
 };
 
+const impairedOf = async (
+  clients: Clients,
+  check: ImpairedInstance['check'],
+  options: CallOptions,
+): Promise<readonly ImpairedInstance[]> => {
+  const { sdk, client } = await clients.ec2();
+  const statuses = await allPages(async (token) => {
+    const command = new sdk.DescribeInstanceStatusCommand({
+      ...impairedRequest(check),
+      MaxResults: 1000,
+      ...defined({ NextToken: token }),
+    });
+    const page = await call('DescribeInstanceStatus', options, (http) =>
+      client.send(command, http),
+    );
+    return { items: page.InstanceStatuses ?? [], next: page.NextToken };
+  });
+  return statuses.map(({ InstanceId = '', InstanceStatus, SystemStatus }) => {
+    const details = (check === 'instance' ? InstanceStatus : SystemStatus)?.Details ?? [];
+    const since = details.flatMap(({ ImpairedSince }) => ImpairedSince ?? [])[0];
+    return { instanceId: InstanceId, check, ...defined({ since: since?.toISOString() }) };
+  });
+};
+
 export const groupCalls = (
   clients: Clients,
 ): Pick<
@@ -233,9 +260,20 @@ export const groupCalls = (
   | 'terminateInGroup'
   | 'describeInstances'
   | 'describeScheduledEvents'
+  | 'describeImpairedInstances'
+  | 'rebootInstance'
   | 'describeLaunchTemplate'
 > => ({
   describeScheduledEvents: (options = {}) => describeEvents(clients, options),
+  describeImpairedInstances: async (options = {}) => {
+    const found = statusChecks.map((check) => impairedOf(clients, check, options));
+    return (await Promise.all(found)).flat();
+  },
+  rebootInstance: async (instanceId, options = {}) => {
+    const { sdk, client } = await clients.ec2();
+    const command = new sdk.RebootInstancesCommand({ InstanceIds: [instanceId] });
+    await call('RebootInstances', options, (http) => client.send(command, http));
+  },
   describeLaunchTemplate: async ({ id, version }, options = {}) => {
     const { sdk, client } = await clients.ec2();
     const command = new sdk.DescribeLaunchTemplateVersionsCommand({

@@ -17,8 +17,8 @@ import { type CloudApi, type KubeApi, readNodeGroup } from '../../ports/index.ts
 import { type CliContext, CommandError, type Connection, exitCodes } from '../context.ts';
 import { podsOn } from '../drain/read.ts';
 import { drainForRemoval } from '../drain/removal.ts';
-import { timeoutMs } from '../duration.ts';
 import { type Progress, progressOf } from '../progress.ts';
+import { timeoutMs } from './create.ts';
 import { collectNodeGroups } from './get.ts';
 import { oneName } from './one-name.ts';
 

@@ -86,6 +86,8 @@ export class Applier {
         return this.#hook(step, pass);
       case 'TerminateInstance':
         return this.#terminate(step, pass);
+      case 'RebootInstance':
+        return this.#reboot(step, pass);
       case 'Confirm':
         return this.#confirm(step, pass);
       case 'WithdrawCause':
@@ -182,6 +184,26 @@ export class Applier {
       const failures = (memory.terminate?.failures ?? 0) + 1;
       memory.terminate = { at, done, failures, message: error.message };
       log.warn('instance not terminated', { instanceId, code: error.code });
+    }
+    return 'learned';
+  }
+
+  async #reboot(step: StepOf<'RebootInstance'>, pass: Pass): Promise<Outcome> {
+    const { cloud, clock, journal, log } = this.#deps;
+    const { memory } = pass.recollection;
+    const at = clock.now();
+    const { instanceId } = step;
+    try {
+      if (cloud === undefined) throw new CloudError('Unsupported', 'no cloud is configured');
+      await cloud.rebootInstance(instanceId, { signal: pass.signal });
+      memory.reboot = { at, done: true, failures: 0 };
+      journalStep(journal, pass.disruption.metadata.name, step);
+    } catch (error) {
+      pass.signal.throwIfAborted();
+      if (!(error instanceof CloudError)) throw error;
+      const failures = (memory.reboot?.failures ?? 0) + 1;
+      memory.reboot = { at, done: false, failures, message: error.message };
+      log.warn('instance not rebooted', { instanceId, code: error.code });
     }
     return 'learned';
   }

@@ -189,6 +189,11 @@ export const journalStep = (
       });
       return;
     }
+    case 'RebootInstance': {
+      const { instanceId } = step;
+      journal.record({ type: 'instance:rebooted', subject, facts: { instanceId } });
+      return;
+    }
     case 'WithdrawCause':
       journal.record({ type: 'cause:withdrawn', subject, facts: { cause: step.causeId } });
       return;

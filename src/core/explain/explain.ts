@@ -138,6 +138,8 @@ export const explainStep = (step: Step): string => {
       const size = step.decrementDesired ? 'and let its group shrink' : 'and let it be replaced';
       return `terminate instance ${step.instanceId} ${size}`;
     }
+    case 'RebootInstance':
+      return `reboot instance ${step.instanceId}`;
     case 'WriteStatus':
       return `record in ${step.disruption}: ${phaseText[step.status.phase]}`;
     case 'Confirm':

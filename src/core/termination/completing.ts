@@ -12,6 +12,7 @@ import { kubeletIsReady } from './draining.ts';
 import { terminationBlocker } from './held.ts';
 import { completionDue, type KnownHook } from './hooks.ts';
 import type { Observation } from './observation.ts';
+import { mustReboot, reboot } from './rebooting.ts';
 import { type StatusChange, waitingFields, writeStatus } from './status.ts';
 import { isEndBlocker, isTakenBack, mustTerminate, terminate } from './terminating.ts';
 
@@ -77,6 +78,10 @@ export const decideCompleting = (observation: Observation, demand: Demand): Deci
       keptBy === undefined ? terminate(observation, demand) : whileKept(observation, keptBy);
     if (decided.waitingOn.length > 0) return decided;
   }
+  if (mustReboot(disruption, demand, disruption.status?.outcome)) {
+    const decided = reboot(observation, demand);
+    if (decided.waitingOn.length > 0) return decided;
+  }
   if (!isTakenBack(observation, demand)) return end(observation, demand);
   const leaving = isLeaving(observation);
   if (leaving === undefined) {
@@ -119,10 +124,8 @@ const end = (
   more: StatusChange = {},
 ): Decision => {
   const before = disruption.status;
-  const reboot = demand.followUp === 'Reboot' && before?.outcome !== 'Failed';
-  const done = reboot
-    ? 'drained and left cordoned: this version does not reboot instances'
-    : before?.message;
+  const isRebooted = mustReboot(disruption, demand, before?.outcome);
+  const done = isRebooted ? 'drained and rebooted; cordoned until it is healthy' : before?.message;
   const early = endedEarly(demand, before?.outcome);
   const message = early === undefined ? done : `${done ?? 'ended'}; ${early}`;
   const failed = before?.outcome === 'Failed' || before?.outcome === 'Forced';

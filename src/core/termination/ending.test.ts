@@ -58,11 +58,31 @@ describe('Completing', () => {
     expect(cause('Manual', 'Release')).toBe(0);
     expect(cause('SpotInterruption', 'Terminate')).toBe(0);
   });
-  it('says that it does not reboot', () => {
+  it('reboots an instance once, and keeps its marks until its cause is withdrawn', () => {
+    const cause = aManualCause({ kind: 'Repair', followUp: 'Reboot' });
+    const model = draining([cause], []);
+    model.at(5);
+    const done = model.settle();
+    expect(done.filter((step) => step === 'RebootInstance').length).toBe(1);
+    expect(done).not.toContain('TerminateInstance');
+    expect(model.status).toMatchObject({ phase: 'Ended', reboot: { askedAt: timePlus(5) } });
+    expect(model.observation.node?.spec.unschedulable).toBe(true);
+    model.causes([{ ...cause, cancelledAt: timePlus(600) }]);
+    model.at(600);
+    model.settle();
+    expect(model.observation.node?.spec.unschedulable ?? false).toBe(false);
+  });
+  it('asks for no second reboot after a restart before the first one shows', () => {
     const model = draining([aManualCause({ kind: 'Repair', followUp: 'Reboot' })], []);
     model.at(5);
-    model.settle();
-    expect(model.status?.message).toContain('does not reboot');
+    for (let i = 0; i < 20 && model.status?.reboot === undefined; i++) {
+      for (const step of decideDisruption(model.observation).steps) model.apply(step);
+    }
+    model.change({ memory: { hooks: new Map(), firstLookAt: tPlus(10) } });
+    model.at(10);
+    expect(model.settle()).not.toContain('RebootInstance');
+    model.at(126);
+    expect(model.settle()).toContain('RebootInstance');
   });
 });
 

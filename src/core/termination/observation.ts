@@ -5,6 +5,7 @@ import type { NodeDisruption, WaitingOn } from '../../api/disruption.ts';
 import type { Node, Pod } from '../../api/kube.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import type { StopTimes } from '../../api/stop-times.ts';
+import type { Ledger } from './turns.ts';
 
 /** eks: the two patches of EKS, and its 15 minutes. native: one patch with preconditions. */
 export type Compat = 'eks' | 'native';
@@ -24,6 +25,14 @@ export interface HookMemory {
   readonly failures: number;
   readonly message?: string;
   readonly result?: 'Completed' | 'Gone';
+}
+
+/** A call that acts on the instance: the last one, and how many failed in a row. */
+interface InstanceCall {
+  readonly at: EpochMs;
+  readonly done: boolean;
+  readonly failures: number;
+  readonly message?: string;
 }
 
 export interface Memory {
@@ -59,31 +68,11 @@ export interface Memory {
     readonly serving: number;
     readonly desired: number;
   };
-  readonly terminate?: {
-    readonly at: EpochMs;
-    readonly done: boolean;
-    readonly failures: number;
-    readonly message?: string;
-  };
+  readonly terminate?: InstanceCall;
+  readonly reboot?: InstanceCall;
 }
 
 export const noMemory: Memory = { hooks: new Map() };
-
-export interface Waiting {
-  readonly name: string;
-  readonly dueAt: EpochMs | undefined;
-}
-
-/** The state of a group's ledger, as one that waits sees it. */
-export interface Ledger {
-  readonly maxUnavailable: number;
-  /** How long one drain is given, in milliseconds. */
-  readonly drainMs: number;
-  /** Nodes out of service, including those whose turn has just come. */
-  readonly out: number;
-  /** All that wait, in any order. */
-  readonly waiting: readonly Waiting[];
-}
 
 export interface Observation {
   readonly disruption: NodeDisruption;

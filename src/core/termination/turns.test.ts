@@ -13,8 +13,7 @@ import {
   tPlus,
 } from '../../../test/builders/core-termination.ts';
 import { decideDisruption } from './decide.ts';
-import type { Ledger } from './observation.ts';
-import { awaitsTurn, isOutOfService, mayBegin, slotsOf } from './turns.ts';
+import { awaitsTurn, isOutOfService, type Ledger, mayBegin, slotsOf } from './turns.ts';
 
 const minutes = 60;
 const ledger = (more: Partial<Ledger> = {}): Ledger => ({

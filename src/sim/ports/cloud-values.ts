@@ -5,6 +5,7 @@ import { epochMs, formatKubeTime } from '../../api/brand.ts';
 import type {
   CloudInstance,
   HookCall,
+  ImpairedInstance,
   InstanceProfile,
   InstanceTypeFacts,
   LifecycleHook,
@@ -158,6 +159,19 @@ export const toScheduledEvents = (status: JsonObject): readonly ScheduledEvent[]
     notBefore: timeOf(event.NotBefore),
     isOver: isOverEvent(textOf(event.Description)),
   }));
+
+export const toImpaired = (
+  status: JsonObject,
+  check: ImpairedInstance['check'],
+): ImpairedInstance => {
+  const summary = objectOr(check === 'instance' ? status.InstanceStatus : status.SystemStatus);
+  const [since] = objects(summary.Details).flatMap(({ ImpairedSince }) => ImpairedSince ?? []);
+  return {
+    instanceId: textOf(status.InstanceId),
+    check,
+    ...defined({ since: since === undefined ? undefined : timeOf(since) }),
+  };
+};
 
 export const toInstanceType = (type: JsonObject): InstanceTypeFacts => ({
   name: textOf(type.InstanceType),

@@ -5,6 +5,7 @@ import type {
   CloudInstance,
   ClusterAccess,
   Image,
+  ImpairedInstance,
   InstanceTypeFacts,
   NewGroup,
   QueueMessage,
@@ -33,6 +34,7 @@ import {
   type WorldReceive,
 } from './cloud-calls.ts';
 import { hookCalls } from './cloud-hooks.ts';
+import { impairedInstances } from './cloud-status.ts';
 import { SimTemplates } from './cloud-templates.ts';
 import {
   numberOf,
@@ -222,17 +224,23 @@ export class SimCloudApi implements CloudApi {
   }
 
   async describeScheduledEvents(options: Options = {}): Promise<readonly ScheduledEvent[]> {
-    const input = scheduledEventsRequest();
-    const member = 'InstanceStatuses';
     const statuses = await this.#calls.all(
       'ec2',
       'DescribeInstanceStatus',
-      input,
-      member,
+      scheduledEventsRequest(),
+      'InstanceStatuses',
       options,
       toScheduledEvents,
     );
     return statuses.flat();
+  }
+
+  describeImpairedInstances(options: Options = {}): Promise<readonly ImpairedInstance[]> {
+    return impairedInstances(this.#calls, options);
+  }
+
+  async rebootInstance(instanceId: string, options: Options = {}): Promise<void> {
+    await this.#calls.send('ec2', 'RebootInstances', { InstanceIds: [instanceId] }, options);
   }
 
   async listStacks(options: Options = {}): Promise<readonly Stack[]> {

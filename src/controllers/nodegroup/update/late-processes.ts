@@ -6,6 +6,7 @@ import type { NodeGroup } from '../../../api/nodegroup.ts';
 import type { NodeGroupUpdate } from '../../../api/nodegroup-update.ts';
 import type { NodeGroupDeps } from '../deps.ts';
 import { tell } from '../tell.ts';
+import { suspendedOf } from './input.ts';
 
 /** Longer than a process stands still that is not taken for dead, and goes on. */
 const arrivesWithinMs = 5 * 60_000;
@@ -54,7 +55,7 @@ export const resumeLate = async (
     return isOfOthers && !isDone ? [update] : [];
   });
   const may = new Set(late.flatMap(({ status }) => status?.suspends ?? []));
-  const processes = (scaling.suspendedProcesses ?? []).filter((one) => may.has(one));
+  const processes = suspendedOf(scaling).filter((one) => may.has(one));
   if (processes.length === 0) return false;
   await deps.cloud.setProcesses({ name: scaling.name, processes, suspended: false }, { signal });
   memory.resumedFor = new Set([...resumedFor, ...late.map(({ metadata }) => metadata.uid)]);

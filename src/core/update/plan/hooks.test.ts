@@ -3,9 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { anInput, exactly } from '../../../../test/builders/core-update-plan.ts';
 import type { UpdateHooks } from '../../../api/update-hooks.ts';
 import { boundsOf } from './bounds.ts';
-import { hookSpreads } from './hooks.ts';
+import { type HookSpreads, hookSpreads } from './hooks.ts';
 import { simulate } from './simulate.ts';
-import type { HookSpreads } from './spread.ts';
 
 const job = { namespace: 'ops', cronJob: 'work' };
 

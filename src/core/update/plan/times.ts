@@ -7,8 +7,7 @@ import { defined } from '../../../api/defined.ts';
 import type { Condition } from '../../../api/kube.ts';
 import type { FullPod } from '../../../api/workloads.ts';
 import type { ActivityFacts, PlannedNode, TimeFacts } from '../preflight/snapshot.ts';
-import { defaultTimes } from './model.ts';
-import type { Spread } from './spread.ts';
+import { defaultTimes, type Spread } from './model.ts';
 
 /** What took longer was no start but a story of its own. */
 const longestBootSeconds = 900;

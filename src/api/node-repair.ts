@@ -1,0 +1,133 @@
+// NodeRepair (drover.dev/v1alpha1): one episode of ill health of one instance. `spec` names the
+// instance and when the episode began, `status` is the journal of what is decided and done.
+// NodeRepairPolicy is the part of NodeGroup.spec that EKS lacks. Nothing here decides.
+import type { KubeObject } from './kube.ts';
+
+export const repairActions = ['Replace', 'Reboot', 'NoAction'] as const;
+export type RepairAction = (typeof repairActions)[number];
+
+/**
+ * Drover's own rule for one condition; the most specific rule wins, EKS' overrides before these.
+ */
+export interface NodeRepairRule {
+  readonly condition: string;
+  /** A reason, or the beginning of one followed by `*`; absent = every reason. */
+  readonly reason?: string;
+  readonly waitSeconds?: number;
+  /** Tried in this order, each once; default: Replace. */
+  readonly actions?: readonly RepairAction[];
+}
+
+/** What Drover adds to EKS' nodeRepairConfig. */
+export interface NodeRepairPolicy {
+  /** Audit decides and reports, and changes nothing. Default: Enforce where repair is enabled. */
+  readonly mode?: 'Audit' | 'Enforce';
+  readonly rules?: readonly NodeRepairRule[];
+  /** How long the drain of a node may take that can still drain; default: the group's own. */
+  readonly drainTimeoutSeconds?: number;
+  /** An instance that is no node after this is repaired; 0 = never. Default: 15 minutes. */
+  readonly startupTimeoutSeconds?: number;
+  /** A node that is healthy for this long has recovered. Default: 3 minutes. */
+  readonly healthyDelaySeconds?: number;
+  /** Repairs start again this long after a breaker has closed. Default: 5 minutes. */
+  readonly stormCooldownSeconds?: number;
+}
+
+/** On a node: `hold` keeps it from being repaired, `now` skips its wait. On a NodeGroup: `hold`. */
+export const repairAnnotation = 'drover.dev/repair';
+/** On a node: `now` and `when-failed` keep its instance for forensics, `false` does not. */
+export const preserveAnnotation = 'drover.dev/preserve';
+
+/** See docs/designs/repair.md, one section per phase. */
+export const repairPhases = [
+  'Waiting',
+  'Blocked',
+  'WouldRepair',
+  'Repairing',
+  'Verifying',
+  'Succeeded',
+  'Failed',
+  'Cancelled',
+] as const;
+export type RepairPhase = (typeof repairPhases)[number];
+
+export const endedRepairPhases: readonly RepairPhase[] = ['Succeeded', 'Failed', 'Cancelled'];
+
+/** Why an eligible node is not repaired. */
+export const repairBlockers = [
+  'hold',
+  'preserve',
+  'update',
+  'draining',
+  'groupUnhealthy',
+  'zoneOutage',
+  'controlPlane',
+  'sameSignal',
+  'cooldown',
+  'parallel',
+  'ledger',
+  'ineffective',
+] as const;
+export type RepairBlockerKind = (typeof repairBlockers)[number];
+
+export interface RepairBlocker {
+  readonly kind: RepairBlockerKind;
+  readonly message: string;
+  /** RFC 3339; absent where no time ends it. */
+  readonly until?: string;
+}
+
+/** One condition of the episode, and when it was first seen; a flap does not move that. */
+export interface RepairFinding {
+  readonly condition: string;
+  readonly reason: string;
+  readonly since: string;
+  readonly message?: string;
+}
+
+export interface RepairAttempt {
+  readonly action: RepairAction;
+  /** The id of its cause on the NodeDisruption: the intent, written before the cause. */
+  readonly causeId: string;
+  readonly startedAt: string;
+  /** Of the machine at that time: a reboot has happened once it differs. */
+  readonly bootId?: string;
+  readonly endedAt?: string;
+  readonly outcome?: 'Succeeded' | 'Failed';
+  readonly message?: string;
+}
+
+export interface NodeRepairSpec {
+  readonly nodeGroup: string;
+  readonly instanceId: string;
+  readonly node?: { readonly name: string; readonly uid: string };
+  readonly availabilityZone?: string;
+  /** When the episode began: waits are counted from here on. RFC 3339. */
+  readonly unhealthySince: string;
+  readonly condition: string;
+  readonly reason: string;
+}
+
+export interface NodeRepairStatus {
+  readonly phase: RepairPhase;
+  readonly message?: string;
+  readonly findings?: readonly RepairFinding[];
+  /** What is done next. */
+  readonly action?: RepairAction;
+  readonly eligibleAt?: string;
+  readonly blockedBy?: readonly RepairBlocker[];
+  /** A breaker closed; until then the group starts no repair. */
+  readonly cooldownUntil?: string;
+  readonly attempts?: readonly RepairAttempt[];
+  /** The instance that took its place. */
+  readonly replacement?: string;
+  readonly endedAt?: string;
+}
+
+export interface NodeRepair extends KubeObject {
+  readonly spec: NodeRepairSpec;
+  readonly status?: NodeRepairStatus;
+}
+
+/** Ended repairs that are kept for each group. */
+export const keptRepairs = 20;

@@ -1,0 +1,2 @@
+// Public entry of the repair controller.
+export { createRepairController } from './controller.ts';

@@ -1,0 +1,105 @@
+// What the repair controller looks at: informers, the members of a group, launch times of instances
+// without a node, EC2's status checks. Remembers which nodes it has seen. Decides nothing.
+import { type EpochMs, epochMs, instanceIdOfProviderId, parseTime } from '../../api/brand.ts';
+import type { ScalingGroup } from '../../api/cloud.ts';
+import type { Node } from '../../api/kube.ts';
+import type { NodeRepair } from '../../api/node-repair.ts';
+import type { NodeGroup } from '../../api/nodegroup.ts';
+import type { ImpairedCheck } from '../../core/health/index.ts';
+import { isMember, type RepairObservation, repairObservation } from '../../core/repair/index.ts';
+import { CloudError } from '../../ports/index.ts';
+import { type Change, describeError } from '../../runtime/index.ts';
+import { nodeOfInstance } from '../informers.ts';
+import type { RepairDeps } from './controller.ts';
+
+/** EC2 runs its status checks every minute. */
+const checksKeptMs = 60_000;
+const maxRemembered = 20_000;
+
+type Impaired = ReadonlyMap<string, readonly ImpairedCheck[]>;
+
+export class Observer {
+  readonly #deps: RepairDeps;
+  /** Instances whose Node object this process saw go, and when. */
+  readonly #missed = new Map<string, EpochMs>();
+  readonly #launched = new Map<string, EpochMs>();
+  #checks: { readonly at: EpochMs; readonly impaired: Impaired } | undefined;
+
+  constructor(deps: RepairDeps) {
+    this.#deps = deps;
+  }
+
+  /** Call for each change of a node. */
+  saw({ kind, object }: Change<Node>): void {
+    const id = instanceIdOfProviderId(object.spec.providerID);
+    if (id === undefined) return;
+    if (kind !== 'removed') {
+      this.#missed.delete(id);
+      return;
+    }
+    if (this.#missed.size >= maxRemembered) this.#missed.clear();
+    this.#missed.set(id, this.#deps.clock.now());
+  }
+
+  /** Throws CloudError. */
+  async observe(
+    group: NodeGroup,
+    of: { readonly scaling: ScalingGroup; readonly repairs: readonly NodeRepair[] },
+    signal: AbortSignal,
+  ): Promise<RepairObservation> {
+    const { nodes, disruptions, clock } = this.#deps;
+    const { scaling, repairs } = of;
+    await this.#askLaunches(scaling, signal);
+    const impaired = await this.#impaired(signal);
+    return repairObservation({
+      group,
+      scaling,
+      repairs,
+      nodeOf: (id) => nodeOfInstance(nodes, id),
+      nodes: nodes.list(),
+      disruptionOf: (id) => disruptions.get(id),
+      launchedAt: this.#launched,
+      missedSince: this.#missed,
+      impaired,
+      now: clock.now(),
+    });
+  }
+
+  /** Launch times of members without a Node object: few, and asked for once. */
+  async #askLaunches(scaling: ScalingGroup, signal: AbortSignal): Promise<void> {
+    const { cloud, nodes } = this.#deps;
+    const unknown = scaling.instances
+      .filter(isMember)
+      .map(({ instanceId }) => instanceId)
+      .filter((id) => !this.#launched.has(id) && nodeOfInstance(nodes, id) === undefined);
+    if (unknown.length === 0) return;
+    if (this.#launched.size >= maxRemembered) this.#launched.clear();
+    for (const { instanceId, launchTime } of await cloud.describeInstances(unknown, { signal })) {
+      const at = parseTime(launchTime);
+      if (at !== undefined) this.#launched.set(instanceId, at);
+    }
+  }
+
+  /** What was known last where EC2 does not answer: repairs do not wait for its checks. */
+  async #impaired(signal: AbortSignal): Promise<Impaired> {
+    const { cloud, clock, log } = this.#deps;
+    const now = clock.now();
+    if (this.#checks !== undefined && now - this.#checks.at < checksKeptMs) {
+      return this.#checks.impaired;
+    }
+    try {
+      const found = await cloud.describeImpairedInstances({ signal });
+      const impaired = new Map<string, ImpairedCheck[]>();
+      for (const { instanceId, check, since } of found) {
+        const checks = impaired.get(instanceId) ?? [];
+        impaired.set(instanceId, [...checks, { check, since: parseTime(since) }]);
+      }
+      this.#checks = { at: now, impaired };
+    } catch (error) {
+      if (!(error instanceof CloudError)) throw error;
+      log.warn('status checks not read', { error: describeError(error) });
+      this.#checks = { at: epochMs(now), impaired: this.#checks?.impaired ?? new Map() };
+    }
+    return this.#checks.impaired;
+  }
+}

@@ -1,0 +1,92 @@
+// Makes the observation of one group's repairs out of what the cluster and the cloud say of it. The
+// controller and the command line share it, so that both decide on the same facts. Pure.
+import { type EpochMs, epochMs, parseTime } from '../../api/brand.ts';
+import type { ScalingGroup, ScalingInstance } from '../../api/cloud.ts';
+import { defined } from '../../api/defined.ts';
+import { marks, type NodeDisruption } from '../../api/disruption.ts';
+import type { Node } from '../../api/kube.ts';
+import type { NodeRepair } from '../../api/node-repair.ts';
+import type { NodeGroup } from '../../api/nodegroup.ts';
+import { type HealthFacts, healthOf, type ImpairedCheck } from '../health/index.ts';
+import type { ClusterNode, RepairMember, RepairObservation } from './observation.ts';
+import { repairTimesOf } from './policy.ts';
+
+export interface RepairFacts {
+  readonly group: NodeGroup;
+  readonly scaling: ScalingGroup;
+  /** The node of an instance of the group. */
+  readonly nodeOf: (instanceId: string) => Node | undefined;
+  readonly nodes: readonly Node[];
+  /** All of the group. */
+  readonly repairs: readonly NodeRepair[];
+  readonly disruptionOf: (instanceId: string) => NodeDisruption | undefined;
+  /** Of instances without a Node object. */
+  readonly launchedAt: ReadonlyMap<string, EpochMs>;
+  readonly missedSince: ReadonlyMap<string, EpochMs>;
+  readonly impaired: ReadonlyMap<string, readonly ImpairedCheck[]>;
+  readonly now: EpochMs;
+}
+
+const zoneLabel = 'topology.kubernetes.io/zone';
+
+const readyOf = (node: Node) => node.status.conditions?.find(({ type }) => type === 'Ready');
+
+const isInService = (node: Node): boolean =>
+  readyOf(node)?.status === 'True' &&
+  node.metadata.labels?.[marks.excludeFromLoadBalancers] === undefined &&
+  node.spec.taints?.some(({ key }) => key === marks.disruptedTaint) !== true;
+
+const healthFacts = (facts: RepairFacts, instanceId: string): HealthFacts => ({
+  node: facts.nodeOf(instanceId),
+  ...defined({
+    launchedAt: facts.launchedAt.get(instanceId),
+    missedSince: facts.missedSince.get(instanceId),
+    impaired: facts.impaired.get(instanceId),
+  }),
+  startupTimeoutMs: repairTimesOf(facts.group).startupTimeoutMs,
+  now: facts.now,
+});
+
+const memberOf = (
+  facts: RepairFacts,
+  { instanceId, availabilityZone }: ScalingInstance,
+): RepairMember => {
+  const node = facts.nodeOf(instanceId);
+  return {
+    instanceId,
+    availabilityZone,
+    node,
+    health: healthOf(healthFacts(facts, instanceId)),
+    isInService: node !== undefined && isInService(node),
+  };
+};
+
+/** Instances that Auto Scaling has in service; the others start, stand by or end. */
+export const isMember = ({ lifecycleState }: ScalingInstance): boolean =>
+  lifecycleState === 'InService';
+
+const clusterNode = (node: Node): ClusterNode => {
+  const ready = readyOf(node);
+  const since = ready?.lastTransitionTime ?? node.metadata.creationTimestamp;
+  return {
+    zone: node.metadata.labels?.[zoneLabel] ?? '',
+    ready: ready?.status ?? 'Unknown',
+    since: parseTime(since) ?? epochMs(0),
+  };
+};
+
+export const repairObservation = (facts: RepairFacts): RepairObservation => {
+  const { group, scaling, repairs, nodes, now } = facts;
+  const members = scaling.instances.filter(isMember).map((one) => memberOf(facts, one));
+  const ids = [
+    ...members.map(({ instanceId }) => instanceId),
+    ...repairs.map(({ spec }) => spec.instanceId),
+  ];
+  const disruptions = new Map<string, NodeDisruption>();
+  for (const id of ids) {
+    const disruption = facts.disruptionOf(id);
+    if (disruption !== undefined) disruptions.set(id, disruption);
+  }
+  const desired = scaling.desiredCapacity;
+  return { group, desired, members, repairs, disruptions, cluster: nodes.map(clusterNode), now };
+};

@@ -1,0 +1,328 @@
+// When a node is repaired, and what keeps it from that: tables over the pure decision. The rows of
+// other systems' tests are named where they were taken as examples.
+import { describe, expect, it } from 'vitest';
+import {
+  aMember,
+  aRepair,
+  aRepairGroup,
+  aRepairObservation,
+  atMinute,
+  bad,
+  healthyMembers,
+  idOf,
+  outlookOf,
+  timeAt,
+  verdictOf,
+} from '../../../test/builders/core-repair.ts';
+import { aDisruption, aManualCause } from '../../../test/builders/core-termination.ts';
+import type { NodeRepairStatus } from '../../api/node-repair.ts';
+import type { NodeGroupSpec } from '../../api/nodegroup.ts';
+import { decideRepairs, type RepairObservation } from './index.ts';
+
+const silent = (n: number, m: number, since = 0, more = {}) =>
+  aMember(n, m, { conditions: [bad(since)], ...more });
+
+/** One silent node since minute 0 among healthy ones, looked at in minute `m`. */
+const oneOf = (size: number, m: number, more: Partial<RepairObservation> = {}) =>
+  aRepairObservation(m, [silent(1, m), ...healthyMembers(2, size, m)], more);
+
+const spec = (more: Partial<NodeGroupSpec>) => ({ group: aRepairGroup(more) });
+
+describe('a wait', () => {
+  it('opens an episode at once, and is 30 minutes from its start', () => {
+    const plan = decideRepairs(oneOf(3, 0.5));
+    expect(plan.steps).toMatchObject([
+      { kind: 'OpenRepair', name: `${idOf(1)}-1`, spec: { unhealthySince: timeAt(0) } },
+    ]);
+    const repairs = [aRepair(1, 0)];
+    expect(verdictOf(oneOf(3, 29.9, { repairs }), 1)).toBe('Waiting');
+    expect(verdictOf(oneOf(3, 30, { repairs }), 1)).toBe('Repairing');
+    expect(outlookOf(decideRepairs(oneOf(3, 5, { repairs })), 1)?.status.eligibleAt).toBe(
+      timeAt(30),
+    );
+  });
+
+  it('is looked at again exactly when it is over', () => {
+    const { nextCheckAt } = decideRepairs(oneOf(3, 29.9, { repairs: [aRepair(1, 0)] }));
+    expect(nextCheckAt).toBe(atMinute(30));
+  });
+
+  it('is 10 minutes for accelerators, and what an override or a rule says for its reason', () => {
+    const gpu = (reason: string, m: number, more: Partial<NodeGroupSpec> = {}) => {
+      const member = aMember(1, m, {
+        conditions: [bad(0, { type: 'AcceleratedHardwareReady', status: 'False', reason })],
+      });
+      const all = [member, ...healthyMembers(2, 3, m)];
+      const repairs = [aRepair(1, 0)];
+      const { status } =
+        outlookOf(decideRepairs(aRepairObservation(m, all, { repairs, ...spec(more) })), 1) ?? {};
+      return `${status?.phase} ${status?.action ?? '-'}`;
+    };
+    expect(gpu('NvidiaXID79Error', 9)).toBe('Waiting Replace');
+    expect(gpu('NvidiaXID79Error', 10)).toBe('Repairing Replace');
+    expect(gpu('NvidiaXID94Error', 10)).toBe('Repairing Reboot');
+    expect(gpu('DCGMDiagnosticFailure', 60)).toBe('Cancelled -');
+    const nodeRepairConfigOverrides = [
+      {
+        nodeMonitoringCondition: 'AcceleratedHardwareReady',
+        nodeUnhealthyReason: 'NvidiaXID79Error',
+        minRepairWaitTimeMins: 45,
+        repairAction: 'Reboot' as const,
+      },
+    ];
+    const config = { enabled: true, nodeRepairConfigOverrides };
+    expect(gpu('NvidiaXID79Error', 44, { nodeRepairConfig: config })).toBe('Waiting Reboot');
+    expect(gpu('NvidiaXID79Error', 45, { nodeRepairConfig: config })).toBe('Repairing Reboot');
+    expect(gpu('NvidiaXID74Error', 10, { nodeRepairConfig: config })).toBe('Repairing Replace');
+    const rules = [
+      { condition: 'AcceleratedHardwareReady', waitSeconds: 60 },
+      { condition: 'AcceleratedHardwareReady', reason: 'NvidiaXID*', waitSeconds: 1200 },
+    ];
+    expect(gpu('NvidiaXID74Error', 19, { nodeRepair: { rules } })).toBe('Waiting Replace');
+    expect(gpu('NvidiaFabricError', 2, { nodeRepair: { rules } })).toBe('Repairing Replace');
+    expect(gpu('NvidiaXID79Error', 44, { nodeRepairConfig: config, nodeRepair: { rules } })).toBe(
+      'Waiting Reboot',
+    );
+  });
+
+  it('is not begun again by a flap, a second reason or a restart', () => {
+    const findings = [{ condition: 'Ready', reason: 'NodeStatusUnknown', since: timeAt(0) }];
+    const repairs = [aRepair(1, 0, { phase: 'Waiting', findings })];
+    // NotReady again since minute 25, after a good minute, and for another reason.
+    const conditions = [bad(25, { status: 'False', reason: 'KubeletNotReady' })];
+    const again = (m: number) =>
+      aRepairObservation(m, [aMember(1, m, { conditions }), ...healthyMembers(2, 3, m)], {
+        repairs,
+      });
+    expect(verdictOf(again(29), 1)).toBe('Waiting');
+    expect(verdictOf(again(30), 1)).toBe('Repairing');
+  });
+
+  it('of one condition does not shorten that of another', () => {
+    const conditions = [
+      bad(0, { type: 'KernelReady', status: 'False', reason: 'KernelBug' }),
+      bad(15, { type: 'AcceleratedHardwareReady', status: 'False', reason: 'NvidiaXID79Error' }),
+    ];
+    const both = (m: number) =>
+      aRepairObservation(m, [aMember(1, m, { conditions }), ...healthyMembers(2, 3, m)], {
+        repairs: [aRepair(1, 0)],
+      });
+    expect(outlookOf(decideRepairs(both(16)), 1)?.status.eligibleAt).toBe(timeAt(25));
+    expect(verdictOf(both(24), 1)).toBe('Waiting');
+  });
+
+  it('ends when the node is healthy for three minutes, and not before', () => {
+    const conditions = [bad(20, { status: 'True', reason: 'KubeletReady' })];
+    const good = (m: number) =>
+      aRepairObservation(m, [aMember(1, m, { conditions }), ...healthyMembers(2, 3, m)], {
+        repairs: [aRepair(1, 0)],
+      });
+    expect(verdictOf(good(22.9), 1)).toBe('Waiting');
+    expect(verdictOf(good(23), 1)).toBe('Cancelled');
+    expect(verdictOf(good(31), 1)).toBe('Cancelled');
+  });
+
+  it('is skipped by an operator who asks for the repair now', () => {
+    const annotations = { 'drover.dev/repair': 'now' };
+    const all = [silent(1, 2, 0, { annotations }), ...healthyMembers(2, 3, 2)];
+    expect(verdictOf(aRepairObservation(2, all, { repairs: [aRepair(1, 0)] }), 1)).toBe(
+      'Repairing',
+    );
+  });
+});
+
+describe('a node is never repaired', () => {
+  it('where node repair is off, and only audited in audit mode', () => {
+    expect(verdictOf(oneOf(3, 40, spec({ nodeRepairConfig: { enabled: false } })), 1)).toBe('none');
+    const { nodeRepairConfig: _none, ...rest } = aRepairGroup().spec;
+    const plain = { ...aRepairGroup(), spec: rest };
+    expect(verdictOf(oneOf(3, 40, { group: plain }), 1)).toBe('none');
+    const audit = spec({ nodeRepair: { mode: 'Audit' } });
+    const plan = decideRepairs(oneOf(3, 40, { repairs: [aRepair(1, 0)], ...audit }));
+    expect(outlookOf(plan, 1)?.status).toMatchObject({ phase: 'WouldRepair', action: 'Replace' });
+    expect(plan.steps.map(({ kind }) => kind)).toEqual(['WriteRepair']);
+  });
+
+  it('for pressure, or for a condition that no rule names', () => {
+    const of = (type: string, status: 'True' | 'False') => {
+      const conditions = [bad(0, { type, status, reason: 'r' })];
+      const all = [aMember(1, 90, { conditions }), ...healthyMembers(2, 3, 90)];
+      return verdictOf(aRepairObservation(90, all), 1);
+    };
+    expect(of('MemoryPressure', 'True')).toBe('none');
+    expect(of('SomethingElse', 'False')).toBe('none');
+    expect(of('NetworkingReady', 'False')).not.toBe('none');
+  });
+
+  it('while an operator, an update or another cause holds it', () => {
+    const held = (annotations: Readonly<Record<string, string>>) => {
+      const all = [silent(1, 40, 0, { annotations }), ...healthyMembers(2, 3, 40)];
+      return verdictOf(aRepairObservation(40, all, { repairs: [aRepair(1, 0)] }), 1);
+    };
+    expect(held({ 'drover.dev/repair': 'hold' })).toBe('Blocked hold');
+    expect(held({ 'drover.dev/preserve': 'now' })).toBe('Blocked preserve');
+    expect(held({ 'drover.dev/preserve': 'when-failed' })).toBe('Blocked preserve');
+    expect(held({ 'drover.dev/preserve': 'false' })).toBe('Repairing');
+    const repairs = [aRepair(1, 0)];
+    const drained = {
+      ...aDisruption([aManualCause()]),
+      metadata: { ...aDisruption().metadata, name: idOf(1) },
+    };
+    const disruptions = new Map([[idOf(1), drained]]);
+    expect(verdictOf(oneOf(3, 40, { repairs, disruptions }), 1)).toBe('Blocked draining');
+    // Who has it in hand may end it: no episode is opened beside that.
+    expect(verdictOf(oneOf(3, 40, { disruptions }), 1)).toBe('none');
+  });
+});
+
+describe('breakers', () => {
+  /** `ill` of `size` nodes silent since minutes that are far apart, each eligible. */
+  const some = (ill: number, size: number, more: Partial<NodeGroupSpec> = {}) => {
+    const m = 400;
+    const members = [
+      ...Array.from({ length: ill }, (_, index) => silent(index + 1, m, index * 15)),
+      ...healthyMembers(ill + 1, size, m),
+    ];
+    const repairs = Array.from({ length: ill }, (_, index) => aRepair(index + 1, index * 15));
+    return aRepairObservation(m, members, { repairs, ...spec(more) });
+  };
+  it.each([
+    // Karpenter's and Cluster API's rows.
+    [3, 10, {}, 'Blocked groupUnhealthy'],
+    [1, 3, {}, 'Repairing'],
+    [2, 10, {}, 'Repairing'],
+    [2, 6, {}, 'Blocked groupUnhealthy'],
+    [1, 6, {}, 'Repairing'],
+    // EKS: no percentage up to five nodes.
+    [3, 5, {}, 'Repairing'],
+    [4, 6, { maxUnhealthyNodeThresholdCount: 4 }, 'Repairing'],
+    [5, 6, { maxUnhealthyNodeThresholdCount: 4 }, 'Blocked groupUnhealthy'],
+    [2, 6, { maxUnhealthyNodeThresholdPercentage: 40 }, 'Repairing'],
+    [3, 6, { maxUnhealthyNodeThresholdPercentage: 40 }, 'Blocked groupUnhealthy'],
+    [4, 7, { maxUnhealthyNodeThresholdPercentage: 60 }, 'Repairing'],
+    [1, 3, { maxUnhealthyNodeThresholdPercentage: 20 }, 'Repairing'],
+  ])('of the group: %i of %i ill, %o: %s', (ill, size, config, expected) => {
+    expect(verdictOf(some(ill, size, { nodeRepairConfig: { enabled: true, ...config } }), 1)).toBe(
+      expected,
+    );
+  });
+
+  it('let as many repairs run at once as asked for, else as an update may take', () => {
+    const running = (more: Partial<NodeGroupSpec>) =>
+      decideRepairs(some(4, 5, more)).outlook.filter(({ status }) => status.phase === 'Repairing')
+        .length;
+    expect(running({})).toBe(1);
+    expect(running({ updateConfig: { maxUnavailable: 3 } })).toBe(3);
+    const config = (more: object) => ({ nodeRepairConfig: { enabled: true, ...more } });
+    expect(running(config({ maxParallelNodesRepairedCount: 2 }))).toBe(2);
+    // Of the unhealthy nodes.
+    expect(running(config({ maxParallelNodesRepairedPercentage: 50 }))).toBe(2);
+    expect(verdictOf(some(4, 5), 2)).toBe('Blocked parallel');
+  });
+
+  it('of a zone hold its nodes, and no others', () => {
+    const m = 400;
+    const of = (n: number, zone: string, since?: number) =>
+      aMember(n, m, { zone, ...(since === undefined ? {} : { conditions: [bad(since)] }) });
+    const members = [
+      of(1, 'a', 0),
+      of(2, 'a', 20),
+      of(3, 'a'),
+      ...[4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14].map((n) => of(n, 'b')),
+      of(15, 'c', 40),
+    ];
+    const repairs = [aRepair(1, 0), aRepair(2, 20), aRepair(15, 40)];
+    const observation = aRepairObservation(m, members, { repairs });
+    expect(verdictOf(observation, 1)).toContain('zoneOutage');
+    expect(verdictOf(observation, 15)).toBe('Repairing');
+  });
+
+  it('of the control plane hold all when a third of the cluster falls silent together', () => {
+    const m = 60;
+    const gone = [1, 2, 3].map((n) => silent(n, m, n / 2));
+    const repairs = [1, 2, 3].map((n) => aRepair(n, n / 2));
+    const of = (size: number) =>
+      verdictOf(aRepairObservation(m, [...gone, ...healthyMembers(4, size, m)], { repairs }), 1);
+    expect(of(10)).toContain('controlPlane');
+    expect(of(11)).not.toContain('controlPlane');
+    const two = [silent(1, m), silent(2, m)];
+    const few = aRepairObservation(m, [...two, aMember(3, m)], { repairs: repairs.slice(0, 2) });
+    expect(verdictOf(few, 1)).toBe('Repairing');
+  });
+
+  it('stop one signal that many nodes send within ten minutes', () => {
+    const m = 60;
+    const marked = (n: number, since: number) =>
+      aMember(n, m, {
+        conditions: [bad(since, { type: 'KernelReady', status: 'False', reason: 'KernelBug' })],
+      });
+    const config = { nodeRepairConfig: { enabled: true, maxUnhealthyNodeThresholdCount: 99 } };
+    const repairs = [1, 2, 3].map((n) => aRepair(n, 0));
+    const of = (last: number, size: number) => {
+      const members = [marked(1, 0), marked(2, 5), marked(3, last), ...healthyMembers(4, size, m)];
+      return verdictOf(aRepairObservation(m, members, { repairs, ...spec(config) }), 1);
+    };
+    expect(of(10, 15)).toContain('sameSignal');
+    expect(of(11, 15)).toBe('Repairing');
+    expect(of(10, 16)).toBe('Repairing');
+  });
+
+  it('count no blip', () => {
+    const m = 400;
+    const members = [
+      silent(1, m),
+      silent(2, m, 397.5),
+      silent(3, m, 398),
+      ...healthyMembers(4, 10, m),
+    ];
+    const repairs = [aRepair(1, 0)];
+    expect(verdictOf(aRepairObservation(m, members, { repairs }), 1)).toBe('Repairing');
+  });
+
+  it('rest for five minutes after they have closed, and again when they trip meanwhile', () => {
+    const m = 400;
+    const blocked: NodeRepairStatus = {
+      phase: 'Blocked',
+      blockedBy: [{ kind: 'groupUnhealthy', message: 'm' }],
+    };
+    const repairs = [aRepair(1, 0, blocked)];
+    const closed = oneOf(10, m, { repairs });
+    expect(verdictOf(closed, 1)).toBe('Blocked cooldown');
+    const resting = outlookOf(decideRepairs(closed), 1)?.status ?? { phase: 'Waiting' as const };
+    expect(resting.cooldownUntil).toBe(timeAt(m + 5));
+    const later = (at: number) => oneOf(10, at, { repairs: [aRepair(1, 0, resting)] });
+    expect(verdictOf(later(m + 4.9), 1)).toBe('Blocked cooldown');
+    expect(verdictOf(later(m + 5), 1)).toBe('Repairing');
+    // A second process reads the same from the record; a tripped breaker starts over.
+    const tripped = some(3, 10);
+    expect(verdictOf({ ...tripped, repairs: [aRepair(1, 0, resting)] }, 1)).toBe(
+      'Blocked groupUnhealthy',
+    );
+  });
+
+  it('keep a serving node until the group has room in its disruption ledger', () => {
+    const conditions = [bad(0, { type: 'KernelReady', status: 'False', reason: 'KernelBug' })];
+    const m = 40;
+    const repairs = [aRepair(1, 0)];
+    const whole = [aMember(1, m, { conditions }), ...healthyMembers(2, 3, m)];
+    expect(verdictOf(aRepairObservation(m, whole, { repairs }), 1)).toBe('Repairing');
+    const short = [aMember(1, m, { conditions }), silent(2, m, 39), aMember(3, m)];
+    expect(verdictOf(aRepairObservation(m, short, { repairs }), 1)).toBe('Blocked ledger');
+  });
+
+  it('wait longer and longer where repairs do not help', () => {
+    const failed = (m: number): NodeRepairStatus => ({
+      phase: 'Failed',
+      endedAt: timeAt(m),
+    });
+    const of = (m: number, ...ends: readonly number[]) => {
+      const past = ends.map((end, i) => aRepair(10 + i, end - 30, failed(end)));
+      return verdictOf(oneOf(3, m, { repairs: [aRepair(1, 300), ...past] }), 1);
+    };
+    expect(of(400, 395)).toBe('Repairing');
+    expect(of(404, 380, 395)).toBe('Blocked ineffective');
+    expect(of(405, 380, 395)).toBe('Repairing');
+    expect(of(414, 360, 380, 395)).toBe('Blocked ineffective');
+    expect(of(415, 360, 380, 395)).toBe('Repairing');
+  });
+});

@@ -1,0 +1,183 @@
+// Decides the repairs of one group: which episodes open, wait, are blocked, start, are proven or
+// end. A repair ends as a cause Repair on a NodeDisruption; nothing is drained or terminated here.
+// Pure.
+import { type EpochMs, epochMs, formatTime, parseTime } from '../../api/brand.ts';
+import { jsonEqual } from '../../api/json.ts';
+import {
+  endedRepairPhases,
+  keptRepairs,
+  type NodeRepair,
+  type NodeRepairStatus,
+} from '../../api/node-repair.ts';
+import { mergedFindings, repairable, repairName } from './episode.ts';
+import type {
+  RepairMember,
+  RepairObservation,
+  RepairOutlook,
+  RepairPlan,
+  RepairStep,
+} from './observation.ts';
+import { repairModeOf } from './policy.ts';
+import { nextRepairing, nextVerifying } from './running.ts';
+import { cooldownOf, nextWaiting, othersCauses, type Taken } from './waiting.ts';
+
+/** How soon a group with an open repair is looked at again, and one without. */
+const lookAgainMs = 30_000;
+const restMs = 60_000;
+
+const isOpen = ({ status }: NodeRepair): boolean =>
+  status === undefined || !endedRepairPhases.includes(status.phase);
+
+/** It has decided its act, or is proving its effect. */
+const isRunning = ({ status }: NodeRepair): boolean =>
+  status?.phase === 'Repairing' || status?.phase === 'Verifying';
+
+const byAge = (a: NodeRepair, b: NodeRepair): number =>
+  a.spec.unhealthySince.localeCompare(b.spec.unhealthySince) ||
+  (a.metadata.name < b.metadata.name ? -1 : 1);
+
+/** Ready first: a group that is being made or deleted has no repairs. */
+const isRepairing = ({ group }: RepairObservation): boolean =>
+  repairModeOf(group) !== 'Off' &&
+  group.status?.createdAt !== undefined &&
+  group.metadata.deletionTimestamp === undefined;
+
+/** The episode of a member that has fallen ill; undefined: none is to be opened. */
+const opened = (
+  { group, repairs, disruptions, now }: RepairObservation,
+  member: RepairMember,
+): Extract<RepairStep, { kind: 'OpenRepair' }> | undefined => {
+  if (member.health.state !== 'Unhealthy') return undefined;
+  const [first] = repairable(group, member.health);
+  if (first === undefined) return undefined;
+  const { instanceId, availabilityZone, node } = member;
+  if (repairs.some((one) => isOpen(one) && one.spec.instanceId === instanceId)) return undefined;
+  // Whoever drains it has it in hand; a repair that had it begins no second one.
+  if (othersCauses(disruptions.get(instanceId)).length > 0) return undefined;
+  const name = repairName(instanceId, repairs);
+  const { condition, reason, since } = first;
+  return {
+    kind: 'OpenRepair',
+    name,
+    spec: {
+      nodeGroup: group.metadata.name,
+      instanceId,
+      ...(node === undefined ? {} : { node: { name: node.metadata.name, uid: node.metadata.uid } }),
+      availabilityZone,
+      unhealthySince: formatTime(epochMs(Math.min(since, now))),
+      condition,
+      reason: reason.slice(0, 128),
+    },
+  };
+};
+
+/** A repair that its group no longer wants; what runs goes on, since its instance may be gone. */
+const switchedOff = (repair: NodeRepair, { now }: RepairObservation): NodeRepairStatus => {
+  const { blockedBy: _blocked, action: _action, ...rest } = repair.status ?? {};
+  const message = 'node repair was switched off';
+  return { ...rest, phase: 'Cancelled', message, endedAt: formatTime(now) };
+};
+
+const write = (repair: NodeRepair, status: NodeRepairStatus): readonly RepairStep[] => {
+  if (jsonEqual(repair.status, status)) return [];
+  const { name, resourceVersion } = repair.metadata;
+  return [{ kind: 'WriteRepair', name, resourceVersion, status }];
+};
+
+/** Ended repairs beyond those that are kept, oldest first. */
+const forgotten = ({ repairs }: RepairObservation): readonly RepairStep[] =>
+  repairs
+    .filter((repair) => !isOpen(repair))
+    .toSorted((a, b) => (b.status?.endedAt ?? '').localeCompare(a.status?.endedAt ?? ''))
+    .slice(keptRepairs)
+    .map(({ metadata: { name, uid } }) => ({ kind: 'DeleteRepair', name, uid }));
+
+const takenAtFirst = (observation: RepairObservation): Taken => {
+  const { repairs, members } = observation;
+  const open = repairs.filter(isOpen);
+  const closing = open.map((repair) => {
+    const member = members.find(({ instanceId }) => instanceId === repair.spec.instanceId);
+    return cooldownOf(repair, observation, member) ?? 0;
+  });
+  const noted = repairs.map(({ status }) => parseTime(status?.cooldownUntil) ?? 0);
+  return {
+    running: open.filter(isRunning).length,
+    cooldownUntil: Math.max(0, ...closing, ...noted),
+  };
+};
+
+interface Pass {
+  readonly steps: RepairStep[];
+  readonly outlook: RepairOutlook[];
+  readonly wakeAt: (EpochMs | undefined)[];
+}
+
+const outlookOf = ({ metadata: { name }, spec }: NodeRepair, status: NodeRepairStatus) => ({
+  name,
+  spec,
+  status,
+});
+
+const look = (
+  repair: NodeRepair,
+  observation: RepairObservation,
+  taken: Taken,
+  pass: Pass,
+): Taken => {
+  if (isRunning(repair)) {
+    const next =
+      repair.status?.phase === 'Verifying'
+        ? nextVerifying(repair, observation)
+        : nextRepairing(repair, observation);
+    pass.steps.push(...write(repair, next.status), ...next.steps);
+    pass.outlook.push(outlookOf(repair, next.status));
+    return taken;
+  }
+  const isOff = !isRepairing(observation);
+  const next = isOff
+    ? { status: switchedOff(repair, observation), wakeAt: [] }
+    : nextWaiting(repair, observation, taken);
+  pass.steps.push(...write(repair, next.status));
+  pass.outlook.push(outlookOf(repair, next.status));
+  pass.wakeAt.push(...next.wakeAt);
+  return next.status.phase === 'Repairing' ? { ...taken, running: taken.running + 1 } : taken;
+};
+
+/** An episode that is to be opened, as it will be: printed by `--dry-run` and `explain`. */
+const asOpened = (
+  { name, spec }: Extract<RepairStep, { kind: 'OpenRepair' }>,
+  member: RepairMember,
+): NodeRepair => ({
+  apiVersion: 'drover.dev/v1alpha1',
+  kind: 'NodeRepair',
+  metadata: { name, uid: '', resourceVersion: '', creationTimestamp: spec.unhealthySince },
+  spec,
+  status: { phase: 'Waiting', findings: mergedFindings([], member.health.findings) },
+});
+
+export const decideRepairs = (observation: RepairObservation): RepairPlan => {
+  const { group, repairs, members, now } = observation;
+  const pass: Pass = { steps: [], outlook: [], wakeAt: [] };
+  let taken = takenAtFirst(observation);
+  for (const repair of repairs.filter(isOpen).toSorted(byAge)) {
+    taken = look(repair, observation, taken, pass);
+  }
+  if (isRepairing(observation)) {
+    for (const member of members) {
+      const step = opened(observation, member);
+      if (step === undefined) continue;
+      pass.steps.push(step);
+      const next = nextWaiting(asOpened(step, member), observation, taken);
+      pass.outlook.push({ name: step.name, spec: step.spec, status: next.status });
+    }
+  }
+  pass.steps.push(...forgotten(observation));
+  const patienceMs = pass.outlook.length > 0 ? lookAgainMs : restMs;
+  const times = pass.wakeAt.flatMap((at) => (at !== undefined && at > now ? [at] : []));
+  return {
+    subject: group.metadata.name,
+    steps: pass.steps,
+    outlook: pass.outlook,
+    nextCheckAt: epochMs(Math.min(now + patienceMs, ...times)),
+  };
+};

@@ -1,0 +1,46 @@
+// Whether the repairs of a group help. A repair that fails, or whose replacement falls ill within
+// the hour, does not; two in a row make the group wait longer before each next one. Pure.
+import { type EpochMs, epochMs, formatTime, parseTime } from '../../api/brand.ts';
+import type { NodeRepair } from '../../api/node-repair.ts';
+
+const minuteMs = 60_000;
+const relapseMs = 60 * minuteMs;
+const inARow = 2;
+const firstBackoffMs = 10 * minuteMs;
+const longestBackoffMs = 240 * minuteMs;
+
+const endOf = ({ status }: NodeRepair): EpochMs => parseTime(status?.endedAt) ?? epochMs(0);
+
+/** Its replacement fell ill soon after. */
+const relapsed = (repair: NodeRepair, all: readonly NodeRepair[]): boolean =>
+  all.some(({ spec }) => {
+    if (spec.instanceId !== repair.status?.replacement) return false;
+    const since = parseTime(spec.unhealthySince) ?? epochMs(0);
+    return since - endOf(repair) <= relapseMs;
+  });
+
+export interface Ineffective {
+  /** Repairs in a row that did not help. */
+  readonly count: number;
+  readonly until: EpochMs;
+  readonly message: string;
+}
+
+/** Undefined while the repairs of the group help. */
+export const ineffectiveRepairs = (repairs: readonly NodeRepair[]): Ineffective | undefined => {
+  const ended = repairs
+    .filter(({ status }) => status?.phase === 'Succeeded' || status?.phase === 'Failed')
+    .toSorted((a, b) => endOf(b) - endOf(a));
+  const helped = ended.findIndex(
+    (one) => one.status?.phase === 'Succeeded' && !relapsed(one, repairs),
+  );
+  const useless = helped < 0 ? ended : ended.slice(0, helped);
+  const [last] = useless;
+  if (last === undefined || useless.length < inARow) return undefined;
+  const backoffMs = firstBackoffMs * 2 ** (useless.length - inARow);
+  const until = epochMs(endOf(last) + Math.min(longestBackoffMs, backoffMs));
+  const message =
+    `The last ${useless.length} repairs did not help (${last.spec.condition} ${last.spec.reason}): look at the image ` +
+    `and the settings of the group. Repairs start again at ${formatTime(until)}.`;
+  return { count: useless.length, until, message };
+};

@@ -1,0 +1,85 @@
+// One open repair whose destructive act has not been decided: its findings, when it becomes
+// eligible, and whether it is over. Flaps, second reasons and restarts move no time. Pure.
+import { type EpochMs, epochMs, formatTime, parseTime } from '../../api/brand.ts';
+import {
+  type NodeRepair,
+  type RepairAction,
+  type RepairFinding,
+  repairAnnotation,
+} from '../../api/node-repair.ts';
+import type { NodeGroup } from '../../api/nodegroup.ts';
+import type { Finding, NodeHealth } from '../health/index.ts';
+import type { RepairMember } from './observation.ts';
+import { repairRuleOf, repairTimesOf } from './policy.ts';
+
+const maxFindings = 16;
+const maxMessage = 500;
+
+/** Findings of a member that some rule repairs. */
+export const repairable = (group: NodeGroup, { findings }: NodeHealth): readonly Finding[] =>
+  findings.filter((finding) => repairRuleOf(group, finding).actions.length > 0);
+
+const asFinding = ({ condition, reason, since, message }: Finding): RepairFinding => ({
+  condition,
+  reason: reason.slice(0, 128),
+  since: formatTime(since),
+  ...(message === undefined ? {} : { message: message.slice(0, maxMessage) }),
+});
+
+/** Known findings keep their start; new ones are added. */
+export const mergedFindings = (
+  known: readonly RepairFinding[],
+  current: readonly Finding[],
+): readonly RepairFinding[] => {
+  const merged = new Map(known.map((finding) => [finding.condition, finding]));
+  for (const finding of current) {
+    const before = merged.get(finding.condition);
+    const found = asFinding(finding);
+    const since = before !== undefined && before.since < found.since ? before.since : found.since;
+    merged.set(finding.condition, { ...found, since });
+  }
+  return [...merged.values()].slice(0, maxFindings);
+};
+
+export interface Due {
+  readonly at: EpochMs;
+  readonly finding: Finding;
+  readonly actions: readonly RepairAction[];
+}
+
+/** The finding whose wait is over first, counted from its start in this episode. */
+export const dueOf = (
+  group: NodeGroup,
+  member: RepairMember,
+  known: readonly RepairFinding[],
+): Due | undefined => {
+  const starts = new Map(known.map(({ condition, since }) => [condition, parseTime(since)]));
+  let first: Due | undefined;
+  for (const finding of repairable(group, member.health)) {
+    const { waitMs, actions } = repairRuleOf(group, finding);
+    const since = Math.min(finding.since, starts.get(finding.condition) ?? finding.since);
+    const at = epochMs(since + waitMs);
+    if (first === undefined || at < first.at) first = { at, finding, actions };
+  }
+  return first;
+};
+
+/** The annotation of an operator on the node. */
+export const askedOf = ({ node }: RepairMember): string | undefined =>
+  node?.metadata.annotations?.[repairAnnotation];
+
+/** When a healthy member has recovered; undefined: it is not healthy. */
+export const recoversAt = (group: NodeGroup, { health }: RepairMember): EpochMs | undefined => {
+  if (health.state !== 'Healthy' && health.state !== 'Pressure') return undefined;
+  return health.since === undefined
+    ? undefined
+    : epochMs(health.since + repairTimesOf(group).healthyDelayMs);
+};
+
+/** Object names stay far below Kubernetes' 253 characters: an instance id has 19. */
+export const repairName = (instanceId: string, repairs: readonly NodeRepair[]): string => {
+  const numbers = repairs
+    .filter(({ spec }) => spec.instanceId === instanceId)
+    .map(({ metadata }) => Number(metadata.name.slice(instanceId.length + 1)) || 0);
+  return `${instanceId}-${Math.max(0, ...numbers) + 1}`;
+};

@@ -1,0 +1,11 @@
+// Public entry of the decisions about repairs.
+export { isMember, repairObservation } from './assemble.ts';
+export { decideRepairs } from './decide.ts';
+export type {
+  RepairMember,
+  RepairObservation,
+  RepairOutlook,
+  RepairPlan,
+  RepairStep,
+} from './observation.ts';
+export { repairModeOf } from './policy.ts';

@@ -1,0 +1,183 @@
+// A repair that has started: intent before cause, one act at a time, proof of its effect.
+import { describe, expect, it } from 'vitest';
+import {
+  aMember,
+  aRepair,
+  aRepairObservation,
+  bad,
+  healthyMembers,
+  idOf,
+  outlookOf,
+  timeAt,
+} from '../../../test/builders/core-repair.ts';
+import { aDisruption } from '../../../test/builders/core-termination.ts';
+import type { DisruptionCause, NodeDisruptionStatus } from '../../api/disruption.ts';
+import type { NodeRepairStatus, RepairAction } from '../../api/node-repair.ts';
+import { decideRepairs, type RepairMember, type RepairStep } from './index.ts';
+
+const causeId = `repair/${idOf(1)}-1/1`;
+const status = (
+  phase: NodeRepairStatus['phase'],
+  action: RepairAction = 'Replace',
+  more: object = {},
+): NodeRepairStatus => ({
+  phase,
+  action,
+  attempts: [{ action, causeId, startedAt: timeAt(30), bootId: 'boot-1', ...more }],
+});
+
+const theCause = (more: Partial<DisruptionCause> = {}): DisruptionCause => ({
+  kind: 'Repair',
+  id: causeId,
+  receivedAt: timeAt(30),
+  onDeadline: 'force',
+  followUp: 'Replace',
+  ...more,
+});
+
+const served: NodeDisruptionStatus = {
+  episode: 1,
+  phase: 'Ended',
+  outcome: 'Drained',
+  message: 'empty',
+  handledCauses: [causeId],
+};
+
+const decide = (
+  m: number,
+  repair: NodeRepairStatus,
+  more: {
+    readonly ill?: RepairMember | undefined;
+    readonly cause?: DisruptionCause;
+    readonly disruption?: NodeDisruptionStatus;
+    readonly others?: readonly RepairMember[];
+    readonly desired?: number;
+  } = {},
+) => {
+  const ill = 'ill' in more ? more.ill : aMember(1, m, { conditions: [bad(0)], bootId: 'boot-1' });
+  const others = more.others ?? healthyMembers(2, 3, m);
+  const members = [...(ill === undefined ? [] : [ill]), ...others];
+  const plain = aDisruption(more.cause === undefined ? [] : [more.cause], more.disruption);
+  const disruption = { ...plain, metadata: { ...plain.metadata, name: idOf(1) } };
+  return decideRepairs(
+    aRepairObservation(m, members, {
+      repairs: [aRepair(1, 0, repair)],
+      disruptions: more.cause === undefined ? new Map() : new Map([[idOf(1), disruption]]),
+      desired: more.desired ?? 3,
+    }),
+  );
+};
+const kinds = (steps: readonly RepairStep[]): readonly string[] => steps.map(({ kind }) => kind);
+
+describe('a repair that has started', () => {
+  it('is written down before its cause is recorded, in a pass of its own', () => {
+    const first = decide(30, { phase: 'Waiting' });
+    expect(kinds(first.steps)).toEqual(['WriteRepair']);
+    expect(outlookOf(first, 1)?.status).toMatchObject({
+      phase: 'Repairing',
+      attempts: [{ action: 'Replace', causeId, bootId: 'boot-1' }],
+    });
+    const second = decide(30, status('Repairing'));
+    expect(second.steps).toMatchObject([
+      { kind: 'RecordCause', instanceId: idOf(1), cause: { id: causeId, followUp: 'Replace' } },
+    ]);
+  });
+
+  it('gives a dead kubelet two minutes, and a living one the drain of its group', () => {
+    const deadline = (ill: RepairMember) => {
+      const [step] = decide(30, status('Repairing'), { ill }).steps;
+      return step?.kind === 'RecordCause' ? step.cause.deadline : 'no step';
+    };
+    expect(deadline(aMember(1, 30, { conditions: [bad(0)] }))).toBe(timeAt(32));
+    const kernel = bad(0, { type: 'KernelReady', status: 'False', reason: 'KernelBug' });
+    expect(deadline(aMember(1, 30, { conditions: [kernel] }))).toBeUndefined();
+  });
+
+  it('does nothing more while the node is drained', () => {
+    const drained = { ...served, phase: 'Draining', handledCauses: [] } as const;
+    expect(
+      decide(31, status('Repairing'), { cause: theCause(), disruption: drained }).steps,
+    ).toEqual([]);
+  });
+
+  it('is taken back when the node is healthy for three minutes before its end', () => {
+    const draining = { ...served, phase: 'Draining', handledCauses: [] } as const;
+    const back = (m: number, disruption: NodeDisruptionStatus) => {
+      const ready = bad(30, { status: 'True', reason: 'KubeletReady' });
+      const ill = aMember(1, m, { conditions: [ready] });
+      return kinds(decide(m, status('Repairing'), { ill, cause: theCause(), disruption }).steps);
+    };
+    expect(back(32, draining)).toEqual([]);
+    expect(back(33, draining)).toEqual(['WithdrawCause']);
+    expect(back(33, { ...draining, phase: 'Completing' })).toEqual([]);
+  });
+
+  it('is cancelled when its cause was withdrawn', () => {
+    const cause = theCause({ cancelledAt: timeAt(31) });
+    const plan = decide(32, status('Repairing'), { cause, disruption: served });
+    expect(outlookOf(plan, 1)?.status.phase).toBe('Cancelled');
+  });
+
+  it('is proven by a healthy node that is younger than it', () => {
+    const verify = status('Verifying', 'Replace', { endedAt: timeAt(31) });
+    const gone = { ill: undefined, cause: theCause(), disruption: served };
+    const phase = (m: number, others: readonly RepairMember[]) =>
+      outlookOf(decide(m, verify, { ...gone, others }), 1)?.status;
+    const old = healthyMembers(2, 3, 35);
+    expect(phase(35, old)?.phase).toBe('Verifying');
+    const fresh = aMember(9, 35, { created: 33 });
+    expect(phase(35, [...old, fresh])).toMatchObject({
+      phase: 'Succeeded',
+      replacement: idOf(9),
+      attempts: [{ outcome: 'Succeeded' }],
+    });
+    const starting = aMember(9, 35, {
+      created: 33,
+      conditions: [bad(33, { status: 'False', reason: 'KubeletNotReady' })],
+    });
+    expect(phase(35, [...old, starting])?.phase).toBe('Verifying');
+    expect(phase(51, healthyMembers(2, 3, 51))?.phase).toBe('Failed');
+  });
+
+  it('of a group that needs fewer nodes by then has succeeded, too', () => {
+    const verify = status('Verifying', 'Replace', { endedAt: timeAt(31) });
+    const plan = decide(35, verify, {
+      ill: undefined,
+      cause: theCause(),
+      disruption: served,
+      desired: 2,
+    });
+    expect(outlookOf(plan, 1)?.status.phase).toBe('Succeeded');
+  });
+});
+
+describe('a reboot', () => {
+  const verify = status('Verifying', 'Reboot', { endedAt: timeAt(31) });
+  const look = (m: number, bootId: string, more: Partial<DisruptionCause> = {}) => {
+    const ready = bad(33, { status: 'True', reason: 'KubeletReady' });
+    const ill = aMember(1, m, { conditions: [ready], bootId });
+    return decide(m, verify, {
+      ill,
+      cause: theCause({ followUp: 'Reboot', ...more }),
+      disruption: served,
+    });
+  };
+  it('has helped once the boot id differs and the node is healthy for three minutes', () => {
+    expect(kinds(look(35, 'boot-2').steps)).toEqual([]);
+    expect(kinds(look(36, 'boot-2').steps)).toEqual(['WithdrawCause']);
+    const done = look(37, 'boot-2', { cancelledAt: timeAt(36) });
+    expect(outlookOf(done, 1)?.status.phase).toBe('Succeeded');
+  });
+  it('that changes no boot id has not happened: the node is replaced, once', () => {
+    expect(kinds(look(40, 'boot-1').steps)).toEqual([]);
+    const failed = outlookOf(look(41, 'boot-1'), 1)?.status;
+    expect(failed).toMatchObject({
+      phase: 'Repairing',
+      action: 'Replace',
+      attempts: [
+        { action: 'Reboot', outcome: 'Failed', message: 'the boot id did not change' },
+        { action: 'Replace', causeId: `repair/${idOf(1)}-1/2` },
+      ],
+    });
+  });
+});

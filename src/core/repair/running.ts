@@ -1,0 +1,261 @@
+// A repair whose act was decided: its cause is recorded, the disruption path drains and ends or
+// reboots the instance, then its effect is proven. A reboot that does not help is followed by the
+// next action. Nothing here touches a node or an instance. Pure.
+import { epochMs, formatTime, parseTime } from '../../api/brand.ts';
+import { wasHandled } from '../../api/causes.ts';
+import type { DisruptionCause, NodeDisruption } from '../../api/disruption.ts';
+import type { NodeRepair, NodeRepairStatus, RepairAttempt } from '../../api/node-repair.ts';
+import type { NodeGroup } from '../../api/nodegroup.ts';
+import { canDrain } from '../health/index.ts';
+import { dueOf, recoversAt } from './episode.ts';
+import type { RepairMember, RepairObservation, RepairStep } from './observation.ts';
+import { repairTimesOf } from './policy.ts';
+
+/** A node whose kubelet is not Ready cannot stop pods in order; evictions are sent all the same. */
+const deadDrainMs = 2 * 60_000;
+const rebootWithinMs = 10 * 60_000;
+/** EC2 Auto Scaling ends the old instance before or while it starts the new one. */
+const replaceSlackMs = 5 * 60_000;
+
+export interface Running {
+  readonly status: NodeRepairStatus;
+  readonly steps: readonly RepairStep[];
+}
+
+const causeOf = (
+  repair: NodeRepair,
+  attempt: RepairAttempt,
+  member: RepairMember,
+  { group }: RepairObservation,
+): DisruptionCause => {
+  const since = parseTime(attempt.startedAt) ?? epochMs(0);
+  const { drainTimeoutSeconds } = group.spec.nodeRepair ?? {};
+  const drainMs = canDrain(member.health)
+    ? drainTimeoutSeconds === undefined
+      ? undefined
+      : drainTimeoutSeconds * 1000
+    : deadDrainMs;
+  const { condition, reason, unhealthySince } = repair.spec;
+  return {
+    kind: 'Repair',
+    id: attempt.causeId,
+    receivedAt: attempt.startedAt,
+    ...(drainMs === undefined ? {} : { deadline: formatTime(epochMs(since + drainMs)) }),
+    onDeadline: 'force',
+    followUp: attempt.action === 'Reboot' ? 'Reboot' : 'Replace',
+    requestedBy: 'node repair',
+    reason: `${condition} ${reason} since ${unhealthySince} (NodeRepair ${repair.metadata.name})`,
+  };
+};
+
+/** The drain that served the cause has ended. */
+const isServed = ({ status, spec }: NodeDisruption, causeId: string): boolean => {
+  const cause = spec.causes.find(({ id }) => id === causeId);
+  return cause !== undefined && wasHandled(cause, status?.handledCauses ?? []);
+};
+
+/** Pods may still be moved back: the instance has not been acted on. */
+const isDraining = ({ status }: NodeDisruption): boolean =>
+  status === undefined || ['Pending', 'Marking', 'Draining'].includes(status.phase);
+
+const withAttempt = (
+  { status }: NodeRepair,
+  change: Partial<RepairAttempt>,
+): readonly RepairAttempt[] => {
+  const attempts = status?.attempts ?? [];
+  return attempts.map((attempt, index) =>
+    index === attempts.length - 1 ? { ...attempt, ...change } : attempt,
+  );
+};
+
+const same = (repair: NodeRepair, steps: readonly RepairStep[] = []): Running => ({
+  status: repair.status ?? { phase: 'Repairing' },
+  steps,
+});
+
+const ended = (
+  repair: NodeRepair,
+  observation: RepairObservation,
+  how: Pick<NodeRepairStatus, 'phase' | 'message'> & { readonly replacement?: string },
+): Running => {
+  const endedAt = formatTime(observation.now);
+  const { action: _action, ...rest } = repair.status ?? {};
+  const attempts =
+    how.phase === 'Cancelled'
+      ? (repair.status?.attempts ?? [])
+      : withAttempt(repair, {
+          outcome: how.phase === 'Succeeded' ? 'Succeeded' : 'Failed',
+          ...(how.message === undefined ? {} : { message: how.message }),
+        });
+  return { status: { ...rest, ...how, attempts, endedAt }, steps: [] };
+};
+
+/** The action after the last one, where the rule of the episode's finding has one. */
+const nextAction = (group: NodeGroup, repair: NodeRepair, member: RepairMember | undefined) => {
+  if (member === undefined) return undefined;
+  const due = dueOf(group, member, repair.status?.findings ?? []);
+  const tried = repair.status?.attempts?.length ?? 0;
+  return due?.actions[tried] ?? (tried === 1 ? ('Replace' as const) : undefined);
+};
+
+/** A reboot that did not help is followed by the next action, once; anything else has failed. */
+const failed = (
+  repair: NodeRepair,
+  observation: RepairObservation,
+  member: RepairMember | undefined,
+  message: string,
+): Running => {
+  const last = repair.status?.attempts?.at(-1);
+  const next =
+    last?.action === 'Reboot' ? nextAction(observation.group, repair, member) : undefined;
+  if (next === undefined || repair.status === undefined) {
+    return ended(repair, observation, { phase: 'Failed', message });
+  }
+  const attempts = withAttempt(repair, { outcome: 'Failed', message });
+  const attempt: RepairAttempt = {
+    action: next,
+    causeId: `repair/${repair.metadata.name}/${attempts.length + 1}`,
+    startedAt: formatTime(observation.now),
+  };
+  const status: NodeRepairStatus = {
+    ...repair.status,
+    phase: 'Repairing',
+    action: next,
+    message: `${message}; ${next} follows`,
+    attempts: [...attempts, attempt],
+  };
+  return { status, steps: [] };
+};
+
+export const nextRepairing = (repair: NodeRepair, observation: RepairObservation): Running => {
+  const { disruptions, members, now, group } = observation;
+  const { instanceId } = repair.spec;
+  const attempt = repair.status?.attempts?.at(-1);
+  if (attempt === undefined) return same(repair);
+  const member = members.find((one) => one.instanceId === instanceId);
+  const disruption = disruptions.get(instanceId);
+  const cause = disruption?.spec.causes.find(({ id }) => id === attempt.causeId);
+  if (disruption === undefined || cause === undefined) {
+    if (member === undefined) {
+      return ended(repair, observation, {
+        phase: 'Cancelled',
+        message: 'the instance left the group',
+      });
+    }
+    const nodeName = member.node?.metadata.name;
+    const step: RepairStep = {
+      kind: 'RecordCause',
+      instanceId,
+      ...(nodeName === undefined ? {} : { nodeName }),
+      cause: causeOf(repair, attempt, member, observation),
+    };
+    return same(repair, [step]);
+  }
+  if (cause.cancelledAt !== undefined) {
+    const message = `withdrawn at ${cause.cancelledAt}`;
+    return ended(repair, observation, { phase: 'Cancelled', message });
+  }
+  if (isServed(disruption, attempt.causeId)) {
+    const { outcome, message = outcome ?? 'drained' } = disruption.status ?? {};
+    if (outcome === 'Failed') return failed(repair, observation, member, message);
+    const attempts = withAttempt(repair, { endedAt: formatTime(now) });
+    const said = attempt.action === 'Reboot' ? 'rebooted' : 'terminated';
+    const status = { ...repair.status, phase: 'Verifying' as const, attempts, message: said };
+    return { status, steps: [] };
+  }
+  const at = member === undefined ? undefined : recoversAt(group, member);
+  if (at !== undefined && now >= at && isDraining(disruption)) {
+    const step: RepairStep = {
+      kind: 'WithdrawCause',
+      disruption: disruption.metadata.name,
+      causeId: attempt.causeId,
+    };
+    return same(repair, [step]);
+  }
+  return same(repair);
+};
+
+const isHealthy = ({ health }: RepairMember): boolean =>
+  health.state === 'Healthy' || health.state === 'Pressure';
+
+/**
+ * A healthy member whose node is younger than the repair and that no other repair counts as its
+ * own.
+ */
+const replacementOf = (
+  repair: NodeRepair,
+  { members, repairs }: RepairObservation,
+  since: number,
+): string | undefined => {
+  const counted = new Set(
+    repairs.flatMap(({ metadata, status }) =>
+      metadata.name === repair.metadata.name ? [] : (status?.replacement ?? []),
+    ),
+  );
+  return members.find(
+    (member) =>
+      isHealthy(member) &&
+      !counted.has(member.instanceId) &&
+      (parseTime(member.node?.metadata.creationTimestamp) ?? 0) >= since,
+  )?.instanceId;
+};
+
+const nextReplaced = (repair: NodeRepair, observation: RepairObservation): Running => {
+  const { members, desired, now, group } = observation;
+  const attempt = repair.status?.attempts?.at(-1);
+  const since = parseTime(attempt?.startedAt) ?? now;
+  const isLeft = members.some(({ instanceId }) => instanceId === repair.spec.instanceId);
+  if (!isLeft) {
+    // Times of nodes have no fraction of a second.
+    const replacement = replacementOf(repair, observation, Math.floor(since / 1000) * 1000);
+    if (replacement !== undefined) {
+      const message = `replaced by ${replacement}`;
+      return ended(repair, observation, { phase: 'Succeeded', message, replacement });
+    }
+    const healthy = members.filter(isHealthy).length;
+    if (healthy >= desired) {
+      const message = `terminated; the group has its ${desired} nodes`;
+      return ended(repair, observation, { phase: 'Succeeded', message });
+    }
+  }
+  const until =
+    (parseTime(attempt?.endedAt) ?? now) + repairTimesOf(group).startupTimeoutMs + replaceSlackMs;
+  if (now < until) return same(repair);
+  const message = isLeft ? 'the instance is still in its group' : 'no healthy replacement in time';
+  return ended(repair, observation, { phase: 'Failed', message });
+};
+
+const nextRebooted = (repair: NodeRepair, observation: RepairObservation): Running => {
+  const { members, disruptions, now, group } = observation;
+  const { instanceId } = repair.spec;
+  const attempt = repair.status?.attempts?.at(-1);
+  const member = members.find((one) => one.instanceId === instanceId);
+  const cause = disruptions.get(instanceId)?.spec.causes.find(({ id }) => id === attempt?.causeId);
+  if (cause?.cancelledAt !== undefined) {
+    return ended(repair, observation, { phase: 'Succeeded', message: 'healthy after its reboot' });
+  }
+  if (member === undefined) {
+    return ended(repair, observation, { phase: 'Failed', message: 'the instance left the group' });
+  }
+  const bootId = member.node?.status.nodeInfo?.bootID;
+  const at = recoversAt(group, member);
+  const isProven = bootId !== undefined && bootId !== attempt?.bootId && at !== undefined;
+  if (isProven && now >= at) {
+    const step: RepairStep = {
+      kind: 'WithdrawCause',
+      disruption: instanceId,
+      causeId: attempt?.causeId ?? '',
+    };
+    return same(repair, [step]);
+  }
+  const until = (parseTime(attempt?.endedAt) ?? now) + rebootWithinMs;
+  if (isProven || now < until) return same(repair);
+  const message =
+    bootId === attempt?.bootId ? 'the boot id did not change' : 'not healthy after its reboot';
+  return failed(repair, observation, member, message);
+};
+
+export const nextVerifying = (repair: NodeRepair, observation: RepairObservation): Running =>
+  repair.status?.attempts?.at(-1)?.action === 'Reboot'
+    ? nextRebooted(repair, observation)
+    : nextReplaced(repair, observation);

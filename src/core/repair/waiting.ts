@@ -1,0 +1,239 @@
+// An open repair before its destructive act: it waits, is blocked, is cancelled, or starts. The
+// start is only the intent; the cause on the NodeDisruption follows from it (running.ts). Pure.
+import { type EpochMs, epochMs, formatTime, parseTime } from '../../api/brand.ts';
+import type { NodeDisruption } from '../../api/disruption.ts';
+import {
+  type NodeRepair,
+  type NodeRepairStatus,
+  preserveAnnotation,
+  type RepairBlocker,
+  repairAnnotation,
+} from '../../api/node-repair.ts';
+import { causesInForce } from '../termination/index.ts';
+import {
+  cooldownBlocker,
+  groupBreaker,
+  ledgerBlocker,
+  maxParallelOf,
+  partitionBreaker,
+  signalBreaker,
+  stormKinds,
+  zoneBreaker,
+} from './breakers.ts';
+import { ineffectiveRepairs } from './effect.ts';
+import { askedOf, type Due, dueOf, mergedFindings, recoversAt } from './episode.ts';
+import type { RepairMember, RepairObservation } from './observation.ts';
+import { repairModeOf, repairTimesOf } from './policy.ts';
+
+/** What the repairs that were looked at before in this pass have taken. */
+export interface Taken {
+  /** Repairs that run. */
+  readonly running: number;
+  /** No repair of the group starts before. */
+  readonly cooldownUntil: number;
+}
+
+export interface Next {
+  readonly status: NodeRepairStatus;
+  readonly wakeAt: readonly (EpochMs | undefined)[];
+}
+
+const isEnded = ({ status }: NodeDisruption): boolean => status?.phase === 'Ended';
+
+/** Causes of others that have the node in hand. */
+export const othersCauses = (disruption: NodeDisruption | undefined): readonly string[] => {
+  if (disruption === undefined) return [];
+  const causes = causesInForce(disruption).filter(({ kind }) => kind !== 'Repair');
+  return isEnded(disruption) ? [] : causes.map(({ kind }) => kind);
+};
+
+const holdBlocker = (
+  { group }: RepairObservation,
+  member: RepairMember,
+): readonly RepairBlocker[] => {
+  const held = [
+    ...(group.metadata.annotations?.[repairAnnotation] === 'hold' ? ['the node group'] : []),
+    ...(askedOf(member) === 'hold' ? ['the node'] : []),
+  ];
+  const preserve = member.node?.metadata.annotations?.[preserveAnnotation];
+  return [
+    ...held.map(
+      (what): RepairBlocker => ({
+        kind: 'hold',
+        message: `annotation ${repairAnnotation}=hold on ${what}`,
+      }),
+    ),
+    ...(preserve === 'now' || preserve === 'when-failed'
+      ? [
+          {
+            kind: 'preserve' as const,
+            message: `annotation ${preserveAnnotation}=${preserve} keeps the instance`,
+          },
+        ]
+      : []),
+  ];
+};
+
+/** Breakers whose closing starts a cooldown. */
+export const stormBlockers = (
+  observation: RepairObservation,
+  member: RepairMember,
+): readonly RepairBlocker[] => {
+  const signals = member.health.findings.flatMap(
+    (finding) => signalBreaker(observation, finding) ?? [],
+  );
+  const found = [
+    partitionBreaker(observation),
+    zoneBreaker(observation, member.availabilityZone),
+    signals[0],
+    groupBreaker(observation),
+  ];
+  return found.flatMap((one) => one ?? []);
+};
+
+const blockersOf = (
+  observation: RepairObservation,
+  member: RepairMember,
+  taken: Taken,
+): readonly RepairBlocker[] => {
+  const { group, now, repairs, disruptions } = observation;
+  const others = othersCauses(disruptions.get(member.instanceId));
+  const { updating } = group.status ?? {};
+  const useless = ineffectiveRepairs(repairs);
+  const most = maxParallelOf(observation);
+  const storm = stormBlockers(observation, member);
+  const ledger = ledgerBlocker(observation, member);
+  return [
+    ...holdBlocker(observation, member),
+    ...(others.length === 0
+      ? []
+      : [{ kind: 'draining' as const, message: `being drained for ${others.join(', ')}` }]),
+    ...(updating === undefined
+      ? []
+      : [{ kind: 'update' as const, message: `update ${updating.name} has the group` }]),
+    ...storm,
+    ...(storm.length === 0 && now < taken.cooldownUntil
+      ? [cooldownBlocker(taken.cooldownUntil)]
+      : []),
+    ...(useless !== undefined && now < useless.until
+      ? [
+          {
+            kind: 'ineffective' as const,
+            message: useless.message,
+            until: formatTime(useless.until),
+          },
+        ]
+      : []),
+    ...(taken.running >= most
+      ? [
+          {
+            kind: 'parallel' as const,
+            message: `${taken.running} repairs run, and ${most} may at once`,
+          },
+        ]
+      : []),
+    ...(ledger === undefined ? [] : [ledger]),
+  ];
+};
+
+const over = (
+  repair: NodeRepair,
+  { now }: RepairObservation,
+  message: string,
+): NodeRepairStatus => {
+  const { blockedBy: _blocked, action: _action, eligibleAt: _at, ...rest } = repair.status ?? {};
+  return { ...rest, phase: 'Cancelled', message, endedAt: formatTime(now) };
+};
+
+/** A breaker held it up and is closed: when its group may start again. */
+export const cooldownOf = (
+  repair: NodeRepair,
+  observation: RepairObservation,
+  member: RepairMember | undefined,
+): EpochMs | undefined => {
+  const { now, group } = observation;
+  const wasHeld = repair.status?.blockedBy?.some(({ kind }) => stormKinds.has(kind)) ?? false;
+  const isHeld = member !== undefined && stormBlockers(observation, member).length > 0;
+  return wasHeld && !isHeld ? epochMs(now + repairTimesOf(group).cooldownMs) : undefined;
+};
+
+const withCooldown = (status: NodeRepairStatus, until: EpochMs | undefined): NodeRepairStatus =>
+  until === undefined ? status : { ...status, cooldownUntil: formatTime(until) };
+
+const started = (
+  repair: NodeRepair,
+  member: RepairMember,
+  due: Due,
+  now: EpochMs,
+): NodeRepairStatus => {
+  const { attempts = [], blockedBy: _blocked, ...rest } = repair.status ?? { phase: 'Waiting' };
+  const action = due.actions[attempts.length] ?? due.actions.at(-1) ?? 'Replace';
+  const bootId = member.node?.status.nodeInfo?.bootID;
+  const attempt = {
+    action,
+    causeId: `repair/${repair.metadata.name}/${attempts.length + 1}`,
+    startedAt: formatTime(now),
+    ...(bootId === undefined ? {} : { bootId }),
+  };
+  const message = `${action} decided`;
+  return { ...rest, phase: 'Repairing', message, action, attempts: [...attempts, attempt] };
+};
+
+const whileHealthy = (
+  repair: NodeRepair,
+  member: RepairMember,
+  observation: RepairObservation,
+): Next => {
+  const { group, now } = observation;
+  const at = recoversAt(group, member);
+  if (at !== undefined && now >= at) {
+    const message = `healthy again since ${formatTime(member.health.since ?? now)}`;
+    return { status: over(repair, observation, message), wakeAt: [] };
+  }
+  const { blockedBy: _blocked, ...rest } = repair.status ?? {};
+  const message =
+    at === undefined ? 'starting' : `healthy; the episode is over at ${formatTime(at)}`;
+  return { status: { ...rest, phase: 'Waiting', message }, wakeAt: [at] };
+};
+
+/** The next status of a repair that has not acted. */
+export const nextWaiting = (
+  repair: NodeRepair,
+  observation: RepairObservation,
+  taken: Taken,
+): Next => {
+  const { group, members, now } = observation;
+  const member = members.find(({ instanceId }) => instanceId === repair.spec.instanceId);
+  const cooldown = cooldownOf(repair, observation, member);
+  const end = (next: Next): Next => ({ ...next, status: withCooldown(next.status, cooldown) });
+  if (member === undefined) {
+    return end({ status: over(repair, observation, 'the instance left the group'), wakeAt: [] });
+  }
+  if (member.health.state !== 'Unhealthy') return end(whileHealthy(repair, member, observation));
+  const findings = mergedFindings(repair.status?.findings ?? [], member.health.findings);
+  const due = dueOf(group, member, findings);
+  if (due === undefined) {
+    return end({ status: over(repair, observation, 'no rule repairs this'), wakeAt: [] });
+  }
+  const at = askedOf(member) === 'now' ? epochMs(Math.min(now, due.at)) : due.at;
+  const [action = 'Replace'] = due.actions;
+  const { blockedBy: _blocked, message: _message, ...before } = repair.status ?? {};
+  const known = { ...before, findings, action, eligibleAt: formatTime(at) };
+  const seen = { ...repair, status: { ...known, phase: 'Waiting' as const } };
+  if (now < at) {
+    const message = `${due.finding.condition} ${due.finding.reason}; eligible at ${formatTime(at)}`;
+    return end({ status: { ...known, phase: 'Waiting', message }, wakeAt: [at] });
+  }
+  const blockedBy = blockersOf(observation, member, taken);
+  const [first] = blockedBy;
+  if (first !== undefined) {
+    const wakeAt = blockedBy.map(({ until }) => parseTime(until));
+    const message = first.message.slice(0, 500);
+    return end({ status: { ...known, phase: 'Blocked', message, blockedBy }, wakeAt });
+  }
+  if (repairModeOf(group) === 'Audit') {
+    const message = `audit: ${action} would start`;
+    return end({ status: { ...known, phase: 'WouldRepair', message }, wakeAt: [] });
+  }
+  return end({ status: started(seen, member, due, now), wakeAt: [] });
+};

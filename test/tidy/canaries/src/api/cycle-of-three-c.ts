@@ -1,2 +1,0 @@
-// Three files in a ring.
-export { a as c } from './cycle-of-three-a.ts';
