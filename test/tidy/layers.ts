@@ -35,6 +35,8 @@ export const layers: Readonly<Record<string, Rule>> = {
   ports: pure(['api']),
   runtime: pure(['api', 'ports']),
   controllers: pure(['api', 'formats', 'core', 'ports', 'runtime']),
+  // Of insights the matcher of regular expressions alone: one that cannot be made to backtrack.
+  agent: pure(['api', 'formats', 'insights', 'ports', 'runtime']),
   adapters: { rooms: ['api', 'ports'], packages: 'all', node: 'all' },
   world: pure(['api', 'formats', 'insights', 'aws-wire', 'ports'], ['@marcbachmann/cel-js']),
   'world/check': pure(['api', 'formats']),

@@ -1,0 +1,179 @@
+// The conditions that a state amounts to. True is said only once every check of a condition has run;
+// until then a node keeps what it had, so that a restart never makes a sick node look well.
+import { type EpochMs, epochMs, parseTime } from '../../api/brand.ts';
+import type { Condition } from '../../api/kube.ts';
+import { type ConditionType, conditionTypes, type HealthRule } from '../rules/rule.ts';
+import {
+  type ConditionState,
+  type HealthState,
+  type Notice,
+  type ReasonState,
+  type RuleIndex,
+  reasonKey,
+  type Step,
+} from './state.ts';
+
+const maxMessageLength = 1024;
+
+/** Reason and message of a healthy condition, as EKS' agent writes them. */
+const healthy: Readonly<Record<ConditionType, readonly [reason: string, message: string]>> = {
+  KernelReady: ['KernelIsReady', 'Monitoring for the Kernel system is active'],
+  StorageReady: ['DiskIsReady', 'Monitoring for the Disk system is active'],
+  NetworkingReady: ['NetworkingIsReady', 'Monitoring for the Networking system is active'],
+  ContainerRuntimeReady: [
+    'ContainerRuntimeIsReady',
+    'Monitoring for the ContainerRuntime system is active',
+  ],
+  AcceleratedHardwareReady: [
+    'AcceleratedHardwareIsReady',
+    'Monitoring for the AcceleratedHardware system is active',
+  ],
+  AgentHealthy: ['AgentIsHealthy', 'The agent reads the kernel log and every source it can'],
+};
+
+export interface PublishOptions {
+  readonly rules: RuleIndex;
+  /** Checks that run here, by the condition of their rules. */
+  readonly needed: ReadonlyMap<ConditionType, readonly string[]>;
+  /** Conditions of hardware that the node does not have are never True. */
+  readonly absent: ReadonlySet<ConditionType>;
+}
+
+const rankOf = (rules: RuleIndex, one: ReasonState): number => rules.get(one.rule)?.rank ?? 0;
+
+const textOf = (active: readonly ReasonState[]): string => {
+  const [first] = active;
+  if (first === undefined) return '';
+  const text =
+    active.length === 1
+      ? first.message
+      : active.map(({ reason, message }) => `${reason}: ${message}`).join('; ');
+  return text.length <= maxMessageLength ? text : `${text.slice(0, maxMessageLength - 3)}...`;
+};
+
+const falseOf = (
+  type: ConditionType,
+  active: readonly ReasonState[],
+  before: ConditionState | undefined,
+  now: EpochMs,
+): ConditionState => ({
+  type,
+  status: 'False',
+  reason: active[0]?.reason ?? '',
+  message: textOf(active),
+  // A second reason, or a change of the first, is the same illness: waits of repair go on.
+  since: before?.status === 'False' ? before.since : now,
+});
+
+const conditionAt = (
+  state: HealthState,
+  type: ConditionType,
+  options: PublishOptions,
+  now: EpochMs,
+): ConditionState | undefined => {
+  const before = state.conditions.get(type);
+  const active = [...state.reasons.values()]
+    .filter((one) => one.condition === type && one.since !== undefined)
+    .toSorted(
+      (a, b) =>
+        rankOf(options.rules, b) - rankOf(options.rules, a) || (a.since ?? 0) - (b.since ?? 0),
+    );
+  if (active.length > 0) return falseOf(type, active, before, now);
+  const isLooked = (options.needed.get(type) ?? []).every((name) => state.looked.has(name));
+  if (!isLooked || (before === undefined && options.absent.has(type))) return before;
+  const [reason, message] = healthy[type];
+  const since = before?.status === 'True' ? before.since : now;
+  return { type, status: 'True', reason, message, since };
+};
+
+const isSame = (a: ConditionState | undefined, b: ConditionState): boolean =>
+  a?.status === b.status && a.reason === b.reason && a.message === b.message;
+
+/** The state with its conditions as they are to be published, and what to tell of changes back to True. */
+export const publish = (state: HealthState, options: PublishOptions, now: EpochMs): Step => {
+  let conditions: Map<ConditionType, ConditionState> | undefined;
+  const notices: Notice[] = [];
+  for (const type of conditionTypes) {
+    const before = state.conditions.get(type);
+    const next = conditionAt(state, type, options, now);
+    if (next === undefined || isSame(before, next)) continue;
+    conditions ??= new Map(state.conditions);
+    conditions.set(type, next);
+    if (before?.status === 'False' && next.status === 'True') {
+      const { reason, message } = next;
+      notices.push({ type: 'Normal', condition: type, reason, message, at: now });
+    }
+  }
+  return { state: conditions === undefined ? state : { ...state, conditions }, notices };
+};
+
+export interface Adoption {
+  /** Of the Node, as read once at the start. */
+  readonly conditions: readonly Condition[];
+  /** What the agent itself wrote to disk before. */
+  readonly saved: readonly ReasonState[];
+  readonly rules: readonly HealthRule[];
+  readonly bootedAt: EpochMs;
+  readonly now: EpochMs;
+}
+
+const isOwn = (type: string): type is ConditionType =>
+  (conditionTypes as readonly string[]).includes(type);
+
+/** The rule that gives a reason of this name: exactly, or by its form (`NvidiaXID79Error`). */
+export const ruleOfReason = (
+  rules: readonly HealthRule[],
+  condition: ConditionType,
+  reason: string,
+): HealthRule | undefined =>
+  rules.find((rule) => {
+    if (rule.condition !== condition) return false;
+    const [before = '', after] = rule.reason.split(/\{\w+\}/);
+    if (after === undefined) return rule.reason === reason;
+    return reason.startsWith(before) && reason.endsWith(after);
+  });
+
+/** A reason that only the Node tells of: seen for the last time as late as it may have been. */
+const reasonFromNode = (
+  type: ConditionType,
+  condition: Condition,
+  since: EpochMs,
+  { rules, now }: Adoption,
+): ReasonState => {
+  const reason = condition.reason ?? '';
+  return {
+    rule: ruleOfReason(rules, type, reason)?.reason ?? '',
+    reason,
+    condition: type,
+    severity: 'Condition',
+    message: condition.message ?? '',
+    lastSeen: now,
+    hits: [],
+    since,
+    settings: [since],
+  };
+};
+
+/** Takes over what stood on the Node and on disk; nothing of it is cleared or counted anew by that. */
+export const adopt = (state: HealthState, adoption: Adoption): HealthState => {
+  const conditions = new Map(state.conditions);
+  const reasons = new Map(state.reasons);
+  for (const one of adoption.saved) {
+    // Another boot: whatever it was is looked for anew.
+    if (one.lastSeen < adoption.bootedAt) continue;
+    reasons.set(reasonKey(one.condition, one.reason), one);
+  }
+  for (const condition of adoption.conditions) {
+    const { type, status, reason = '', message = '' } = condition;
+    if (!isOwn(type) || status === 'Unknown') continue;
+    const since = parseTime(condition.lastTransitionTime) ?? adoption.now;
+    conditions.set(type, { type, status, reason, message, since });
+    if (status !== 'False') continue;
+    const heartbeat = parseTime(condition.lastHeartbeatTime) ?? since;
+    const isKnown = [...reasons.values()].some((one) => one.condition === type);
+    if (isKnown || heartbeat < adoption.bootedAt) continue;
+    const one = reasonFromNode(type, condition, epochMs(since), adoption);
+    reasons.set(reasonKey(type, one.reason), one);
+  }
+  return { ...state, reasons, conditions };
+};

@@ -1,0 +1,113 @@
+// What the agent knows of a node's health, as a value. It is written to disk as it is, so that a restart
+// neither clears a fault nor counts its time anew.
+import { type EpochMs, formatKubeTime, parseTime } from '../../api/brand.ts';
+import type { ConditionType, HealthRule, Severity } from '../rules/rule.ts';
+
+export interface Hit {
+  readonly at: EpochMs;
+  readonly key: string;
+}
+
+/** One reason, from its first occurrence until it is forgotten. */
+export interface ReasonState {
+  /** The rule's own reason, `NvidiaXID{xid}Error`; empty for one that another agent set. */
+  readonly rule: string;
+  readonly reason: string;
+  readonly condition: ConditionType;
+  readonly severity: Severity;
+  readonly message: string;
+  readonly lastSeen: EpochMs;
+  /** Within the rule's window, no more of them than its threshold. */
+  readonly hits: readonly Hit[];
+  /** Since when it makes its condition False. */
+  readonly since?: EpochMs;
+  /** When it was set, the last few times. */
+  readonly settings: readonly EpochMs[];
+}
+
+/** As it is published. */
+export interface ConditionState {
+  readonly type: ConditionType;
+  readonly status: 'True' | 'False';
+  readonly reason: string;
+  readonly message: string;
+  /** When `status` became what it is. */
+  readonly since: EpochMs;
+}
+
+export interface HealthState {
+  readonly reasons: ReadonlyMap<string, ReasonState>;
+  readonly conditions: ReadonlyMap<ConditionType, ConditionState>;
+  /** Checks that ran since the agent started, and logs that were read to their end. */
+  readonly looked: ReadonlySet<string>;
+  /** Reasons that no check can look at here; time alone clears them. */
+  readonly unseen: ReadonlySet<string>;
+}
+
+export const emptyState: HealthState = {
+  reasons: new Map(),
+  conditions: new Map(),
+  looked: new Set(),
+  unseen: new Set(),
+};
+
+/** Something to tell once. */
+export interface Notice {
+  readonly type: 'Warning' | 'Normal';
+  readonly condition: ConditionType;
+  readonly reason: string;
+  readonly message: string;
+  readonly at: EpochMs;
+}
+
+export interface Step {
+  readonly state: HealthState;
+  readonly notices: readonly Notice[];
+}
+
+export const reasonKey = (condition: ConditionType, reason: string): string =>
+  `${condition}/${reason}`;
+
+/** Rules by their own reason; of two with one name the first. */
+export type RuleIndex = ReadonlyMap<string, HealthRule>;
+
+export const withReason = (state: HealthState, one: ReasonState): HealthState => {
+  const reasons = new Map(state.reasons);
+  reasons.set(reasonKey(one.condition, one.reason), one);
+  return { ...state, reasons };
+};
+
+interface SavedReason extends Omit<ReasonState, 'lastSeen' | 'hits' | 'since' | 'settings'> {
+  readonly lastSeen: string;
+  readonly since?: string;
+  readonly settings: readonly string[];
+}
+
+/** Reasons that make a condition False, for the disk. Counts begin anew. */
+export const savedReasons = (state: HealthState): readonly SavedReason[] =>
+  [...state.reasons.values()].flatMap((one) => {
+    if (one.since === undefined) return [];
+    const { hits: _, lastSeen, since, settings, ...rest } = one;
+    return [
+      {
+        ...rest,
+        lastSeen: formatKubeTime(lastSeen),
+        since: formatKubeTime(since),
+        settings: settings.map(formatKubeTime),
+      },
+    ];
+  });
+
+/** From the disk; what is not of that form is left out. */
+export const restoredReasons = (saved: readonly unknown[]): readonly ReasonState[] =>
+  saved.flatMap((value) => {
+    const one = value as Partial<SavedReason> | null;
+    const { rule, reason, condition, severity, message } = one ?? {};
+    const lastSeen = parseTime(one?.lastSeen);
+    const since = parseTime(one?.since);
+    if (typeof rule !== 'string' || typeof reason !== 'string') return [];
+    if (condition === undefined || severity === undefined) return [];
+    if (lastSeen === undefined || since === undefined || typeof message !== 'string') return [];
+    const settings = (one?.settings ?? []).flatMap((text) => parseTime(text) ?? []);
+    return [{ rule, reason, condition, severity, message, lastSeen, hits: [], since, settings }];
+  });

@@ -1,0 +1,51 @@
+// One line of `journalctl -o json`. A field may be text, a list of bytes where it is not UTF-8, or a
+// list of both where it was given more than once; journald leaves out fields that are too large.
+import { isObject, type Json } from '../../api/json.ts';
+import { parseJson } from '../../api/parse-json.ts';
+import { maxLineLength } from './kernel-record.ts';
+
+export interface JournalEntry {
+  readonly cursor: string;
+  /** Microseconds since the epoch. */
+  readonly micros: number;
+  /** `kubelet.service`; of what systemd says about a unit, that unit's name is in `about`. */
+  readonly unit: string | undefined;
+  /** `kubelet`, `systemd`, `kernel`. */
+  readonly identifier: string | undefined;
+  readonly text: string;
+}
+
+const bytesText = (value: readonly Json[]): string | undefined => {
+  if (!value.every((one): one is number => typeof one === 'number')) return undefined;
+  return new TextDecoder().decode(Uint8Array.from(value.slice(0, maxLineLength)));
+};
+
+const textOf = (value: Json | undefined): string | undefined => {
+  if (typeof value === 'string') return value;
+  if (!Array.isArray(value)) return undefined;
+  const bytes = bytesText(value);
+  if (bytes !== undefined) return bytes;
+  const [first] = value;
+  return typeof first === 'string' ? first : Array.isArray(first) ? bytesText(first) : undefined;
+};
+
+export const parseJournalEntry = (line: string): JournalEntry | undefined => {
+  let value: Json;
+  try {
+    value = parseJson(line);
+  } catch {
+    return undefined;
+  }
+  if (!isObject(value)) return undefined;
+  const cursor = textOf(value.__CURSOR);
+  const micros = Number(textOf(value.__REALTIME_TIMESTAMP));
+  const text = textOf(value.MESSAGE);
+  if (cursor === undefined || text === undefined || !Number.isSafeInteger(micros)) return undefined;
+  return {
+    cursor,
+    micros,
+    unit: textOf(value._SYSTEMD_UNIT),
+    identifier: textOf(value.SYSLOG_IDENTIFIER),
+    text: text.slice(0, maxLineLength),
+  };
+};
