@@ -13,6 +13,7 @@ export * from './kube-status.ts';
 export * from './log-queries.ts';
 export * from './logs.ts';
 export { listNodeGroups, readNodeGroup } from './node-groups.ts';
+export * from './node-host.ts';
 export { orUnknown } from './or-unknown.ts';
 export * from './provisioning.ts';
 export * from './store.ts';

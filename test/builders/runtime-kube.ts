@@ -243,8 +243,11 @@ export class FakeKube implements KubeApi {
     return this.#answer<Found<T>>(request as Request, () => {
       const known = this.#of(type).get(keyFor(name));
       if (known === undefined) return { kind: 'gone' };
-      if (patch.type !== 'merge') throw new KubeError('BadRequest', 'the fake knows merge alone');
-      const body = objectOr(patch.body);
+      if (patch.type === 'json') throw new KubeError('BadRequest', 'the fake knows no JSON patch');
+      const body =
+        patch.type === 'merge'
+          ? objectOr(patch.body)
+          : withConditions(objectOr(patch.body), objectOr(known.status));
       const wanted = objectOr(body.metadata).resourceVersion;
       if (wanted !== undefined && wanted !== known.metadata.resourceVersion) {
         throw new KubeError('Conflict', `${name.name} has been modified`);
@@ -322,6 +325,16 @@ const apiVersionOf = (type: ResourceType): string =>
   type.group === '' ? type.version : `${type.group}/${type.version}`;
 const revisionIn = (event: WatchEvent<KubeObject>): number =>
   Number(event.type === 'BOOKMARK' ? event.resourceVersion : event.object.metadata.resourceVersion);
+
+/** Of strategic merge what the agent leans on: conditions are merged by their type. */
+const withConditions = (body: JsonObject, status: JsonObject): JsonObject => {
+  const { conditions, ...rest } = objectOr(body.status);
+  if (!Array.isArray(conditions)) return body;
+  const before = Array.isArray(status.conditions) ? status.conditions : [];
+  const types = new Set(conditions.map((one: Json) => objectOr(one).type));
+  const others = before.filter((one: Json) => !types.has(objectOr(one).type));
+  return { ...body, status: { ...rest, conditions: [...others, ...conditions] } };
+};
 
 /** RFC 7386. */
 const mergePatch = (target: Json | undefined, patch: Json): Json => {

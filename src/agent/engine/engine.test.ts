@@ -56,7 +56,7 @@ class Life {
   }
   #publish(): void {
     this.state = afterTime(this.state, this.index, this.at);
-    const options = { rules: this.index, needed: this.needed, absent: new Set<ConditionType>() };
+    const options = { needed: this.needed, accelerator: undefined };
     const step = publish(this.state, options, this.at);
     this.state = step.state;
     this.notices.push(...step.notices);

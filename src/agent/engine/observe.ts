@@ -57,6 +57,7 @@ export const observe = (state: HealthState, occurrence: Occurrence, at: EpochMs)
     condition,
     severity,
     message: isSet || before?.since === undefined ? message : before.message,
+    rank: rule.rank ?? 0,
     lastSeen,
     // An event that was told counts anew.
     hits: isSet && severity === 'Event' ? [] : hits,

@@ -8,7 +8,6 @@ import {
   type HealthState,
   type Notice,
   type ReasonState,
-  type RuleIndex,
   reasonKey,
   type Step,
 } from './state.ts';
@@ -32,14 +31,27 @@ const healthy: Readonly<Record<ConditionType, readonly [reason: string, message:
 };
 
 export interface PublishOptions {
-  readonly rules: RuleIndex;
   /** Checks that run here, by the condition of their rules. */
   readonly needed: ReadonlyMap<ConditionType, readonly string[]>;
-  /** Conditions of hardware that the node does not have are never True. */
-  readonly absent: ReadonlySet<ConditionType>;
+  /** A node without accelerators has no condition about them. */
+  readonly accelerator: 'nvidia' | 'neuron' | undefined;
 }
 
-const rankOf = (rules: RuleIndex, one: ReasonState): number => rules.get(one.rule)?.rank ?? 0;
+const accelerators = {
+  nvidia: ['NvidiaGPUIsReady', 'Monitoring for the Nvidia GPU system is active'],
+  neuron: [
+    'NeuronAcceleratedHardwareIsReady',
+    'Monitoring for the Neuron AcceleratedHardware system is active',
+  ],
+} as const;
+
+const healthyText = (
+  type: ConditionType,
+  accelerator: PublishOptions['accelerator'],
+): readonly [string, string] =>
+  type === 'AcceleratedHardwareReady' && accelerator !== undefined
+    ? accelerators[accelerator]
+    : healthy[type];
 
 const textOf = (active: readonly ReasonState[]): string => {
   const [first] = active;
@@ -74,14 +86,12 @@ const conditionAt = (
   const before = state.conditions.get(type);
   const active = [...state.reasons.values()]
     .filter((one) => one.condition === type && one.since !== undefined)
-    .toSorted(
-      (a, b) =>
-        rankOf(options.rules, b) - rankOf(options.rules, a) || (a.since ?? 0) - (b.since ?? 0),
-    );
+    .toSorted((a, b) => b.rank - a.rank || (a.since ?? 0) - (b.since ?? 0));
   if (active.length > 0) return falseOf(type, active, before, now);
   const isLooked = (options.needed.get(type) ?? []).every((name) => state.looked.has(name));
-  if (!isLooked || (before === undefined && options.absent.has(type))) return before;
-  const [reason, message] = healthy[type];
+  const [reason, message] = healthyText(type, options.accelerator);
+  const isAbsent = type === 'AcceleratedHardwareReady' && options.accelerator === undefined;
+  if (!isLooked || (before === undefined && isAbsent)) return before;
   const since = before?.status === 'True' ? before.since : now;
   return { type, status: 'True', reason, message, since };
 };
@@ -147,6 +157,7 @@ const reasonFromNode = (
     condition: type,
     severity: 'Condition',
     message: condition.message ?? '',
+    rank: 0,
     lastSeen: now,
     hits: [],
     since,

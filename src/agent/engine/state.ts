@@ -16,6 +16,8 @@ export interface ReasonState {
   readonly condition: ConditionType;
   readonly severity: Severity;
   readonly message: string;
+  /** Of several reasons of a condition the highest names it. */
+  readonly rank: number;
   readonly lastSeen: EpochMs;
   /** Within the rule's window, no more of them than its threshold. */
   readonly hits: readonly Hit[];
@@ -102,12 +104,13 @@ export const savedReasons = (state: HealthState): readonly SavedReason[] =>
 export const restoredReasons = (saved: readonly unknown[]): readonly ReasonState[] =>
   saved.flatMap((value) => {
     const one = value as Partial<SavedReason> | null;
-    const { rule, reason, condition, severity, message } = one ?? {};
+    const { rule, reason, condition, severity, message, rank = 0 } = one ?? {};
     const lastSeen = parseTime(one?.lastSeen);
     const since = parseTime(one?.since);
     if (typeof rule !== 'string' || typeof reason !== 'string') return [];
     if (condition === undefined || severity === undefined) return [];
     if (lastSeen === undefined || since === undefined || typeof message !== 'string') return [];
     const settings = (one?.settings ?? []).flatMap((text) => parseTime(text) ?? []);
-    return [{ rule, reason, condition, severity, message, lastSeen, hits: [], since, settings }];
+    const known = { rule, reason, condition, severity, message, rank };
+    return [{ ...known, lastSeen, hits: [], since, settings }];
   });

@@ -8,10 +8,12 @@ export interface JournalEntry {
   readonly cursor: string;
   /** Microseconds since the epoch. */
   readonly micros: number;
-  /** `kubelet.service`; of what systemd says about a unit, that unit's name is in `about`. */
+  /** `kubelet.service`, of the process that wrote it. */
   readonly unit: string | undefined;
   /** `kubelet`, `systemd`, `kernel`. */
   readonly identifier: string | undefined;
+  /** Of syslog; 0 is the kernel. */
+  readonly facility: number | undefined;
   readonly text: string;
 }
 
@@ -46,6 +48,8 @@ export const parseJournalEntry = (line: string): JournalEntry | undefined => {
     micros,
     unit: textOf(value._SYSTEMD_UNIT),
     identifier: textOf(value.SYSLOG_IDENTIFIER),
+    facility:
+      value.SYSLOG_FACILITY === undefined ? undefined : Number(textOf(value.SYSLOG_FACILITY)),
     text: text.slice(0, maxLineLength),
   };
 };

@@ -71,11 +71,13 @@ describe('journal entries', () => {
       micros: 1700000000000001,
       unit: 'kubelet.service',
       identifier: 'kubelet',
+      facility: undefined,
       text: 'hi',
     });
   });
 
   it('may hold bytes, or several texts, for one', () => {
+    expect(parseJournalEntry(of({ MESSAGE: 'x', SYSLOG_FACILITY: '3' }))?.facility).toBe(3);
     expect(parseJournalEntry(of({ MESSAGE: [104, 195, 164, 255] }))?.text).toBe('hä\ufffd');
     expect(parseJournalEntry(of({ MESSAGE: ['first', 'second'] }))?.text).toBe('first');
     expect(parseJournalEntry(of({ MESSAGE: [[104, 105], 'x'] }))?.text).toBe('hi');

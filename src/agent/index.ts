@@ -1,0 +1,2 @@
+// Public entry of the node agent. `NodeAgent.begin` runs on any NodeHost: a machine, or a simulated node.
+export { type AgentDeps, type AgentSettings, NodeAgent } from './agent.ts';
