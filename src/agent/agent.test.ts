@@ -1,5 +1,5 @@
-// The agent on a node in memory and a small API server, in virtual time: what it writes, when, and what it
-// leaves alone; across restarts, outages and floods.
+// The agent on a node in memory and a small API server, in virtual time: what it writes, when, and
+// what it leaves alone; across restarts, outages and floods.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ended, MemoryHost } from '../../test/builders/node-host.ts';
 import { CollectingLog, TestRandom, testStart, VirtualClock } from '../../test/builders/runtime.ts';
@@ -12,6 +12,9 @@ import { NodeAgent } from './index.ts';
 const { nodes, events } = resourceTypes;
 const second = 1_000;
 const minute = 60 * second;
+
+const conditionsOf = (status: unknown): readonly Condition[] =>
+  (objectOr(status).conditions ?? []) as unknown as readonly Condition[];
 
 class Life {
   readonly clock = new VirtualClock();
@@ -55,8 +58,8 @@ class Life {
     this.host.kernel(text, { seconds: this.seconds, facility });
   }
   condition(type: string): Condition | undefined {
-    const { conditions } = objectOr(this.kube.peek(nodes, 'n1')?.status);
-    return (conditions as readonly Condition[] | undefined)?.find((one) => one.type === type);
+    const all = conditionsOf(this.kube.peek(nodes, 'n1')?.status);
+    return all.find((one) => one.type === type);
   }
   says(type: string): string {
     const { status = '-', reason = '', lastTransitionTime = '' } = this.condition(type) ?? {};
@@ -84,8 +87,7 @@ describe('a healthy node', () => {
   it('has EKS’ conditions True, and no others', async () => {
     await life.start();
     await life.clock.advance(minute);
-    const { conditions } = objectOr(life.kube.peek(nodes, 'n1')?.status);
-    const all = (conditions as readonly Condition[]).map(
+    const all = conditionsOf(life.kube.peek(nodes, 'n1')?.status).map(
       ({ type, status, reason, message }) => `${type} ${status} ${reason ?? ''}: ${message ?? ''}`,
     );
     expect(all.toSorted()).toEqual([
@@ -211,8 +213,7 @@ describe('other writers', () => {
   it('keep their conditions, whatever they write between our read and our write', async () => {
     await life.start();
     await life.clock.advance(minute);
-    const { conditions } = objectOr(life.kube.peek(nodes, 'n1')?.status);
-    const others = (conditions as readonly Condition[]).map((one) =>
+    const others = conditionsOf(life.kube.peek(nodes, 'n1')?.status).map((one) =>
       one.type === 'Ready' ? { ...one, status: 'Unknown' as const } : one,
     );
     life.kube.put(nodes, { name: 'n1', status: { conditions: others } });
@@ -220,10 +221,9 @@ describe('other writers', () => {
     await life.clock.advance(10 * minute);
     expect(life.says('Ready')).toBe('Unknown');
     const patched = life.kube.requests.filter(({ verb }) => verb === 'patch');
-    const types = patched.flatMap(({ body }) => {
-      const list = objectOr(objectOr(body).status).conditions ?? [];
-      return (list as readonly Condition[]).map(({ type }) => type);
-    });
+    const types = patched.flatMap(({ body }) =>
+      conditionsOf(objectOr(body).status).map(({ type }) => type),
+    );
     expect(types).not.toContain('Ready');
     await life.stop();
   });

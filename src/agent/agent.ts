@@ -1,5 +1,5 @@
-// The node agent: a monitor of one node, and the Node and Events that it writes. `run` is the process of a
-// real node; `pass` is one step of it, for simulated nodes in virtual time.
+// The node agent: a monitor of one node, and the Node and Events that it writes. `run` is the
+// process of a real node; `pass` is one step of it, for simulated nodes in virtual time.
 import { durationMs, type EpochMs, epochMs } from '../api/brand.ts';
 import { type Node, resourceTypes } from '../api/kube.ts';
 import {

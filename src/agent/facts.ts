@@ -1,7 +1,7 @@
 // What the agent needs to know of its node before it watches it: the boot, and accelerators.
 import { type EpochMs, epochMs } from '../api/brand.ts';
 import type { NodeHost } from '../ports/index.ts';
-import { listIfThere, readIfThere } from './checks/check.ts';
+import { listIfThere, readIfThere } from './checks/index.ts';
 import type { BootFacts } from './monitor.ts';
 
 export const bootFacts = async (host: NodeHost, now: EpochMs): Promise<BootFacts> => {

@@ -1,2 +1,3 @@
-// Public entry of the node agent. `NodeAgent.begin` runs on any NodeHost: a machine, or a simulated node.
-export { type AgentDeps, type AgentSettings, NodeAgent } from './agent.ts';
+// Public entry of the node agent. `NodeAgent.begin` runs on any NodeHost: a machine, or a simulated
+// node.
+export { NodeAgent } from './agent.ts';

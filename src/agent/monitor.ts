@@ -1,5 +1,6 @@
-// Watches one node: reads its logs, runs its checks, and keeps what the engine makes of both. Knows nothing
-// of a cluster; all it touches is a NodeHost, so that it runs on simulated nodes in virtual time as well.
+// Watches one node: reads its logs, runs its checks, and keeps what the engine makes of both. Knows
+// nothing of a cluster; all it touches is a NodeHost, so that it runs on simulated nodes in virtual
+// time as well.
 import { type EpochMs, epochMs } from '../api/brand.ts';
 import type { Condition } from '../api/kube.ts';
 import type { Log, NodeHost, Random } from '../ports/index.ts';

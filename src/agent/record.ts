@@ -1,5 +1,5 @@
-// The agent's own record on the node: where it stopped reading, and which faults it knew. A broken record is
-// as none: the node's conditions are taken over from the Node then.
+// The agent's own record on the node: where it stopped reading, and which faults it knew. A broken
+// record is as none: the node's conditions are taken over from the Node then.
 import { isObject, type JsonObject } from '../api/json.ts';
 import { parseJson } from '../api/parse-json.ts';
 

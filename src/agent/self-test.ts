@@ -1,5 +1,5 @@
-// The agent's look at itself: a marker written to the kernel log must come back, each hour. An agent whose
-// source has fallen silent would otherwise report a healthy node for good.
+// The agent's look at itself: a marker written to the kernel log must come back, each hour. An
+// agent whose source has fallen silent would otherwise report a healthy node for good.
 import type { EpochMs } from '../api/brand.ts';
 import { type NodeHost, NodeHostError, type Random } from '../ports/index.ts';
 import type { Check, Results } from './checks/index.ts';

@@ -1,5 +1,6 @@
-// The node as the agent sees it: files, logs and programs, read and never changed, but for the agent's own
-// record and its marker in the kernel log. Implemented by the machine (adapters/host) and by simulated nodes.
+// The node as the agent sees it: files, logs and programs, read and never changed, but for the
+// agent's own record and its marker in the kernel log. Implemented by the machine (adapters/host)
+// and by simulated nodes.
 
 /** Why the node did not give what was asked for. */
 export const nodeHostErrors = {
@@ -44,8 +45,8 @@ export interface ProgramOptions {
 /** A log, read as it grows. */
 export interface LogReader {
   /**
-   * What has come since the last call, oldest first, at most about `max` entries; fewer than that: all was read.
-   * Throws NodeHostError when the log cannot be read (any more).
+   * What has come since the last call, oldest first, at most about `max` entries; fewer than that:
+   * all was read. Throws NodeHostError when the log cannot be read (any more).
    */
   read(max: number): {
     readonly entries: readonly string[];
@@ -72,7 +73,10 @@ export interface FilePart {
 }
 
 export interface NodeHost {
-  /** Text of a file, cut at `maxBytes` (default 64 KiB); undefined: no such file. Throws NodeHostError. */
+  /**
+   * Text of a file, cut at `maxBytes` (default 64 KiB); undefined: no such file. Throws
+   * NodeHostError.
+   */
   read(path: string, options?: { readonly maxBytes?: number }): Promise<string | undefined>;
   /** Names within, sorted; none where there is no such directory. Throws NodeHostError. */
   list(directory: string): Promise<readonly string[]>;
@@ -84,11 +88,13 @@ export interface NodeHost {
   /** Never throws for what the program does. */
   run(program: string, words: readonly string[], options: ProgramOptions): Promise<ProgramOutcome>;
   /**
-   * The kernel's log from its beginning, or after the record of number `sequence` of this boot. Throws NodeHostError
-   * when neither /dev/kmsg nor the journal can be read.
+   * The kernel's log from its beginning, or after the record of number `sequence` of this boot.
+   * Throws NodeHostError when neither /dev/kmsg nor the journal can be read.
    */
   openKernelLog(options: { readonly afterSequence?: number }): Promise<KernelLogReader>;
-  /** The journal of units and identifiers, as `journalctl -o json` prints it. Throws NodeHostError. */
+  /**
+   * The journal of units and identifiers, as `journalctl -o json` prints it. Throws NodeHostError.
+   */
   openJournal(options: {
     readonly units: readonly string[];
     readonly identifiers: readonly string[];

@@ -1,5 +1,5 @@
-// A check: one look at the node, repeated. It reports what it found, what it saw, and what it could not
-// look at; it never decides what becomes of that, and never throws for what the node lacks.
+// A check: one look at the node, repeated. It reports what it found, what it saw, and what it could
+// not look at; it never decides what becomes of that, and never throws for what the node lacks.
 import type { EpochMs } from '../../api/brand.ts';
 import { type NodeHost, NodeHostError, type ProgramOutcome } from '../../ports/index.ts';
 import type { CheckName } from '../rules/check-names.ts';

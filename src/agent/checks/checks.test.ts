@@ -1,4 +1,5 @@
-// What each check finds on a node, what it says it saw, and what it does where it may not or cannot look.
+// What each check finds on a node, what it says it saw, and what it does where it may not or cannot
+// look.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ended, MemoryHost } from '../../../test/builders/node-host.ts';
 import { epochMs } from '../../api/brand.ts';

@@ -1,5 +1,12 @@
 // Public entry of the checks: one set for each agent, since some compare with their last look.
-export { type Check, type CheckContext, type LookResult, Results } from './check.ts';
+export {
+  type Check,
+  type CheckContext,
+  type LookResult,
+  listIfThere,
+  Results,
+  readIfThere,
+} from './check.ts';
 
 import type { Check } from './check.ts';
 import { clock, conntrack, openFiles, pressure, zram } from './kernel.ts';

@@ -1,4 +1,5 @@
-// Looks at what the kernel says of itself: open files, connections, stalls, compressed swap, its clock.
+// Looks at what the kernel says of itself: open files, connections, stalls, compressed swap, its
+// clock.
 import { parseFileHandles, parsePressure } from '../../formats/node-health/index.ts';
 import {
   type Check,
@@ -94,7 +95,9 @@ export const zram: Check = {
 /** STA_UNSYNC of adjtimex(2). */
 const unsynchronized = 0x40;
 
-/** Programs that tell of adjtimex(2), which Node cannot call: the first one that knows is believed. */
+/**
+ * Programs that tell of adjtimex(2), which Node cannot call: the first one that knows is believed.
+ */
 const clockSources: readonly {
   readonly words: readonly [string, ...string[]];
   readonly isSynchronized: (text: string) => boolean | undefined;

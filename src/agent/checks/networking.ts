@@ -140,7 +140,10 @@ interface Reading {
   readonly value: number;
 }
 
-/** How much a counter grew since the look before, by the time of `perMs`; undefined at the first look. */
+/**
+ * How much a counter grew since the look before, by the time of `perMs`; undefined at the first
+ * look.
+ */
 const createGrowth = () => {
   const before = new Map<string, Reading>();
   return (key: string, now: Reading, perMs: number) => {

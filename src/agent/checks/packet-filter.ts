@@ -1,5 +1,5 @@
-// Looks at every packet filter of the node: iptables in both backends, IPv4 and IPv6, and native nftables.
-// Each backend sees only its own rules, so that one alone proves nothing.
+// Looks at every packet filter of the node: iptables in both backends, IPv4 and IPv6, and native
+// nftables. Each backend sees only its own rules, so that one alone proves nothing.
 import {
   type FilterRule,
   isRuleOfInterest,

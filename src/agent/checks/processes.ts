@@ -1,5 +1,5 @@
-// One walk over /proc: zombies, large environments, threads against their limits, and whether the VPC
-// CNI's daemon runs.
+// One walk over /proc: zombies, large environments, threads against their limits, and whether the
+// VPC CNI's daemon runs.
 import { parseProcessStat, parseThreadCount } from '../../formats/node-health/index.ts';
 import type { NodeHost } from '../../ports/index.ts';
 import {

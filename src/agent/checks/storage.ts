@@ -1,4 +1,5 @@
-// Looks at file systems and volumes: mounts that accept no writes, free space of XFS, limits of EBS.
+// Looks at file systems and volumes: mounts that accept no writes, free space of XFS, limits of
+// EBS.
 import {
   type EbsLimits,
   ebsLogLength,
@@ -24,7 +25,10 @@ const onDisk: ReadonlySet<string> = new Set(['ext2', 'ext3', 'ext4', 'xfs', 'btr
 /** The node stops working when one of these accepts no writes. */
 const directories = ['/var/lib/kubelet', '/var/lib/containerd', '/var/log'] as const;
 
-/** One mount of each file system on a disk; of the node’s own mounts, not of a container the agent runs in. */
+/**
+ * One mount of each file system on a disk; of the node’s own mounts, not of a container the agent
+ * runs in.
+ */
 const fileSystems = async ({ host }: CheckContext): Promise<readonly Mount[]> => {
   const maxBytes = 1024 * 1024;
   const read = (path: string) => host.read(path, { maxBytes }).catch(() => undefined);
@@ -39,8 +43,9 @@ const fileSystems = async ({ host }: CheckContext): Promise<readonly Mount[]> =>
 const nameOf = (source: string): string => source.replace(/^\/dev\//, '');
 
 /**
- * Mounted for writing, and its file system is not: the kernel turned it off. `mount -o ro` sets both, a
- * read-only bind mount the former alone. Kernels from 6.16 on say `emergency_ro` and leave `rw`.
+ * Mounted for writing, and its file system is not: the kernel turned it off. `mount -o ro` sets
+ * both, a read-only bind mount the former alone. Kernels from 6.16 on say `emergency_ro` and leave
+ * `rw`.
  */
 const isTurnedReadOnly = ({ options, superOptions }: Mount): boolean =>
   superOptions.includes('emergency_ro') || (options.includes('rw') && superOptions.includes('ro'));

@@ -1,5 +1,5 @@
-// What sets, keeps and clears a condition, as tables over time: threshold, time to live, looks, flapping,
-// restarts, and reasons that come together.
+// What sets, keeps and clears a condition, as tables over time: threshold, time to live, looks,
+// flapping, restarts, and reasons that come together.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type EpochMs, epochMs, formatKubeTime } from '../../api/brand.ts';

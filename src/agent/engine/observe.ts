@@ -13,7 +13,9 @@ import {
   withReason,
 } from './state.ts';
 
-/** Set so often within this time a reason flaps, and is held until it was quiet for `flapQuietMs`. */
+/**
+ * Set so often within this time a reason flaps, and is held until it was quiet for `flapQuietMs`.
+ */
 const flap = { times: 3, withinMs: 3_600_000, quietMs: 900_000 } as const;
 /** Where a rule has no time of its own: a reason that another agent set. */
 const defaultClearMs = 900_000;

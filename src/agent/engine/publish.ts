@@ -1,5 +1,5 @@
-// The conditions that a state amounts to. True is said only once every check of a condition has run;
-// until then a node keeps what it had, so that a restart never makes a sick node look well.
+// The conditions that a state amounts to. True is said only once every check of a condition has
+// run; until then a node keeps what it had, so that a restart never makes a sick node look well.
 import { type EpochMs, epochMs, parseTime } from '../../api/brand.ts';
 import type { Condition } from '../../api/kube.ts';
 import { type ConditionType, conditionTypes, type HealthRule } from '../rules/rule.ts';
@@ -99,7 +99,10 @@ const conditionAt = (
 const isSame = (a: ConditionState | undefined, b: ConditionState): boolean =>
   a?.status === b.status && a.reason === b.reason && a.message === b.message;
 
-/** The state with its conditions as they are to be published, and what to tell of changes back to True. */
+/**
+ * The state with its conditions as they are to be published, and what to tell of changes back to
+ * True.
+ */
 export const publish = (state: HealthState, options: PublishOptions, now: EpochMs): Step => {
   let conditions: Map<ConditionType, ConditionState> | undefined;
   const notices: Notice[] = [];
@@ -165,7 +168,9 @@ const reasonFromNode = (
   };
 };
 
-/** Takes over what stood on the Node and on disk; nothing of it is cleared or counted anew by that. */
+/**
+ * Takes over what stood on the Node and on disk; nothing of it is cleared or counted anew by that.
+ */
 export const adopt = (state: HealthState, adoption: Adoption): HealthState => {
   const conditions = new Map(state.conditions);
   const reasons = new Map(state.reasons);

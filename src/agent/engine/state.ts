@@ -1,5 +1,5 @@
-// What the agent knows of a node's health, as a value. It is written to disk as it is, so that a restart
-// neither clears a fault nor counts its time anew.
+// What the agent knows of a node's health, as a value. It is written to disk as it is, so that a
+// restart neither clears a fault nor counts its time anew.
 import { type EpochMs, formatKubeTime, parseTime } from '../../api/brand.ts';
 import type { ConditionType, HealthRule, Severity } from '../rules/rule.ts';
 

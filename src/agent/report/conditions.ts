@@ -1,6 +1,6 @@
-// Writes the agent's conditions to the Node: its own types alone, by a strategic merge patch, which leaves
-// every other condition as it is. At once when a condition turns False, together otherwise, and from time to
-// time as a sign of life.
+// Writes the agent's conditions to the Node: its own types alone, by a strategic merge patch, which
+// leaves every other condition as it is. At once when a condition turns False, together otherwise,
+// and from time to time as a sign of life.
 import {
   type DurationMs,
   durationMs,

@@ -1,5 +1,6 @@
-// Writes Events about the Node, as EKS' agent words them: the condition's type as reason, the finding in the
-// message. What recurs counts up in one Event; each reason has a budget, so that no log fills the cluster.
+// Writes Events about the Node, as EKS' agent words them: the condition's type as reason, the
+// finding in the message. What recurs counts up in one Event; each reason has a budget, so that no
+// log fills the cluster.
 import { type EpochMs, epochMs, formatKubeTime } from '../../api/brand.ts';
 import type { JsonObject } from '../../api/json.ts';
 import { resourceTypes } from '../../api/kube.ts';

@@ -1,5 +1,5 @@
-// Rules of AcceleratedHardwareReady, from the kernel's lines of the NVIDIA and Neuron drivers. Needs no
-// DCGM: what only DCGM knows (policies, diagnostics, health codes) is not reported.
+// Rules of AcceleratedHardwareReady, from the kernel's lines of the NVIDIA and Neuron drivers.
+// Needs no DCGM: what only DCGM knows (policies, diagnostics, health codes) is not reported.
 import type { HealthRule } from './rule.ts';
 
 const condition = 'AcceleratedHardwareReady';

@@ -1,4 +1,5 @@
-// Each rule's own lines set it, and the lines beside them do not; texts are EKS' where EKS has the reason.
+// Each rule's own lines set it, and the lines beside them do not; texts are EKS' where EKS has the
+// reason.
 import { describe, expect, it } from 'vitest';
 import { type EpochMs, epochMs } from '../../api/brand.ts';
 import { emptyState, type HealthState, type Notice, observe } from '../engine/index.ts';

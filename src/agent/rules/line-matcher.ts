@@ -1,5 +1,5 @@
-// Finds what rules say of a line. Every pattern is matched in time linear to the line, whose length is
-// bounded; lines without a text that the pattern needs cost one search for it.
+// Finds what rules say of a line. Every pattern is matched in time linear to the line, whose length
+// is bounded; lines without a text that the pattern needs cost one search for it.
 import type { EpochMs } from '../../api/brand.ts';
 import { LinearRegex, type Match } from '../../insights/regex/index.ts';
 import {

@@ -1,4 +1,5 @@
-// Rules of NetworkingReady: interfaces, the packet filter, routes, the VPC CNI, the instance's limits.
+// Rules of NetworkingReady: interfaces, the packet filter, routes, the VPC CNI, the instance's
+// limits.
 import type { HealthRule } from './rule.ts';
 
 const condition = 'NetworkingReady';

@@ -1,5 +1,6 @@
-// A rule of the node agent, as data: what sets a reason, which condition it belongs to, what clears it.
-// The catalogue and a node's own rules file are lists of these; nothing here matches or decides.
+// A rule of the node agent, as data: what sets a reason, which condition it belongs to, what clears
+// it. The catalogue and a node's own rules file are lists of these; nothing here matches or
+// decides.
 import type { CheckName } from './check-names.ts';
 
 /** Condition types that the agent writes; it never touches another. EKS' names but the last. */
@@ -13,11 +14,15 @@ export const conditionTypes = [
 ] as const;
 export type ConditionType = (typeof conditionTypes)[number];
 
-/** Condition: the condition becomes False, which repair may act on. Event: reported, never acted on. */
+/**
+ * Condition: the condition becomes False, which repair may act on. Event: reported, never acted on.
+ */
 export const severities = ['Condition', 'Event'] as const;
 export type Severity = (typeof severities)[number];
 
-/** Where lines come from. `kernel` has records of the kernel alone: user space cannot forge them. */
+/**
+ * Where lines come from. `kernel` has records of the kernel alone: user space cannot forge them.
+ */
 export const lineSources = [
   'kernel',
   'kubelet',

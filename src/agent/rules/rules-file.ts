@@ -1,8 +1,8 @@
-// A node's own rules file: changes to the rules that the agent brings, and rules of its own. A file that
-// is wrong in one place is refused as a whole, with the place; the rules in force stay.
+// A node's own rules file: changes to the rules that the agent brings, and rules of its own. A file
+// that is wrong in one place is refused as a whole, with the place; the rules in force stay.
 import { isObject, type Json, type JsonObject } from '../../api/json.ts';
 import { parseJson } from '../../api/parse-json.ts';
-import { type JsonPath, jsonPosition } from '../../formats/json-position.ts';
+import { type JsonPath, jsonPosition } from '../../formats/json-position/index.ts';
 import { LinearRegex, RegexError } from '../../insights/regex/index.ts';
 import {
   conditionTypes,

@@ -1,5 +1,5 @@
-// Log files of the VPC CNI and kube-proxy, read as they grow. A file is looked for anew each time: pods that
-// restart write another one.
+// Log files of the VPC CNI and kube-proxy, read as they grow. A file is looked for anew each time:
+// pods that restart write another one.
 import type { EpochMs } from '../../api/brand.ts';
 import { maxLineLength } from '../../formats/node-health/index.ts';
 import { type NodeHost, NodeHostError } from '../../ports/index.ts';

@@ -1,5 +1,5 @@
-// The kernel's log as lines with times. Records that user space wrote are left out, so that no pod can forge
-// a fault; but for the agent's own marker, which proves that the log is still seen.
+// The kernel's log as lines with times. Records that user space wrote are left out, so that no pod
+// can forge a fault; but for the agent's own marker, which proves that the log is still seen.
 import { type EpochMs, epochMs } from '../../api/brand.ts';
 import {
   kernelFacility,

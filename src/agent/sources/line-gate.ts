@@ -1,4 +1,5 @@
-// Bounds how many lines of a log are looked at: all of them at an ordinary pace, one of many beyond it.
+// Bounds how many lines of a log are looked at: all of them at an ordinary pace, one of many beyond
+// it.
 import type { EpochMs } from '../../api/brand.ts';
 
 /** At once, and on average over time. */

@@ -1,4 +1,5 @@
-// What `ip -j rule` and `ip -j route show table all` print, as far as the VPC CNI's routing is checked.
+// What `ip -j rule` and `ip -j route show table all` print, as far as the VPC CNI's routing is
+// checked.
 import { isObject, type Json, objectOr } from '../../api/json.ts';
 import { parseJson } from '../../api/parse-json.ts';
 

@@ -1,5 +1,5 @@
-// One line of `journalctl -o json`. A field may be text, a list of bytes where it is not UTF-8, or a
-// list of both where it was given more than once; journald leaves out fields that are too large.
+// One line of `journalctl -o json`. A field may be text, a list of bytes where it is not UTF-8, or
+// a list of both where it was given more than once; journald leaves out fields that are too large.
 import { isObject, type Json } from '../../api/json.ts';
 import { parseJson } from '../../api/parse-json.ts';
 import { maxLineLength } from './kernel-record.ts';

@@ -1,5 +1,6 @@
-// One record of /dev/kmsg: `priority,sequence,microseconds,flags;text` and indented lines of fields.
-// Documented in Documentation/ABI/testing/dev-kmsg. Returns undefined for what is not such a record.
+// One record of /dev/kmsg: `priority,sequence,microseconds,flags;text` and indented lines of
+// fields. Documented in Documentation/ABI/testing/dev-kmsg. Returns undefined for what is not such
+// a record.
 
 /** Longer lines are cut: the kernel writes at most about 1 KiB, only user space writes more. */
 export const maxLineLength = 2048;

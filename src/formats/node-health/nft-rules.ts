@@ -1,5 +1,6 @@
-// Rules that drop, reject or redirect traffic, from what `nft -j list ruleset` prints (libnftables-json(5)).
-// Rules are printed again in nft's own words, shortened where an expression is unusual.
+// Rules that drop, reject or redirect traffic, from what `nft -j list ruleset` prints
+// (libnftables-json(5)). Rules are printed again in nft's own words, shortened where an expression
+// is unusual.
 import { isObject, type Json, type JsonObject, objectOr } from '../../api/json.ts';
 import { parseJson } from '../../api/parse-json.ts';
 import type { FilterRule, FilterVerdict, PortRange } from './packet-filter.ts';

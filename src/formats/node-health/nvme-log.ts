@@ -1,5 +1,5 @@
-// The log page of an EBS volume's NVMe controller (0xD0 of Amazon's controllers): how long a volume or
-// its instance was held to its limits. Layout as published with amazon-ec2-utils.
+// The log page of an EBS volume's NVMe controller (0xD0 of Amazon's controllers): how long a volume
+// or its instance was held to its limits. Layout as published with amazon-ec2-utils.
 
 export const ebsLogPage = 0xd0;
 /** Bytes to ask for: all fields read here lie in them. */

@@ -1,5 +1,6 @@
-// Rules of the packet filter that drop, reject or redirect traffic, from what iptables-save prints. All
-// other rules and lines of another form are left out. Says nothing on which of them are expected.
+// Rules of the packet filter that drop, reject or redirect traffic, from what iptables-save prints.
+// All other rules and lines of another form are left out. Says nothing on which of them are
+// expected.
 
 export type FilterVerdict = 'drop' | 'reject' | 'dnat';
 
@@ -107,7 +108,10 @@ const parsePolicy = (table: string, line: string): FilterRule | undefined => {
   return { table, chain: match[1], verdict: 'policy', text, comment: '', destinationPorts: [] };
 };
 
-/** Of the lines of iptables-save those that `parseSavedRules` looks at: of large rule sets the fewest. */
+/**
+ * Of the lines of iptables-save those that `parseSavedRules` looks at: of large rule sets the
+ * fewest.
+ */
 export const isRuleOfInterest = (line: string): boolean =>
   line.startsWith('*') ||
   (line.startsWith('-A') && /\b(?:DROP|REJECT|DNAT)\b/.test(line)) ||

@@ -1,5 +1,5 @@
-// Files of /proc and /sys that the node agent reads. Each parser returns undefined for what is not of
-// that form; none throws.
+// Files of /proc and /sys that the node agent reads. Each parser returns undefined for what is not
+// of that form; none throws.
 
 export interface ProcessStat {
   readonly pid: number;

@@ -1,6 +1,6 @@
-// Where a value stands in the text of a JSON document that was parsed before. Walks the text only as far
-// as the value; the text must be JSON.
-import { Lines, type Position } from './position.ts';
+// Where a value stands in the text of a JSON document that was parsed before. Walks the text only
+// as far as the value; the text must be JSON.
+import { Lines, type Position } from '../position.ts';
 
 export type JsonPath = readonly (string | number)[];
 
