@@ -33,50 +33,6 @@ export interface CloudAccess {
   ): Promise<boolean>;
 }
 
-export const findSecurityGroupsRequest = (
-  by: { readonly ids: readonly string[] } | { readonly name: string },
-) => ({
-  Filters: [
-    'ids' in by
-      ? { Name: 'group-id', Values: [...by.ids] }
-      : { Name: 'group-name', Values: [by.name] },
-  ],
-});
-
-export const createSecurityGroupRequest = ({
-  name,
-  description,
-  vpcId,
-  tags,
-}: NewSecurityGroup) => ({
-  GroupName: name,
-  Description: description,
-  VpcId: vpcId,
-  TagSpecifications: [
-    {
-      ResourceType: 'security-group' as const,
-      Tags: Object.entries(tags).map(([Key, Value]) => ({ Key, Value })),
-    },
-  ],
-});
-
-export const allowIngressRequest = (GroupId: string, { port, groups, cidrs }: IngressRule) => ({
-  GroupId,
-  IpPermissions: [
-    {
-      IpProtocol: 'tcp',
-      FromPort: port,
-      ToPort: port,
-      UserIdGroupPairs: groups.map((one) => ({ GroupId: one })),
-      IpRanges: cidrs.map((CidrIp) => ({ CidrIp })),
-    },
-  ],
-});
-
-/** AuthorizeSecurityGroupIngress of what is allowed already. */
-export const isDoubleRule = (message: string): boolean =>
-  /InvalidPermission\.Duplicate|specified rule .* already exists/i.test(message);
-
 /** DeleteSecurityGroup of one that instances or rules of others still have. */
 export const isInUse = (message: string): boolean =>
   /DependencyViolation|has a dependent object/i.test(message);

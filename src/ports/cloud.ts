@@ -1,5 +1,5 @@
 // The cloud as the controllers and the command line need it: Auto Scaling, its hooks, one queue,
-// instances, stacks. Implementations: adapters/aws (SDK) and sim (the world in process).
+// instances, stacks. Implementation: aws-cloud, over the SDK or the world in process.
 // Absence is a value; every other failure is a CloudError with a code of the table below.
 
 import type { EpochMs } from '../api/brand.ts';
@@ -50,9 +50,6 @@ export class CloudError extends Error {
     this.retry = cloudErrorTable[code].retry;
   }
 }
-
-/** Names of the outputs of a stack that hold its nodes' role. */
-export const nodeRoleOutputs: readonly string[] = ['InstanceRoleARN', 'NodeInstanceRole'];
 
 interface CallOptions {
   readonly signal?: AbortSignal;

@@ -1,9 +1,7 @@
 // Public entry of the ports: interfaces and error tables only.
-export * from './aws-errors.ts';
 export * from './clock.ts';
 export * from './cloud.ts';
 export * from './cloud-access.ts';
-export * from './cloud-requests.ts';
 export * from './host.ts';
 export * from './http.ts';
 export { lookAtJoinNetwork } from './join-network.ts';

@@ -27,13 +27,13 @@ export interface WireFront {
   stop(): Promise<void>;
 }
 
-export const startWireFront = async (): Promise<WireFront> => {
+export const startWireFront = async (handlers = CANNED): Promise<WireFront> => {
   const calls: AwsCallRecord[] = [];
   const defects: string[] = [];
   const requestCounts = new Map<string, number>();
   let serial = 0;
   const dispatcher = createAwsDispatcher({
-    handlers: CANNED,
+    handlers,
     authenticate: (key) =>
       key === accessKey ? { secretAccessKey: secretKey, principal } : undefined,
     now: () => 1_735_394_773_000,

@@ -3,6 +3,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { objectOr } from '../../src/api/json.ts';
+import {
+  cloudOperations,
+  logOperations,
+  provisioningOperations,
+} from '../../src/aws-cloud/index.ts';
 
 const root = join(import.meta.dirname, '../..');
 const read = (name: string): string => readFileSync(join(root, name), 'utf8');
@@ -12,6 +17,23 @@ describe('SECURITY.md', () => {
   it('says of each file of rights what it amounts to', () => {
     const files = readdirSync(join(root, 'deploy')).filter((name) => name.endsWith('.yaml'));
     expect(files.filter((name) => !read('SECURITY.md').includes(name))).toEqual([]);
+  });
+
+  it('names every AWS call of the controller', () => {
+    const rows = Object.entries(cloudOperations).map(
+      ([service, names]) => `| \`${service}\` | ${names.map((name) => `\`${name}\``).join(' ')} |`,
+    );
+    expect(read('SECURITY.md')).toContain(`\n${rows.join('\n')}\n`);
+  });
+
+  it('is about calls that the mapping makes', () => {
+    const folder = 'src/aws-cloud';
+    const files = readdirSync(join(root, folder)).filter((name) => name !== 'operations.ts');
+    const code = files.map((name) => read(`${folder}/${name}`)).join('\n');
+    const tables = [cloudOperations, provisioningOperations, logOperations];
+    const names = tables.flatMap((table) => Object.values(table).flat());
+    expect(names.length).toBeGreaterThan(60);
+    expect(names.filter((name) => !code.includes(`'${name}'`))).toEqual([]);
   });
 
   it('is true of versions: each exact, each package with its hash, no install scripts', () => {

@@ -1,34 +1,18 @@
-// Public entry of the AWS adapter: the CloudApi port over the AWS SDK, real or our world's
-// endpoint.
-import type { CloudApi } from '../../ports/index.ts';
-import { accessCalls } from './access.ts';
-import { catalogueCalls } from './catalogue.ts';
-import { type AwsOptions, createClients } from './clients.ts';
-import { groupChanges } from './group-changes.ts';
-import { groupCalls } from './groups.ts';
-import { profileCalls } from './profiles.ts';
-import { queueCalls } from './queue.ts';
-import { stackCalls } from './stacks.ts';
-import { templateCalls } from './templates.ts';
-import { timeCalls } from './time.ts';
+// Public entry of the AWS adapter: the cloud's ports over the AWS SDK, real or of a world's
+// endpoint. Only wiring: what the operations mean stands in aws-cloud.
+import { createCloudApi, createLogQueries, createProvisioning } from '../../aws-cloud/index.ts';
+import type { Clock, CloudApi, LogQueries, ProvisioningApi } from '../../ports/index.ts';
+import type { AwsOptions } from './clients.ts';
+import { createAwsTransport } from './transport.ts';
 
 export type { AwsOptions } from './clients.ts';
-export { createAwsLogQueries } from './log-queries.ts';
-export { createAwsProvisioning } from './provisioning.ts';
 
 /** Nothing is imported or connected before the first call. */
-export const createAwsCloud = (options: AwsOptions): CloudApi => {
-  const clients = createClients(options);
-  const groups = groupCalls(clients);
-  return {
-    ...queueCalls(clients),
-    ...timeCalls(clients),
-    ...groups,
-    ...groupChanges(clients),
-    ...templateCalls(clients),
-    ...catalogueCalls(clients),
-    ...profileCalls(clients),
-    ...accessCalls(clients),
-    ...stackCalls(clients, groups),
-  };
-};
+export const createAwsCloud = (options: AwsOptions): CloudApi =>
+  createCloudApi(createAwsTransport(options));
+
+export const createAwsProvisioning = (options: AwsOptions, clock: Clock): ProvisioningApi =>
+  createProvisioning(createAwsTransport(options), clock);
+
+export const createAwsLogQueries = (options: AwsOptions): LogQueries =>
+  createLogQueries(createAwsTransport(options));

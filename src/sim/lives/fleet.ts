@@ -4,7 +4,7 @@
 import { nodeManagerAgent, nodeManagerUser, type World } from '../../../world/index.ts';
 import { microsPerMs, microsPerSecond } from '../../../world/kernel/index.ts';
 import type { Http, Log, Random } from '../../ports/index.ts';
-import type { SentCall } from '../ports/cloud-calls.ts';
+import type { SentCall } from '../ports/aws-transport.ts';
 import { FaultPlan, type FaultRates, type NetworkFaultKind } from '../ports/fault-plan.ts';
 import { ControllerProcess } from './process.ts';
 

@@ -6,7 +6,7 @@ import { microsPerSecond } from '../../../world/kernel/index.ts';
 import { type ControlPlaneDeps, runControlPlane } from '../../controllers/control-plane.ts';
 import type { Clock, Http, Journal, Log } from '../../ports/index.ts';
 import { LeaderElector } from '../../runtime/index.ts';
-import type { SentCall } from '../ports/cloud-calls.ts';
+import type { SentCall } from '../ports/aws-transport.ts';
 import type { Identity } from '../ports/kube.ts';
 import type { Network, NetworkFaults } from '../ports/network.ts';
 import { createInProcessPorts } from '../ports/ports.ts';

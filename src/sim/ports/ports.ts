@@ -4,12 +4,13 @@ import type { World } from '../../../world/index.ts';
 import { type Micros, microsPerMs } from '../../../world/kernel/index.ts';
 import { type EpochMs, epochMs } from '../../api/brand.ts';
 import { defined } from '../../api/defined.ts';
+import type { JsonObject } from '../../api/json.ts';
+import { createCloudApi } from '../../aws-cloud/index.ts';
 import type { AwsCallContext } from '../../aws-wire/index.ts';
 import type { Clock, CloudApi, KubeApi, Random } from '../../ports/index.ts';
 import { ServerClock } from '../../runtime/index.ts';
+import { type SentCall, WorldTransport } from './aws-transport.ts';
 import { SimClock } from './clock.ts';
-import { SimCloudApi } from './cloud.ts';
-import type { SentCall } from './cloud-calls.ts';
 import { type Identity, SimKubeApi } from './kube.ts';
 import { Network, type NetworkFaults, noFaults } from './network.ts';
 
@@ -26,6 +27,30 @@ export interface InProcessPorts {
 }
 
 const queueNameOf = (queueUrl: string): string => queueUrl.slice(queueUrl.lastIndexOf('/') + 1);
+
+/** ReceiveMessage as a long poll in the world's time. */
+const receiveOf = (
+  { aws }: World,
+  input: JsonObject,
+  done: (output: JsonObject) => void,
+): (() => void) =>
+  aws.receiveWhenAvailable(queueNameOf(String(input.QueueUrl)), {
+    waitSeconds: Number(input.WaitTimeSeconds),
+    visibilitySeconds: Number(input.VisibilityTimeout),
+    max: Number(input.MaxNumberOfMessages),
+    onResult: (messages) => {
+      const Messages = messages.map(({ message, receiptHandle }) => ({
+        MessageId: message.id,
+        ReceiptHandle: receiptHandle,
+        Body: message.body,
+        Attributes: {
+          ApproximateReceiveCount: String(message.receiveCount),
+          SentTimestamp: String(message.sentAt),
+        },
+      }));
+      done(Messages.length === 0 ? {} : { Messages });
+    },
+  });
 
 /** How often a write fails while `drover world inject api-errors` is on. */
 const apiErrorRate = 0.2;
@@ -73,28 +98,15 @@ export const createInProcessPorts = (
   const awsCaller = options.awsCaller ?? { userAgent: options.identity.userAgent };
   return {
     kube: new SimKubeApi({ kube, network, identity: options.identity, dates: clock, now }),
-    cloud: new SimCloudApi({
-      call: (service, operation, input) => aws.call(service, operation, input, awsCaller),
-      receive: ({ queueUrl, waitSeconds, visibilitySeconds }, done) =>
-        aws.receiveWhenAvailable(queueNameOf(queueUrl), {
-          waitSeconds,
-          visibilitySeconds,
-          max: 10,
-          onResult: (messages) =>
-            done(
-              messages.map(({ message, receiptHandle }) => ({
-                id: message.id,
-                receiptHandle,
-                body: message.body,
-                receiveCount: message.receiveCount,
-                sentAt: epochMs(message.sentAt),
-              })),
-            ),
-        }),
-      network,
-      now,
-      ...defined({ onCall: options.onCloudCall }),
-    }),
+    cloud: createCloudApi(
+      new WorldTransport({
+        call: (service, operation, input) => aws.call(service, operation, input, awsCaller),
+        receive: (input, done) => receiveOf(world, input, done),
+        network,
+        now,
+        ...defined({ onCall: options.onCloudCall }),
+      }),
+    ),
     clock,
     ownClock,
     random,

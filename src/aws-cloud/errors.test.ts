@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cloudErrorCodeOf } from './aws-errors.ts';
+import { cloudErrorCodeOf } from './errors.ts';
 
 const operation = 'DescribeInstances';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { updateGroupRequest } from './cloud-requests.ts';
+import { updateGroupRequest } from './requests.ts';
 
 describe('a group with a mixed instances policy that gets another version of its template', () => {
   const launchTemplate = { id: 'lt-1', version: '7' };

@@ -1,7 +1,6 @@
-// What the error codes of the AWS services mean as codes of the CloudApi port: one table for the
-// SDK's errors and for those of the world in process. Pure; knows no client.
-import type { CloudErrorCode } from './cloud.ts';
-import { isAbsence } from './cloud-requests.ts';
+// What the error codes of the AWS services mean as codes of the CloudApi port: one table for every
+// transport. Pure; knows no client.
+import type { CloudErrorCode } from '../ports/index.ts';
 
 /** Wire codes with and without the suffixes that the services disagree about. */
 const codes: Readonly<Record<string, CloudErrorCode>> = {
@@ -34,14 +33,29 @@ const codes: Readonly<Record<string, CloudErrorCode>> = {
   OptInRequired: 'AccessDenied',
   CredentialsProviderError: 'AccessDenied',
 
+  InternalError: 'ServerError',
+  InternalFailure: 'ServerError',
+  ServerException: 'ServerError',
+  ServiceUnavailable: 'ServerError',
+  ServiceUnavailableException: 'ServerError',
+
   NotImplemented: 'Unsupported',
   UnsupportedOperation: 'Unsupported',
   UnknownOperationException: 'Unsupported',
   InvalidAction: 'Unsupported',
+
+  MissingRegion: 'InvalidRequest',
 };
 
 /** e.g. `ResourceContentionFault` of the model and `AWS.SimpleQueueService.X` of old SQS. */
 const bareCode = (name: string): string => name.replace(/^.*\./, '').replace(/Fault$/, '');
+
+/**
+ * Whether an error says that the thing named does not exist: for callers to whom that is a value.
+ */
+export const isAbsence = (code: string, message: string): boolean =>
+  /NotFound|NoSuchEntity/.test(code) ||
+  /AutoScalingGroup name not found|No Lifecycle Hook found/.test(message);
 
 const byStatus = (status: number): CloudErrorCode => {
   if (status === 429) return 'Throttled';
@@ -58,7 +72,7 @@ const aboutActions: ReadonlySet<string> = new Set([
   'RecordLifecycleActionHeartbeat',
 ]);
 
-export interface AwsAnswer {
+interface Refused {
   /** As in the service model. */
   readonly operation: string;
   /** Codes as they came, the more telling first; an empty one says nothing. */
@@ -73,7 +87,7 @@ export const cloudErrorCodeOf = ({
   codes: names,
   message,
   httpStatus,
-}: AwsAnswer): CloudErrorCode => {
+}: Refused): CloudErrorCode => {
   if (/No active Lifecycle Action/i.test(message)) return 'NoActiveLifecycleAction';
   if (aboutActions.has(operation) && names.some((name) => isAbsence(name, message))) {
     return 'NoActiveLifecycleAction';

@@ -1,12 +1,15 @@
 import { describe, expect, it } from 'vitest';
+import { cloudErrorFrom } from '../../aws-cloud/index.ts';
 import type { CloudErrorCode } from '../../ports/index.ts';
-import { cloudErrorCode, cloudErrorFrom } from './errors.ts';
+import { refusalFrom } from './refusal.ts';
 
 const thrown = (name: string, message: string, more: object = {}): Error =>
   Object.assign(new Error(message), { name, ...more });
 const http = (httpStatusCode: number): object => ({ $metadata: { httpStatusCode } });
 
-describe('cloudErrorCode', () => {
+const cloudErrorOf = (error: unknown) => cloudErrorFrom(refusalFrom(error), 'DescribeInstances');
+
+describe('what an SDK call threw', () => {
   it.each<[CloudErrorCode, Error]>([
     ['Throttled', thrown('Throttling', 'Rate exceeded', http(400))],
     ['Throttled', thrown('RequestLimitExceeded', 'Request limit exceeded.', http(503))],
@@ -37,12 +40,12 @@ describe('cloudErrorCode', () => {
     ['Unreachable', thrown('Error', 'connect ECONNREFUSED', { code: 'ECONNREFUSED' })],
     ['Unreachable', thrown('TimeoutError', 'timed out')],
   ])('reads %s from %s', (code, error) => {
-    expect(cloudErrorCode('DescribeInstances', error)).toBe(code);
+    expect(cloudErrorOf(error).code).toBe(code);
   });
 
   it('keeps the words of the service and its error as cause', () => {
     const cause = thrown('Throttling', 'Rate exceeded', http(400));
-    const error = cloudErrorFrom('DescribeInstances', cause);
+    const error = cloudErrorOf(cause);
     expect(error).toMatchObject({ code: 'Throttled', retry: 'backoff', cause });
     expect(error.message).toBe('DescribeInstances: Rate exceeded');
   });

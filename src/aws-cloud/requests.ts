@@ -1,10 +1,15 @@
-// The requests of the CloudApi port that are more than a name, in AWS' own member names: one
-// wording for the SDK and for the world in process. Pure; knows no client.
-
-import type { LaunchTemplate, NewGroup, NewHook } from '../api/cloud.ts';
+// The requests of the CloudApi port that are more than a name, in AWS' own member names. Pure.
+import type {
+  IngressRule,
+  LaunchTemplate,
+  NewGroup,
+  NewHook,
+  NewSecurityGroup,
+} from '../api/cloud.ts';
 import { defined } from '../api/defined.ts';
 import { isObject, type JsonObject } from '../api/json.ts';
-import { type CloudApi, CloudError } from './cloud.ts';
+import type { CloudApi } from '../ports/index.ts';
+import { tagList } from './values.ts';
 
 /** As EKS sets it on the groups of its node groups. */
 const gracePeriodSeconds = 15;
@@ -148,7 +153,7 @@ export const createTemplateRequest = (
   TagSpecifications: [
     {
       ResourceType: 'launch-template',
-      Tags: Object.entries(template.tags).map(([Key, Value]) => ({ Key, Value })),
+      Tags: tagList(template.tags),
     },
   ],
 });
@@ -158,7 +163,7 @@ export const createProfileRequest = ({
   tags,
 }: Pick<Parameters<CloudApi['ensureInstanceProfile']>[0], 'name' | 'tags'>) => ({
   InstanceProfileName: name,
-  Tags: Object.entries(tags).map(([Key, Value]) => ({ Key, Value })),
+  Tags: tagList(tags),
 });
 
 /**
@@ -167,13 +172,6 @@ export const createProfileRequest = ({
  * found.
  */
 export const newestActivities = 100;
-
-/**
- * Whether an error says that the thing named does not exist: for callers to whom that is a value.
- */
-export const isAbsence = (code: string, message: string): boolean =>
-  /NotFound|NoSuchEntity/.test(code) ||
-  /AutoScalingGroup name not found|No Lifecycle Hook found/.test(message);
 
 /** The zone that an activity's Details name: JSON in a text, as Auto Scaling gives it. */
 export const activityZone = (details: string | undefined): { readonly zone?: string } => {
@@ -211,11 +209,46 @@ export const impairedRequest = (check: (typeof statusChecks)[number]) => ({
 export const isOverEvent = (description: string): boolean =>
   /^\[(?:Completed|Canceled)\]/.test(description);
 
-/** Auto Scaling's refusal to delete a group in which there is anything, be it in its warm pool. */
-export const isGroupInUse = (error: unknown): boolean =>
-  error instanceof CloudError && /still in the group|warm pool/i.test(error.message);
+export const findSecurityGroupsRequest = (
+  by: { readonly ids: readonly string[] } | { readonly name: string },
+) => ({
+  Filters: [
+    'ids' in by
+      ? { Name: 'group-id', Values: [...by.ids] }
+      : { Name: 'group-name', Values: [by.name] },
+  ],
+});
 
-/** For a call whose refusal says that there is nothing to do: only a missing right is thrown. */
-export const throwIfDenied = (refused: unknown): void => {
-  if (!(refused instanceof CloudError) || refused.code === 'AccessDenied') throw refused;
-};
+export const createSecurityGroupRequest = ({
+  name,
+  description,
+  vpcId,
+  tags,
+}: NewSecurityGroup) => ({
+  GroupName: name,
+  Description: description,
+  VpcId: vpcId,
+  TagSpecifications: [
+    {
+      ResourceType: 'security-group',
+      Tags: tagList(tags),
+    },
+  ],
+});
+
+export const allowIngressRequest = (GroupId: string, { port, groups, cidrs }: IngressRule) => ({
+  GroupId,
+  IpPermissions: [
+    {
+      IpProtocol: 'tcp',
+      FromPort: port,
+      ToPort: port,
+      UserIdGroupPairs: groups.map((one) => ({ GroupId: one })),
+      IpRanges: cidrs.map((CidrIp) => ({ CidrIp })),
+    },
+  ],
+});
+
+/** AuthorizeSecurityGroupIngress of what is allowed already. */
+export const isDoubleRule = (message: string): boolean =>
+  /InvalidPermission\.Duplicate|specified rule .* already exists/i.test(message);

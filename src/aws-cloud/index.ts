@@ -1,0 +1,41 @@
+// Public entry: the cloud's ports over AWS operations, whatever transport carries them. Pure.
+import type { CloudApi } from '../ports/index.ts';
+import { accessCalls } from './access.ts';
+import { AwsCalls } from './calls.ts';
+import { catalogueCalls } from './catalogue.ts';
+import { groupCalls } from './groups.ts';
+import { hookCalls } from './hooks.ts';
+import { instanceCalls } from './instances.ts';
+import { profileCalls } from './profiles.ts';
+import { queueCalls } from './queue.ts';
+import { stackCalls } from './stacks.ts';
+import { templateCalls } from './templates.ts';
+import type { AwsTransport } from './transport.ts';
+
+export { cloudErrorFrom } from './calls.ts';
+export { createLogQueries } from './log-queries.ts';
+export {
+  type AwsOperation,
+  type AwsService,
+  cloudOperations,
+  logOperations,
+  provisioningOperations,
+} from './operations.ts';
+export { createProvisioning } from './provisioning.ts';
+export { type AwsAnswer, AwsRefusal, type AwsTransport } from './transport.ts';
+
+export const createCloudApi = (transport: AwsTransport): CloudApi => {
+  const calls = new AwsCalls(transport);
+  const groups = groupCalls(calls);
+  return {
+    ...groups,
+    ...hookCalls(calls),
+    ...instanceCalls(calls),
+    ...templateCalls(calls),
+    ...profileCalls(calls),
+    ...catalogueCalls(calls),
+    ...accessCalls(calls),
+    ...queueCalls(calls),
+    ...stackCalls(calls, groups),
+  };
+};

@@ -1,0 +1,54 @@
+// Members of AWS' answers as values: a member of another type than expected counts as absent. Pure.
+import { epochMs, formatTime } from '../api/brand.ts';
+import { isObject, type JsonObject, setOwn } from '../api/json.ts';
+
+export const objects = (value: unknown): readonly JsonObject[] =>
+  Array.isArray(value) ? value.filter(isObject) : [];
+
+export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+/** Undefined where there is no text, or an empty one. */
+export const maybeText = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined;
+
+export const textsOf = (value: unknown): readonly string[] =>
+  Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
+
+export const maybeNumber = (value: unknown): number | undefined =>
+  typeof value === 'number' ? value : undefined;
+
+export const numberOf = (value: unknown): number => maybeNumber(value) ?? 0;
+
+/** RFC 3339 with milliseconds; undefined where no time is told. */
+export const maybeTime = (value: unknown): string | undefined =>
+  typeof value === 'number' ? formatTime(epochMs(value)) : undefined;
+
+export const timeOf = (value: unknown): string => maybeTime(value) ?? '';
+
+/** A list of tags as a record; a tag without value counts as empty. */
+export const tagsOf = (value: unknown): Readonly<Record<string, string>> => {
+  const tags: Record<string, string> = {};
+  for (const tag of objects(value)) setOwn(tags, textOf(tag.Key), textOf(tag.Value));
+  return tags;
+};
+
+/** A map of texts, as EKS gives tags and labels. */
+export const textMapOf = (value: unknown): Readonly<Record<string, string>> => {
+  const texts: Record<string, string> = {};
+  if (!isObject(value)) return texts;
+  for (const [key, text] of Object.entries(value)) setOwn(texts, key, textOf(text));
+  return texts;
+};
+
+/** Tags as the other services take them. */
+export const tagList = (tags: Readonly<Record<string, string>>) =>
+  Object.entries(tags).map(([Key, Value]) => ({ Key, Value }));
+
+export const batchesOf = <T>(items: readonly T[], size: number): readonly (readonly T[])[] =>
+  items.length <= size
+    ? items.length === 0
+      ? []
+      : [items]
+    : Array.from({ length: Math.ceil(items.length / size) }, (_, batch) =>
+        items.slice(batch * size, (batch + 1) * size),
+      );
