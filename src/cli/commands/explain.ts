@@ -3,22 +3,53 @@
 import type { Command } from 'commander';
 import { instanceIdOfProviderId } from '../../api/brand.ts';
 import { wasHandled } from '../../api/causes.ts';
+import { defined } from '../../api/defined.ts';
 import type { NodeDisruption, OwnedMarks } from '../../api/disruption.ts';
 import { type Node, resourceTypes } from '../../api/kube.ts';
-import { explainDisruption } from '../../core/explain/index.ts';
+import { explainDisruption, explainHealth, explainRepair } from '../../core/explain/index.ts';
 import { causesInForce, marksOn } from '../../core/termination/index.ts';
 import type { KubeApi } from '../../ports/index.ts';
 import { type CliContext, CommandError, type Connection, type OutputFormat } from '../context.ts';
 import { readDisruption } from '../drain/record.ts';
 import { documentVersion } from '../drain/render.ts';
 import { addExplainNodegroupCommand, explainGroup, groupMeant } from '../explain/nodegroup.ts';
+import { lastRenewal, type NodeInHealth, readHealth } from '../health/read.ts';
 import { closeNames, disruptionNameOf, unknownNode } from '../nodes.ts';
 import { outputOption, printDocument } from '../output.ts';
 
 export interface Subject {
   readonly node: Node | undefined;
   readonly disruption: NodeDisruption | undefined;
+  readonly inHealth?: InHealth;
 }
+
+/** The health of the node, and when its kubelet was last heard. */
+type InHealth = Omit<NodeInHealth, 'node'> & { readonly renewedAt?: string };
+
+const withHealth = async (
+  context: CliContext,
+  connection: Connection,
+  subject: Subject,
+): Promise<Subject> => {
+  const { node } = subject;
+  if (node === undefined) return subject;
+  const kube = await context.kube(connection);
+  const { now } = await context.cluster(connection);
+  const [inHealth] = await readHealth(kube, [node], now);
+  if (inHealth === undefined) return subject;
+  const renewedAt = await lastRenewal(kube, node.metadata.name);
+  return { ...subject, inHealth: { ...inHealth, ...defined({ renewedAt }) } };
+};
+
+/** Health first: an old drain explains nothing about a node that is ill. */
+export const healthLines = ({ inHealth }: Subject): readonly string[] => {
+  if (inHealth === undefined) return [];
+  const { health, repair, group, renewedAt } = inHealth;
+  const isDead = health.findings.some(({ condition }) => condition === 'Ready');
+  const lease =
+    isDead && renewedAt !== undefined ? [`lease: the kubelet renewed it last at ${renewedAt}`] : [];
+  return [...explainHealth(health), ...lease, ...explainRepair(health, defined({ repair, group }))];
+};
 
 const namePattern = /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/;
 
@@ -192,7 +223,9 @@ const explanation = (subject: Subject) => {
             status: disruption.status ?? null,
             history: historyOf(disruption),
           },
-    lines: explainLines(subject),
+    health: subject.inHealth?.health ?? null,
+    repair: subject.inHealth?.repair ?? null,
+    lines: [...healthLines(subject), ...explainLines(subject)],
   };
 };
 
@@ -237,8 +270,10 @@ Exit codes: 0 explained, 1 nothing of that name, 2 usage.`,
         if (meant === undefined) throw subject;
         return explainGroup(context, connection(), { ...meant, output: flags.output });
       }
-      if (flags.output !== 'table')
-        return printDocument(context, flags.output, explanation(subject));
-      for (const line of explainLines(subject)) context.out(line);
+      const whole = await withHealth(context, connection(), subject);
+      if (flags.output !== 'table') {
+        return printDocument(context, flags.output, explanation(whole));
+      }
+      for (const line of [...healthLines(whole), ...explainLines(whole)]) context.out(line);
     });
 };

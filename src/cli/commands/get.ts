@@ -14,6 +14,7 @@ import {
 import { outputOption, print } from '../output.ts';
 import { listGroups } from '../update/read.ts';
 import { addGetClusterCommands } from './get-cluster.ts';
+import { addGetNodesCommands } from './get-nodes.ts';
 import { addGetUpdatesCommand } from './get-updates.ts';
 import { oneName } from './one-name.ts';
 
@@ -151,9 +152,12 @@ export const addGetCommands = (
   context: CliContext,
   connection: () => Connection,
 ): void => {
-  const get = program.command('get').description('list clusters, node groups, updates and add-ons');
+  const get = program
+    .command('get')
+    .description('list clusters, node groups, nodes, updates, disruptions, repairs and add-ons');
   addGetClusterCommands(get, context, connection);
   addGetUpdatesCommand(get, context, connection);
+  addGetNodesCommands(get, context, connection);
   get
     .command('nodegroup [name]')
     .aliases(['ng', 'nodegroups'])

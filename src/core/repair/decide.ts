@@ -25,7 +25,7 @@ import { cooldownOf, nextWaiting, othersCauses, type Taken } from './waiting.ts'
 const lookAgainMs = 30_000;
 const restMs = 60_000;
 
-const isOpen = ({ status }: NodeRepair): boolean =>
+export const isOpenRepair = ({ status }: NodeRepair): boolean =>
   status === undefined || !endedRepairPhases.includes(status.phase);
 
 /** It has decided its act, or is proving its effect. */
@@ -51,7 +51,8 @@ const opened = (
   const [first] = repairable(group, member.health);
   if (first === undefined) return undefined;
   const { instanceId, availabilityZone, node } = member;
-  if (repairs.some((one) => isOpen(one) && one.spec.instanceId === instanceId)) return undefined;
+  if (repairs.some((one) => isOpenRepair(one) && one.spec.instanceId === instanceId))
+    return undefined;
   // Whoever drains it has it in hand; a repair that had it begins no second one.
   if (othersCauses(disruptions.get(instanceId)).length > 0) return undefined;
   const name = repairName(instanceId, repairs);
@@ -87,14 +88,14 @@ const write = (repair: NodeRepair, status: NodeRepairStatus): readonly RepairSte
 /** Ended repairs beyond those that are kept, oldest first. */
 const forgotten = ({ repairs }: RepairObservation): readonly RepairStep[] =>
   repairs
-    .filter((repair) => !isOpen(repair))
+    .filter((repair) => !isOpenRepair(repair))
     .toSorted((a, b) => (b.status?.endedAt ?? '').localeCompare(a.status?.endedAt ?? ''))
     .slice(keptRepairs)
     .map(({ metadata: { name, uid } }) => ({ kind: 'DeleteRepair', name, uid }));
 
 const takenAtFirst = (observation: RepairObservation): Taken => {
   const { repairs, members } = observation;
-  const open = repairs.filter(isOpen);
+  const open = repairs.filter(isOpenRepair);
   const closing = open.map((repair) => {
     const member = members.find(({ instanceId }) => instanceId === repair.spec.instanceId);
     return cooldownOf(repair, observation, member) ?? 0;
@@ -159,7 +160,7 @@ export const decideRepairs = (observation: RepairObservation): RepairPlan => {
   const { group, repairs, members, now } = observation;
   const pass: Pass = { steps: [], outlook: [], wakeAt: [] };
   let taken = takenAtFirst(observation);
-  for (const repair of repairs.filter(isOpen).toSorted(byAge)) {
+  for (const repair of repairs.filter(isOpenRepair).toSorted(byAge)) {
     taken = look(repair, observation, taken, pass);
   }
   if (isRepairing(observation)) {

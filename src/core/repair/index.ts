@@ -1,6 +1,6 @@
 // Public entry of the decisions about repairs.
 export { isMember, repairObservation } from './assemble.ts';
-export { decideRepairs } from './decide.ts';
+export { decideRepairs, isOpenRepair } from './decide.ts';
 export type {
   RepairMember,
   RepairObservation,
@@ -8,4 +8,4 @@ export type {
   RepairPlan,
   RepairStep,
 } from './observation.ts';
-export { repairModeOf } from './policy.ts';
+export { repairModeOf, repairRuleOf } from './policy.ts';

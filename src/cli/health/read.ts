@@ -1,0 +1,89 @@
+// What commands read to show the health of nodes: nodes, groups, disruptions, repairs, leases. A
+// cluster without Drover's definitions has none of ours. Reads only.
+import { type EpochMs, instanceIdOfProviderId } from '../../api/brand.ts';
+import { defined } from '../../api/defined.ts';
+import type { NodeDisruption } from '../../api/disruption.ts';
+import { type KubeObject, type Node, type ResourceType, resourceTypes } from '../../api/kube.ts';
+import type { NodeRepair } from '../../api/node-repair.ts';
+import type { NodeGroup } from '../../api/nodegroup.ts';
+import { healthOf, type NodeHealth } from '../../core/health/index.ts';
+import { isOpenRepair } from '../../core/repair/index.ts';
+import { type KubeApi, KubeError, listNodeGroups } from '../../ports/index.ts';
+import { disruptionNameOf } from '../nodes.ts';
+
+const groupLabels = ['eks.amazonaws.com/nodegroup', 'alpha.eksctl.io/nodegroup-name'] as const;
+
+/** Its NodeGroup by name, or the self-managed group of eksctl. */
+export const groupNameOf = ({ metadata }: Node): string | undefined =>
+  groupLabels.map((label) => metadata.labels?.[label]).find((name) => name !== undefined);
+
+const orNone = async <T>(list: Promise<readonly T[]>): Promise<readonly T[]> => {
+  try {
+    return await list;
+  } catch (error) {
+    if (error instanceof KubeError && error.code === 'NotFound') return [];
+    throw error;
+  }
+};
+
+const listOf = async <T extends KubeObject>(
+  kube: KubeApi,
+  type: ResourceType,
+): Promise<readonly T[]> => (await kube.list<T>(type)).items;
+
+export const listDisruptions = (kube: KubeApi): Promise<readonly NodeDisruption[]> =>
+  orNone(listOf<NodeDisruption>(kube, resourceTypes.nodedisruptions));
+
+export const listRepairs = (kube: KubeApi): Promise<readonly NodeRepair[]> =>
+  orNone(listOf<NodeRepair>(kube, resourceTypes.noderepairs));
+
+/** One node with what is known of its health. */
+export interface NodeInHealth {
+  readonly node: Node;
+  readonly health: NodeHealth;
+  readonly group?: NodeGroup;
+  readonly disruption?: NodeDisruption;
+  /** The open one of its instance. */
+  readonly repair?: NodeRepair;
+}
+
+export const readHealth = async (
+  kube: KubeApi,
+  nodes: readonly Node[],
+  now: EpochMs,
+): Promise<readonly NodeInHealth[]> => {
+  const [groups, disruptions, repairs] = await Promise.all([
+    orNone(listNodeGroups(kube)),
+    listDisruptions(kube),
+    listRepairs(kube),
+  ]);
+  return nodes.map((node) => {
+    const instanceId = instanceIdOfProviderId(node.spec.providerID);
+    const name = groupNameOf(node);
+    return {
+      node,
+      health: healthOf({ node, now }),
+      ...defined({
+        group: groups.find(({ metadata }) => metadata.name === name),
+        disruption: disruptions.find(({ metadata }) => metadata.name === disruptionNameOf(node)),
+        repair: repairs.find((one) => isOpenRepair(one) && one.spec.instanceId === instanceId),
+      }),
+    };
+  });
+};
+
+interface Lease extends KubeObject {
+  readonly spec: { readonly renewTime?: string };
+}
+
+/** When the kubelet last renewed its lease; undefined where it has none, or may not be read. */
+export const lastRenewal = async (kube: KubeApi, node: string): Promise<string | undefined> => {
+  try {
+    const key = { namespace: 'kube-node-lease', name: node };
+    const found = await kube.get<Lease>(resourceTypes.leases, key);
+    return found.kind === 'found' ? found.object.spec.renewTime : undefined;
+  } catch (error) {
+    if (error instanceof KubeError) return undefined;
+    throw error;
+  }
+};

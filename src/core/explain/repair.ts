@@ -1,0 +1,74 @@
+// The health of a node and its repair as plain lines: what is wrong, since when, when it is repaired
+// and why not yet. Same words in `drover explain` and `drover get nodes`. Decides nothing.
+import { epochMs, formatTime } from '../../api/brand.ts';
+import type { NodeRepair, RepairAttempt } from '../../api/node-repair.ts';
+import type { NodeGroup } from '../../api/nodegroup.ts';
+import type { NodeHealth } from '../health/index.ts';
+import { repairModeOf, repairRuleOf } from '../repair/index.ts';
+
+const since = (at: number | undefined): string =>
+  at === undefined ? '' : ` since ${formatTime(epochMs(at))}`;
+
+export const explainHealth = ({ state, since: at, findings }: NodeHealth): readonly string[] => [
+  `health: ${state}${since(at)}`,
+  ...findings.map(({ condition, reason, since: from, message }) => {
+    const said = message === undefined ? '' : `: ${message}`;
+    return `finding: ${condition} ${reason}${since(from)}${said}`;
+  }),
+];
+
+const attemptText = ({ action, startedAt, endedAt, outcome, message }: RepairAttempt): string => {
+  const how = outcome === undefined ? '' : `: ${outcome}`;
+  const why = message === undefined ? '' : ` (${message})`;
+  const end = endedAt === undefined ? '' : `, drained and acted on ${endedAt}`;
+  return `attempt: ${action} decided ${startedAt}${end}${how}${why}`;
+};
+
+const recorded = ({ metadata: { name }, status }: NodeRepair): readonly string[] => {
+  if (status === undefined) return [`repair: recorded as ${name}, not looked at yet`];
+  const { phase, action = 'Replace', eligibleAt = '?', blockedBy = [], message = '' } = status;
+  const attempts = (status.attempts ?? []).map(attemptText);
+  switch (phase) {
+    case 'Waiting':
+      return [`repair: ${action} at ${eligibleAt} unless it recovers (${name}: ${message})`];
+    case 'Blocked':
+      return [
+        `repair: ${action} was due at ${eligibleAt} and is held up (${name})`,
+        ...blockedBy.map(({ kind, message: why, until }) => {
+          const end = until === undefined ? '' : `, until ${until}`;
+          return `held up by ${kind}: ${why}${end}`;
+        }),
+        ...attempts,
+      ];
+    case 'WouldRepair':
+      return [`repair: audit mode; ${action} would have started at ${eligibleAt} (${name})`];
+    default:
+      return [`repair: ${phase}${message === '' ? '' : `: ${message}`} (${name})`, ...attempts];
+  }
+};
+
+/** What follows by the rules of the group where no NodeRepair is recorded. */
+const expected = (health: NodeHealth, group: NodeGroup | undefined): string => {
+  if (group === undefined) return 'repair: none; the node belongs to no NodeGroup';
+  const dues = health.findings.flatMap((finding) => {
+    const { waitMs, actions } = repairRuleOf(group, finding);
+    const [action] = actions;
+    return action === undefined ? [] : [{ action, at: finding.since + waitMs }];
+  });
+  const [first] = dues.toSorted((a, b) => a.at - b.at);
+  if (first === undefined) return 'repair: none; no rule repairs this';
+  const what = `${first.action} at ${formatTime(epochMs(first.at))}`;
+  const { name } = group.metadata;
+  return repairModeOf(group) === 'Off'
+    ? `repair: none; node repair of node group ${name} is off, with it: ${what}`
+    : `repair: ${what} by the rules of node group ${name}; no controller has recorded it yet`;
+};
+
+/** `repair`: the open one of the instance. Nothing is said of a healthy node without one. */
+export const explainRepair = (
+  health: NodeHealth,
+  { repair, group }: { readonly repair?: NodeRepair; readonly group?: NodeGroup },
+): readonly string[] => {
+  if (repair !== undefined) return recorded(repair);
+  return health.state === 'Unhealthy' ? [expected(health, group)] : [];
+};
