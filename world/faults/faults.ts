@@ -2,7 +2,7 @@
 // bites; this file only remembers them. It never decides what a fault does.
 import type { JsonObject } from '../../src/api/json.ts';
 import type { Fault } from '../contracts.ts';
-import type { Kernel, Table } from '../kernel/index.ts';
+import type { Kernel, Micros, Table } from '../kernel/index.ts';
 
 export type TargetKey = 'node' | 'zone' | 'subnet' | 'group' | 'type';
 
@@ -10,6 +10,10 @@ export type TargetKey = 'node' | 'zone' | 'subnet' | 'group' | 'type';
 export const faultKinds = {
   'kubelet-stop': {
     what: 'the kubelet stops; its lease and pods go stale',
+    targets: ['node', 'group'],
+  },
+  'iptables-drop': {
+    what: 'iptables drops packets to 169.254.169.254; the kubelet falls silent with its token',
     targets: ['node', 'group'],
   },
   'slow-termination': {
@@ -90,11 +94,21 @@ export class Faults {
 
   /** True when a fault of `kind` covers this place. A fault without a target covers all. */
   active(kind: FaultKind, place: Readonly<Partial<Record<TargetKey, string>>> = {}): boolean {
+    return this.activeSince(kind, place) !== undefined;
+  }
+
+  /** Since when the oldest such fault covers this place. */
+  activeSince(
+    kind: FaultKind,
+    place: Readonly<Partial<Record<TargetKey, string>>> = {},
+  ): Micros | undefined {
+    let since: Micros | undefined;
     for (const fault of this.#table.values()) {
       if (fault.kind !== kind) continue;
       const wanted: [string, unknown][] = Object.entries(fault.target as JsonObject);
-      if (wanted.every(([key, value]) => place[key as TargetKey] === value)) return true;
+      if (!wanted.every(([key, value]) => place[key as TargetKey] === value)) continue;
+      if (since === undefined || fault.since < since) since = fault.since;
     }
-    return false;
+    return since;
   }
 }

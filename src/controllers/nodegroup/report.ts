@@ -11,7 +11,12 @@ import {
   type NodeGroupStatus,
 } from '../../api/nodegroup.ts';
 import type { NodeGroupUpdate } from '../../api/nodegroup-update.ts';
-import { type Ownership, type StatusFacts, statusOf } from '../../core/nodegroup/index.ts';
+import {
+  type Ownership,
+  type StatusFacts,
+  statusOf,
+  unhealthyText,
+} from '../../core/nodegroup/index.ts';
 import { failedRequestOf, failedUpdateOf, waitingChangeText } from '../../core/update/index.ts';
 import { isInService, isReady, nodeOfInstance } from '../informers.ts';
 import type { NodeGroupDeps } from './deps.ts';
@@ -95,7 +100,11 @@ export const report = async (
     const node = nodeOfInstance(nodes, instanceId);
     return node !== undefined && what(node);
   };
+  const serving = (scaling?.instances ?? [])
+    .filter(({ lifecycleState }) => lifecycleState === 'InService')
+    .flatMap(({ instanceId }) => nodeOfInstance(nodes, instanceId) ?? []);
   const status = statusOf({
+    ...defined({ unhealthy: unhealthyText(serving, clock.now()) }),
     ...defined({ waitingChange, windows }),
     group,
     scaling,

@@ -1,5 +1,5 @@
-// The health of a node and its repair as plain lines: what is wrong, since when, when it is repaired
-// and why not yet. Same words in `drover explain` and `drover get nodes`. Decides nothing.
+// The health of a node and its repair as plain lines: what is wrong, since when, when it is
+// repaired and why not yet. Same words in `drover explain` and `drover get nodes`. Decides nothing.
 import { epochMs, formatTime } from '../../api/brand.ts';
 import type { NodeRepair, RepairAttempt } from '../../api/node-repair.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';

@@ -85,6 +85,7 @@ export {
   userDataFor,
   userDataOf,
 } from './template.ts';
+export { unhealthyText } from './unhealthy.ts';
 export { sameNodes } from './user-data.ts';
 export {
   type Complaint,

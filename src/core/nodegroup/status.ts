@@ -51,6 +51,8 @@ export interface StatusFacts {
   readonly isReady: (instanceId: string) => boolean;
   /** It is Ready, and no drain holds it. */
   readonly isInService: (instanceId: string) => boolean;
+  /** Nodes of members that are ill: a sentence; undefined where all are well or start. */
+  readonly unhealthy?: string;
   readonly issues: readonly HealthIssue[];
   /** The spec's sizes as taken note of now. */
   readonly requested: NodeGroupScaling;
@@ -255,13 +257,21 @@ const condition = (
   message: string,
 ): Condition => ({ type, status, reason, message });
 
+/** An ill node degrades its group as a condition; as in EKS, the group stays ACTIVE. */
+const degradedBy = (
+  issue: HealthIssue | undefined,
+  { unhealthy }: Pick<StatusFacts, 'unhealthy'>,
+): Condition => {
+  if (issue !== undefined) return condition('Degraded', 'True', issue.code, issue.message);
+  return unhealthy === undefined
+    ? condition('Degraded', 'False', 'Healthy', 'No health issue is known.')
+    : condition('Degraded', 'True', 'NodesUnhealthy', unhealthy);
+};
+
 const conditionsOf = (facts: StatusFacts, counts: Counts): readonly Condition[] => {
   const { scaling, issues } = facts;
   const [issue] = issues;
-  const degraded =
-    issue === undefined
-      ? condition('Degraded', 'False', 'Healthy', 'No health issue is known.')
-      : condition('Degraded', 'True', issue.code, issue.message);
+  const degraded = degradedBy(issue, facts);
   if (scaling === undefined) {
     const [reason, message] =
       issue === undefined

@@ -132,6 +132,23 @@ describe("a kubelet's lease", () => {
   });
 });
 
+describe('a kubelet without instance metadata', () => {
+  it('falls silent when its token is 14 minutes old, and comes back with the rule gone', () => {
+    const world = new SmallWorld({ kubelets: { leases: 'implied' } });
+    world.ready(2);
+    const ready = (name: string) =>
+      conditionOf(world.node(name).status?.conditions, 'Ready')?.status;
+    world.faults.inject('iptables-drop', { node: 'n2' });
+    world.advance(14 * 60 - 5);
+    expect(ready('n2')).toBe('True');
+    const seconds = world.until(120, () => ready('n2') === 'Unknown');
+    expect(seconds).toBeGreaterThan(49);
+    expect(ready('n1')).toBe('True');
+    world.faults.clear('iptables-drop');
+    world.until(60, () => ready('n2') === 'True');
+  });
+});
+
 describe('a pod', () => {
   it('waits for an address and says why', () => {
     const world = new SmallWorld();

@@ -27,6 +27,7 @@ import { type Host, Hosts, nodeNameOf } from './hosts.ts';
 import type { NodeRelease } from './machine-facts.ts';
 import { leasePeriodMicros, NodeAgent, statusPeriodMicros } from './node-agent.ts';
 import { PodRunner } from './pod-runner.ts';
+import { anySilences, isSilenced } from './silence.ts';
 
 export interface KubeletsOptions {
   /** The cluster's version in EKS form; default v1.32.9-eks-113cf36. */
@@ -334,9 +335,7 @@ export class Kubelets implements MachineHost, Actor {
   }
 
   #checkFaults(): void {
-    const any = this.#faults
-      .list()
-      .some(({ kind }) => kind === 'kubelet-stop' || kind === 'instance-death');
+    const any = anySilences(this.#faults);
     const gateChanged = this.#gateChanged;
     if (gateChanged) this.#lookAtGate();
     if (!any && !gateChanged && !this.#anyHeld()) return;
@@ -344,10 +343,7 @@ export class Kubelets implements MachineHost, Actor {
       if (host.phase !== 'running') continue;
       const place = this.hosts.place(host);
       const hold =
-        host.expelled === true ||
-        (any &&
-          (this.#faults.active('kubelet-stop', place) ||
-            this.#faults.active('instance-death', place)));
+        host.expelled === true || (any && isSilenced(this.#faults, place, this.#kernel.now()));
       if (hold && !host.held) this.#hold(host);
       if (!hold && host.held) this.#letGo(host);
     }
