@@ -2,14 +2,14 @@
 import { defined } from '../api/defined.ts';
 import { isObject, type JsonObject } from '../api/json.ts';
 import type { SecurityRule } from '../api/network.ts';
-import { type CloudAccess, CloudError } from '../ports/index.ts';
+import type { CloudAccess } from '../ports/index.ts';
 import type { AwsCalls } from './calls.ts';
 import {
   allowIngressRequest,
   createSecurityGroupRequest,
   findSecurityGroupsRequest,
-  isDoubleRule,
 } from './requests.ts';
+import type { AwsRefusal } from './transport.ts';
 import { maybeNumber, maybeText, objects, tagsOf, textMapOf, textOf } from './values.ts';
 
 const ruleOf = (permission: JsonObject): SecurityRule => ({
@@ -25,6 +25,9 @@ const ruleOf = (permission: JsonObject): SecurityRule => ({
   groups: objects(permission.UserIdGroupPairs).flatMap((one) => maybeText(one.GroupId) ?? []),
   hasPrefixLists: objects(permission.PrefixListIds).length > 0,
 });
+
+const isAllowedAlready = ({ codes }: AwsRefusal): boolean =>
+  codes.includes('InvalidPermission.Duplicate');
 
 export const accessCalls = (calls: AwsCalls): CloudAccess => ({
   hasKeyPair: async (name, options = {}) => {
@@ -52,11 +55,8 @@ export const accessCalls = (calls: AwsCalls): CloudAccess => ({
   },
   allowIngress: async (groupId, rule, options = {}) => {
     const request = allowIngressRequest(groupId, rule);
-    try {
-      await calls.send('ec2', 'AuthorizeSecurityGroupIngress', request, options);
-    } catch (error) {
-      if (!(error instanceof CloudError) || !isDoubleRule(error.message)) throw error;
-    }
+    const operation = 'AuthorizeSecurityGroupIngress';
+    await calls.maybe('ec2', operation, request, options, isAllowedAlready);
   },
   deleteSecurityGroup: async (GroupId, options = {}) =>
     (await calls.maybe('ec2', 'DeleteSecurityGroup', { GroupId }, options)) !== undefined,

@@ -248,7 +248,3 @@ export const allowIngressRequest = (GroupId: string, { port, groups, cidrs }: In
     },
   ],
 });
-
-/** AuthorizeSecurityGroupIngress of what is allowed already. */
-export const isDoubleRule = (message: string): boolean =>
-  /InvalidPermission\.Duplicate|specified rule .* already exists/i.test(message);
