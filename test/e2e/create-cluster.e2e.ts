@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { article004 } from '../support/article-004.ts';
 import { missing, type ServedWorld } from '../support/demo-world.ts';
 import { skipWhen, suiteWorld } from '../support/stories.ts';
 
@@ -67,35 +68,6 @@ managedNodeGroups:
       auto-delete: "no"
 `;
 
-// Article 004.
-const repair = `apiVersion: eksctl.io/v1alpha5
-kind: ClusterConfig
-
-metadata:
-  name: test-cluster
-  region: ap-northeast-1
-  version: "1.31"
-
-iam:
-  withOIDC: true
-
-cloudWatch:
-  clusterLogging:
-    enableTypes:
-      - "audit"
-      - "authenticator"
-      - "controllerManager"
-      - "scheduler"
-
-managedNodeGroups:
-  - name: ng-1
-    nodeRepairConfig:
-      enabled: true
-
-autoModeConfig:
-  enabled: false
-`;
-
 const accessEntries = `apiVersion: eksctl.io/v1alpha5
 kind: ClusterConfig
 metadata: {name: entries, region: eu-west-1}
@@ -144,7 +116,7 @@ describe('drover create cluster', {
     });
 
     it('makes cluster, network and two nodes, and tells it', async () => {
-      const ran = await world.drover('create', 'cluster', '-f', files.file('004.yaml', repair));
+      const ran = await world.drover('create', 'cluster', '-f', files.file('004.yaml', article004));
       assert.equal(ran.code, 0, ran.stderr + ran.stdout);
       for (const line of [
         /nothing is made in ap-northeast-1: this world's zones are eu-west-1a, eu-west-1b, eu-west-1c\n/,
