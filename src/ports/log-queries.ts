@@ -1,5 +1,5 @@
 // Logs Insights queries that run where the logs are: CloudWatch. A query goes there as it was
-// written; nothing here reads its language. Implementation: adapters/aws.
+// written; nothing here reads its language. Implementation: aws-cloud.
 
 export interface LogQueryRequest {
   readonly query: string;
