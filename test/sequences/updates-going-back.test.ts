@@ -38,7 +38,7 @@ const expectBack = async (life: GroupLife): Promise<void> => {
     errors: [{ code: 'NodeCreationFailure' }],
     goesBack: '1 new node did not become Ready',
   });
-  expect(first?.status?.message).toMatch(/the group goes back to what it was/);
+  expect(first?.status?.message).toMatch(/the group rolls back/);
   expect(back?.metadata.name).toBe(`${first?.metadata.name}-rollback`);
   expect(back?.spec).toMatchObject({
     action: 'Rollback',

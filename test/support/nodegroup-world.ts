@@ -10,7 +10,7 @@ import type { NodeGroup } from '../../src/api/nodegroup.ts';
 import type { NodeGroupUpdate } from '../../src/api/nodegroup-update.ts';
 import { type AwsCallContext, AwsError, type AwsHandlers } from '../../src/aws-wire/index.ts';
 import { createEksFace } from '../../src/eks-face/index.ts';
-import type { Http } from '../../src/ports/index.ts';
+import type { Http, Journal } from '../../src/ports/index.ts';
 import { Driver } from '../../src/sim/driver.ts';
 import { createInProcessPorts } from '../../src/sim/index.ts';
 import { ControllerProcess } from '../../src/sim/lives/process.ts';
@@ -55,6 +55,8 @@ export interface GroupLifeOptions {
   readonly http?: Http;
   /** Told of each request to the API server, as its audit log has it. */
   readonly audit?: (event: JsonObject) => void;
+  /** What the controllers record of their own steps. */
+  readonly journal?: Journal;
   /** Two processes that take turns to lead; default: one, without a lease. */
   readonly twoLeaders?: boolean;
 }
@@ -146,6 +148,7 @@ export class GroupLife {
       faults,
       ...defined({ http: this.#options.http }),
       log: this.log,
+      ...defined({ journal: this.#options.journal }),
       onCloudCall: (call) => {
         this.#recorder.call({ userAgent: nodeManagerAgent, ...call });
         this.calls.push({ operation: call.operation, input: call.input });
@@ -159,6 +162,11 @@ export class GroupLife {
 
   killFor(seconds: number): void {
     for (const process of this.#processes) process.restartAfter(seconds);
+  }
+
+  /** Kills the process that leads, for good. */
+  killLeader(): void {
+    this.#processes.find((process) => process.isWorking)?.retire();
   }
 
   // ---- what people do ----

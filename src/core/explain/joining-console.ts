@@ -71,7 +71,7 @@ const sayings: readonly Said[] = [
   {
     pattern: /Unauthorized|the server has asked for the client to provide credentials/,
     code: 'NotAuthorized',
-    what: 'the cluster does not let its role in',
+    what: 'the cluster does not authorize its role',
     remedy: ['$ kubectl -n kube-system get configmap aws-auth -o yaml'],
   },
 ];

@@ -112,8 +112,8 @@ const eksSteps = (node: Node): readonly PatchNode[] => {
   const label = { metadata: { labels: { [marks.excludeFromLoadBalancers]: 'true' } } };
   const cordon = { spec: { unschedulable: true } };
   return [
-    ...(present.excludeLabel ? [] : [patch(node, label, 'keep load balancers away')]),
-    ...(present.unschedulable ? [] : [patch(node, cordon, 'keep new pods away')]),
+    ...(present.excludeLabel ? [] : [patch(node, label, 'exclude it from load balancers')]),
+    ...(present.unschedulable ? [] : [patch(node, cordon, 'cordon it')]),
   ];
 };
 
@@ -201,5 +201,5 @@ export const undoSteps = (node: Node, owned: OwnedMarks): readonly PatchNode[] =
     },
     ...(Object.keys(spec).length > 0 ? { spec } : {}),
   };
-  return [patch(node, body, 'take away our marks')];
+  return [patch(node, body, 'undo the marks of its drain')];
 };

@@ -26,6 +26,8 @@ export interface ProcessOptions {
   /** What health probes by HTTP are answered; absent = this process makes no such calls. */
   readonly http?: Http;
   readonly log: Log;
+  /** Absent: nobody reads what it says of itself. */
+  readonly journal?: Journal;
   readonly onCloudCall: (call: SentCall) => void;
   /** Called when a process ended by itself: always a defect. */
   readonly onFailure: (error: unknown) => void;
@@ -75,7 +77,8 @@ export class ControllerProcess {
     };
     this.#network = ports.network;
     this.#options.onWorking?.();
-    const work = this.#work({ ...ports, log, journal: unread }, life.signal);
+    const { journal = unread } = this.#options;
+    const work = this.#work({ ...ports, log, journal }, life.signal);
     work.catch((error: unknown) => {
       if (!life.signal.aborted) this.#options.onFailure(error);
     });

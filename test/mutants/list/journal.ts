@@ -32,8 +32,8 @@ const quiet: readonly Mutant[] = [
     edits: [
       {
         file: 'src/core/termination/marks.ts',
-        find: "...(present.unschedulable ? [] : [patch(node, cordon, 'keep new pods away')]),",
-        replace: "...[patch(node, cordon, 'keep new pods away')],",
+        find: "...(present.unschedulable ? [] : [patch(node, cordon, 'cordon it')]),",
+        replace: "...[patch(node, cordon, 'cordon it')],",
       },
     ],
   },

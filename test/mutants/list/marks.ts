@@ -51,8 +51,8 @@ const markedFirst: readonly Mutant[] = [
     edits: [
       {
         file: marks,
-        find: "...(present.unschedulable ? [] : [patch(node, cordon, 'keep new pods away')]),",
-        replace: "...[patch(node, cordon, 'keep new pods away')].slice(1),",
+        find: "...(present.unschedulable ? [] : [patch(node, cordon, 'cordon it')]),",
+        replace: "...[patch(node, cordon, 'cordon it')].slice(1),",
       },
       {
         file: marks,

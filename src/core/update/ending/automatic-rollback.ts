@@ -42,6 +42,6 @@ export const goingBack = (
   if (!isOfNodes || !areTooMany(observation, failed)) return decided;
   const nodes = failed.length === 1 ? 'new node' : 'new nodes';
   const cause = `${failed.length} ${nodes} did not become Ready`;
-  const message = `${cause}: the group goes back to what it was. ${change?.message ?? ''}`;
+  const message = `${cause}: the group rolls back. ${change?.message ?? ''}`;
   return { ...decided, change: { ...change, message, goesBack: cause } };
 };
