@@ -1,5 +1,5 @@
-// Article 004 with the real kubectl and aws: its ClusterConfig unchanged, the add-on, a node that is
-// cut off from the instance metadata service, and the repair that CloudTrail records.
+// Article 004 with the real kubectl and aws: its ClusterConfig unchanged, the add-on, a node that
+// is cut off from the instance metadata service, and the repair that CloudTrail records.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
