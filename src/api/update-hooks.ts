@@ -39,6 +39,16 @@ export interface NodeHook {
   readonly onFailure?: (typeof hookFailurePolicies)[number];
 }
 
+/** One run of a hook for one instance. */
+export interface HookCall {
+  readonly kind: HookKind;
+  readonly hook: NodeHook;
+  readonly instanceId: string;
+  readonly nodeName: string;
+  /** Of its Job, and a webhook's idempotency key: the same for the same try, whoever asks. */
+  readonly name: string;
+}
+
 export type UpdateHooks = { readonly [Kind in HookKind]?: NodeHook };
 
 /** Of the journal of an update: hooks that run, and those that failed and were gone on without. */

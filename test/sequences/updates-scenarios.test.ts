@@ -3,6 +3,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { defined } from '../../src/api/defined.ts';
+import type { UpdateStep } from '../../src/api/plan.ts';
 import type { UpdatePacing } from '../../src/api/update-pacing.ts';
 import {
   type BudgetLoad,
@@ -10,7 +11,6 @@ import {
   maxUnavailableOf,
   ownSurge,
   stepHolds,
-  type UpdateStep,
 } from '../../src/core/update/index.ts';
 import { accountQuota } from '../../src/core/update/preflight/checks/account-quota.ts';
 import { budgetMisconfigured } from '../../src/core/update/preflight/checks/budget-misconfigured.ts';

@@ -1,8 +1,9 @@
 // What the node group controller tells: sizes written back, changes of state, drains it asked for,
 // what it ended. Decides nothing.
+
 import type { NodeGroup, NodeGroupScaling, NodeGroupStatus } from '../../api/nodegroup.ts';
 import type { NodeGroupUpdate } from '../../api/nodegroup-update.ts';
-import type { UpdateStep } from '../../core/update/index.ts';
+import type { UpdateStep } from '../../api/plan.ts';
 import type { Journal } from '../../ports/index.ts';
 
 export const journalWriteBack = (

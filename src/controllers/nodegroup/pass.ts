@@ -1,66 +1,43 @@
-// One pass over one node group: observe, follow or carry out, report. Every effect comes after the
-// status that tells of it, and is safe to repeat.
+// One pass over one node group: its Auto Scaling group is adopted, made or ended; then observe,
+// decide, apply and report. Every effect comes after the status that reports it, and is safe to
+// repeat.
 import { completeNodeGroup } from '../../api/adopted.ts';
 import { type EpochMs, epochMs } from '../../api/brand.ts';
 import type { ScalingGroup } from '../../api/cloud.ts';
 import {
   autoScalingGroupNameOf,
+  type HealthIssue,
   isRetained,
   type NodeGroup,
-  type NodeGroupStatus,
+  type NodeGroupScaling,
 } from '../../api/nodegroup.ts';
 import type { NodeGroupUpdate } from '../../api/nodegroup-update.ts';
-import {
-  marksComplaint,
-  type Ownership,
-  ownershipOf,
-  type SizeChange,
-} from '../../core/nodegroup/index.ts';
+import type { GroupPlan } from '../../api/plan.ts';
+import { decideGroup, decideLeaving, isEmpty, noSurge } from '../../core/group-plan/index.ts';
+import { marksComplaint, type Ownership, ownershipOf } from '../../core/nodegroup/index.ts';
 import { groupsNaming } from '../informers.ts';
+import { applyGroupPlan, type PlanHost } from './apply.ts';
 import type { NodeGroupDeps } from './deps.ts';
 import { journalWriteBack } from './events.ts';
 import { readAdopted, withClusterName } from './lifecycle/adopted.ts';
 import { adopt } from './lifecycle/adoption.ts';
 import { createGroup } from './lifecycle/create.ts';
 import { keepHooks } from './lifecycle/hooks.ts';
-import { leaveTry } from './lifecycle/leave.ts';
 import { leaveIssues } from './lifecycle/leaving-issues.ts';
 import { releaseGroup } from './lifecycle/release.ts';
-import { endRest, isEmpty, openBounds } from './lifecycle/remove.ts';
+import { endRest } from './lifecycle/remove.ts';
 import { askedFor, isMissingFor, mayStand, wasSeen } from './memory.ts';
 import { syncTemplate } from './nodes/labels.ts';
 import { Marking } from './nodes/marking.ts';
-import { observeHealth } from './nodes/observe.ts';
+import { observeGroup, observeLeaving } from './observe.ts';
 import type { Effect, PassInput } from './pass-input.ts';
 import { type ReportFacts, report } from './report.ts';
-import { leftOf } from './size/left.ts';
-import { noSurge, seeSizes, sizesNow, withCall } from './size/request.ts';
-import { setSizes } from './size/resize.ts';
-import {
-  isForced,
-  keepsCause,
-  lookAtScaleIn,
-  runScaleIn,
-  type ScaleIn,
-  surplusOf,
-  withdrawOthers,
-} from './size/scale-in.ts';
-import { planCalls, readSizes } from './size/size-calls.ts';
 import { issueOfRefusal } from './trouble.ts';
 import { beginUpdate } from './update/begin.ts';
 import { endUpdate } from './update/config-update.ts';
-import { type RolloutInput, retiringOf } from './update/input.ts';
-import { resumeLate } from './update/late-processes.ts';
 import { isStale, tendUpdates } from './update/lost.ts';
-import {
-  failUpdate,
-  leftoverSurge,
-  openUpdate,
-  pruneUpdates,
-  releaseUpdates,
-} from './update/records.ts';
+import { failUpdate, openUpdate, pruneUpdates, releaseUpdates } from './update/records.ts';
 import { requestBySpec } from './update/requests.ts';
-import { type Rollout, rollOut } from './update/rollout.ts';
 import { writeBack } from './write.ts';
 
 /** After an effect the cloud is looked at again this soon. */
@@ -80,8 +57,6 @@ export class Pass {
   #group: NodeGroup;
   /** The generation of the spec whose labels and taints the launch template has. */
   #templateGeneration: number | undefined;
-  /** What of the group's size is an update's. */
-  #surge: NonNullable<NodeGroupStatus['surge']>;
   #wrote = false;
   #hasActed = false;
   #nextAt: number = Number.POSITIVE_INFINITY;
@@ -100,7 +75,6 @@ export class Pass {
       if (this.#found.ownership.kind !== 'foreign') this.#scaling = found;
     }
     const { status, metadata } = group;
-    this.#surge = status?.surge ?? noSurge;
     // What is adopted is as its owner made it; a change after that is a request.
     const isFirstLook = status === undefined && this.#scaling !== undefined;
     this.#templateGeneration = isFirstLook ? metadata.generation : status?.templateGeneration;
@@ -187,20 +161,6 @@ export class Pass {
     return this.#take(await beginUpdate(this.#deps, { ...input, update }));
   }
 
-  async #rollOut(
-    scaling: ScalingGroup,
-    update: NodeGroupUpdate | undefined,
-    known: Pick<RolloutInput, 'health' | 'wanted' | 'taken'>,
-  ): Promise<Rollout | undefined> {
-    const { signal, memory } = this.#input;
-    memory.isMoving = false;
-    const input = { group: this.#group, scaling, update, ...known, memory, signal };
-    const rollout = await rollOut(this.#deps, input);
-    if (rollout?.made !== undefined) memory.made = rollout.made;
-    this.#wake(rollout?.nextAt);
-    return rollout;
-  }
-
   /** Labels and taints. One that no node can have holds up these alone, not the sizes. */
   async #mark(scaling: ScalingGroup): Promise<void> {
     const { memory, signal } = this.#input;
@@ -237,82 +197,37 @@ export class Pass {
     });
   }
 
+  /** Observe, decide, apply: sizes, scale-in and the update that is under way. */
   async #resize(scaling: ScalingGroup, update: NodeGroupUpdate | undefined): Promise<boolean> {
     const { signal, memory } = this.#input;
-    const health = await observeHealth(this.#deps, this.#group, { scaling, memory }, signal);
-    this.#wake(health.nextAt);
-    const { issues } = health;
-    // Before anything is decided on it: a wish that came meanwhile is not taken for the update's
-    // own.
-    const around = { update, memory: this.#input.memory.left };
-    const left = await leftOf(this.#deps, this.#group, scaling, around, signal);
-    const { late, ...read } = readSizes(this.#deps, this.#group, scaling, left);
-    const seen = seeSizes(read.group, read.scaling, left);
-    if (!(await this.#follow(seen.followed))) return false;
-    const rollout = await this.#rollOut(scaling, update, {
-      health,
-      wanted: seen.wanted,
-      taken: seen.settled.taken,
-    });
-    const surge = rollout?.surge ?? leftoverSurge(this.#deps, this.#group, scaling);
-    const isUpdating = rollout !== undefined;
-    const retiring = retiringOf(this.#deps, scaling, update);
-    const sizes = sizesNow(this.#group, seen, { surge, isUpdating, retiring });
-    this.#surge = sizes.surge;
-    let { target } = sizes;
-    // An update retires nodes itself.
-    const look = { scaling, target: isUpdating ? undefined : target };
-    const { view, failed, ...found } = lookAtScaleIn(this.#deps, this.#group, look);
-    let { scaleIn, failure } = found;
-    if (failed !== undefined) {
-      // Told before the spec is set back: a process that dies in between still knows what failed.
-      failure = failed;
-      if (!(await this.#report({ target, scaleIn, failure, issues }))) return false;
-      const desired = scaling.desiredCapacity;
-      const { minSize, maxSize } = this.#group.spec.scaling;
-      const restored = { minSize, maxSize: Math.max(maxSize, desired), desired };
-      if (!(await this.#follow(restored))) return false;
-      scaleIn = undefined;
-      target = desired;
-    }
-    const sums = { ...this.#group.spec.scaling, target, lower: rollout?.lower };
-    if (isUpdating) this.#surge = withCall(this.#surge, seen.settled, scaling, sums);
-    const asked = { sums, surge: this.#surge, isUpdating, scaleIn, late, left };
-    const { change, sizeCalls } = planCalls(this.#deps, this.#group, scaling, asked);
-    const told = { target, scaleIn, failure, issues, sizeCalls, updating: rollout?.updating };
-    if (!(await this.#report(told))) return false;
-    const keep = scaleIn && view ? keepsCause(view, scaleIn.id) : () => false;
-    await withdrawOthers(this.#deps, { group: this.#group, scaling }, keep, signal);
-    await this.#attempt('sizes', () => this.#changeSizes(scaling, change));
-    if (scaleIn !== undefined) await this.#runScaleIn(scaling, scaleIn);
-    await this.#attempt('update', () => (rollout ? rollout.act() : this.#resumeLate(scaling)));
-    return true;
+    const input = { group: this.#group, scaling, update, memory, signal };
+    const { observation, issues } = await observeGroup(this.#deps, input);
+    const { plan, isActing, rollout } = decideGroup(observation);
+    memory.isMoving = rollout?.isMoving === true;
+    if (rollout?.made !== undefined) memory.made = rollout.made;
+    if (rollout?.noting !== undefined) memory.noting = rollout.noting;
+    this.#hasActed ||= isActing;
+    return this.#apply(scaling, update, { plan, issues });
   }
 
-  async #resumeLate(scaling: ScalingGroup): Promise<void> {
+  async #apply(
+    scaling: ScalingGroup,
+    update: NodeGroupUpdate | undefined,
+    { plan, issues }: { readonly plan: GroupPlan; readonly issues: readonly HealthIssue[] },
+  ): Promise<boolean> {
     const { signal, memory } = this.#input;
-    const look = { scaling, memory: memory.lateCall };
-    if (await resumeLate(this.#deps, this.#group, look, signal)) this.#acted();
+    const host: PlanHost = {
+      group: () => this.#group,
+      writeSpecSizes: (step) => this.#writeSpecSizes(step.scaling),
+      writeStatus: (record) => this.#report({ ...record, issues }),
+      attempt: (name, effect) => this.#attempt(name, effect),
+    };
+    if (plan.nextCheckAt !== undefined) this.#wake(epochMs(plan.nextCheckAt));
+    const run = { plan, host, scaling, update, memory, signal };
+    return (await applyGroupPlan(this.#deps, run)) !== 'gone';
   }
 
-  async #changeSizes(scaling: ScalingGroup, change: SizeChange | undefined): Promise<void> {
-    if (change === undefined) return;
-    this.#acted();
-    await setSizes(this.#deps, scaling, change, this.#input.signal);
-  }
-
-  async #runScaleIn(scaling: ScalingGroup, scaleIn: ScaleIn): Promise<void> {
-    if (surplusOf(scaling, scaleIn.target) > 0 || scaling.desiredCapacity > scaleIn.target) {
-      this.#acted(isForced(this.#group) ? againMs : againMs * 5);
-    }
-    await runScaleIn(this.#deps, this.#group, scaling, scaleIn, this.#input.signal);
-  }
-
-  async #follow(scaling: NodeGroup['spec']['scaling']): Promise<boolean> {
-    const { minSize, maxSize, desired } = this.#group.spec.scaling;
-    const same =
-      scaling.minSize === minSize && scaling.maxSize === maxSize && scaling.desired === desired;
-    if (same) return true;
+  async #writeSpecSizes(scaling: NodeGroupScaling): Promise<boolean> {
     const { generation } = this.#group.metadata;
     const written = await writeBack(this.#deps, this.#group, scaling, this.#input.signal);
     // Sizes alone were written, on what the template was made for.
@@ -330,8 +245,6 @@ export class Pass {
     const update = openUpdate(this.#deps, this.#group);
     if (update !== undefined) await failUpdate(this.#deps, this.#group, update, signal);
     await releaseUpdates(this.#deps, this.#group.metadata.name, { isGroupGone: true }, signal);
-    // It goes with the rest of the group; a release sets it back.
-    if (!isRetained(this.#group)) this.#surge = noSurge;
     const now = this.#deps.clock.now();
     if (mayStand(this.#input.memory, this.#group, this.#found, now)) {
       this.#wake(epochMs(now + missingLookMs));
@@ -340,16 +253,19 @@ export class Pass {
     const scaling = this.#scaling;
     if (scaling !== undefined && isRetained(this.#group)) return this.#release(scaling);
     if (scaling === undefined || isEmpty(scaling)) return this.#end();
-    const { keep, dueAt, ...told } = leaveTry(this.#deps, this.#group, scaling, this.#input.memory);
-    this.#wake(dueAt);
-    if (!(await this.#report({ target: 0, ...told }))) return false;
-    const { scaleIn } = told;
-    await withdrawOthers(this.#deps, { group: this.#group, scaling }, keep, signal);
-    if (scaleIn === undefined) return true;
-    await openBounds(this.#deps, this.#group, scaling, signal);
-    this.#acted(againMs * 5);
-    await runScaleIn(this.#deps, this.#group, scaling, scaleIn, signal);
-    return true;
+    return this.#drainAll(scaling);
+  }
+
+  /** Observe, decide, apply: every node is drained before the group goes. */
+  async #drainAll(scaling: ScalingGroup): Promise<boolean> {
+    const { memory, signal } = this.#input;
+    const input = { group: this.#group, scaling, memory, signal };
+    const observation = await observeLeaving(this.#deps, input);
+    const { plan, isActing, failure, draining } = decideLeaving(observation);
+    const held = { failure, draining, memory: memory.held, now: observation.now };
+    const issues = leaveIssues(this.#group, held);
+    this.#hasActed ||= isActing;
+    return this.#apply(scaling, undefined, { plan, issues });
   }
 
   async #release(scaling: ScalingGroup): Promise<boolean> {
@@ -389,6 +305,9 @@ export class Pass {
   }
 
   async #report(facts: ReportFacts): Promise<boolean> {
+    // It goes with the rest of the group; a release sets it back.
+    const { deletionTimestamp } = this.#group.metadata;
+    const isLeaving = deletionTimestamp !== undefined && !isRetained(this.#group);
     const written = await report(this.#deps, this.#input, {
       ...facts,
       group: this.#group,
@@ -396,7 +315,7 @@ export class Pass {
       found: this.#found,
       isMissing: this.#isMissing,
       marking: this.#marking,
-      surge: this.#surge,
+      surge: facts.surge ?? (isLeaving ? noSurge : (this.#group.status?.surge ?? noSurge)),
       templateGeneration: this.#templateGeneration,
     });
     return this.#take(written);

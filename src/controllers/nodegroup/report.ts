@@ -38,6 +38,8 @@ export interface ReportFacts {
   readonly issues?: readonly HealthIssue[];
   /** What is noted of calls that set the size; default: as it stands. */
   readonly sizeCalls?: NodeGroupStatus['sizeCalls'];
+  /** What of the size is an update's; default: as the status has it. */
+  readonly surge?: NonNullable<NodeGroupStatus['surge']>;
   /** The version update that is under way; left out: as it was told before. */
   readonly updating?: NodeGroupStatus['updating'];
   /** Set while the group is released: what that waits for. */

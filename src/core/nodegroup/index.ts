@@ -66,9 +66,7 @@ export { type GroupSizes, notedCalls, sizesWithoutLateCall } from './size-calls.
 export {
   clamp,
   decideSizes,
-  type SizeChange,
   type SizeFacts,
-  type Sizes,
   sizeChange,
   type WantedSizes,
 } from './sizes.ts';

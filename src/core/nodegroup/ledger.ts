@@ -2,7 +2,7 @@
 // is the update's, how much is what people want. Told apart by what was noted before each change of
 // ours, never by the size alone. Pure.
 import type { NodeGroupStatus } from '../../api/nodegroup.ts';
-import type { Sizes } from './sizes.ts';
+import type { Sizes } from '../../api/plan.ts';
 
 type NotedSurge = NonNullable<NodeGroupStatus['surge']>;
 

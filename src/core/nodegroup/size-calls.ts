@@ -3,7 +3,8 @@
 // like the wish of somebody. Pure.
 import { type EpochMs, formatTime, parseTime } from '../../api/brand.ts';
 import type { SizeCall } from '../../api/nodegroup.ts';
-import { isBetween, type Sizes } from './sizes.ts';
+import type { Sizes } from '../../api/plan.ts';
+import { isBetween } from './sizes.ts';
 
 /** Longer than a process stands still that is not taken for dead, and goes on. */
 const remembersMs = 5 * 60_000;

@@ -1,12 +1,7 @@
 // Who wants which size: a request in the spec, or a change that somebody made to the Auto Scaling
 // group from outside. The first is carried out, the second written back and never pushed back.
 import type { NodeGroupScaling } from '../../api/nodegroup.ts';
-
-export interface Sizes {
-  readonly minSize: number;
-  readonly maxSize: number;
-  readonly desired: number;
-}
+import type { SizeChange, Sizes } from '../../api/plan.ts';
 
 export interface SizeFacts {
   readonly spec: NodeGroupScaling;
@@ -74,12 +69,6 @@ export const decideSizes = (facts: SizeFacts): SizeDecision => {
   const { minSize, maxSize, desired } = scaling;
   return { scaling, target: desired ?? clamp(facts.actual.desired, minSize, maxSize) };
 };
-
-export interface SizeChange {
-  readonly minSize?: number;
-  readonly maxSize?: number;
-  readonly desiredCapacity?: number;
-}
 
 export interface WantedSizes {
   readonly minSize: number;

@@ -1,6 +1,7 @@
 // What an update does next: one function per phase over what was observed. Steps have no choice
 // left in them; at a fixed state a second decision has none. Decides nothing about pods: that is
 // the drain's.
+
 import { epochMs } from '../../api/brand.ts';
 import type { HealthIssue } from '../../api/nodegroup.ts';
 import {
@@ -9,6 +10,7 @@ import {
   type UpdatePhase,
   type UpdateStrategy,
 } from '../../api/nodegroup-update.ts';
+import type { UpdateStep } from '../../api/plan.ts';
 import { goingBack } from './ending/automatic-rollback.ts';
 import { decideRestoring } from './ending/ending.ts';
 import { missingChange } from './ending/missing.ts';
@@ -18,7 +20,6 @@ import type {
   UpdateDecision,
   UpdateInstance,
   UpdateObservation,
-  UpdateStep,
 } from './observation.ts';
 import { pace, withHolds } from './pacing/index.ts';
 import { enter, fail, withProgress } from './records/journal.ts';

@@ -6,7 +6,6 @@ export { failedLaunches } from './ending/missing.ts';
 export {
   afterAnswer,
   type CronJob,
-  type HookCall,
   type HookJob,
   type HookRun,
   hookCalls,
@@ -19,12 +18,10 @@ export {
   webhookTryMs,
 } from './hooks/index.ts';
 export type {
-  StepHolds,
   StepPacing,
   UpdateDecision,
   UpdateInstance,
   UpdateObservation,
-  UpdateStep,
   UpdateSurge,
 } from './observation.ts';
 export {

@@ -11,9 +11,10 @@ import type {
   UpdatePace,
   UpdateShortage,
 } from '../../api/nodegroup-update.ts';
+import type { UpdateStatusChange, UpdateStep } from '../../api/plan.ts';
 import type { HookTime, UpdateHooks } from '../../api/update-hooks.ts';
 import type { Hold, Probe, ProbeResult, Wave } from '../../api/update-pacing.ts';
-import type { HookCall, HookRun } from './hooks/job.ts';
+import type { HookRun } from './hooks/job.ts';
 import type { Policies } from './policy.ts';
 import type { BudgetLoad } from './strategies/gate.ts';
 
@@ -121,61 +122,8 @@ export interface UpdateObservation extends StepPacing {
   readonly now: EpochMs;
 }
 
-/** What of a node that is begun waits for hooks. */
-export interface StepHolds {
-  readonly hold?: true;
-  readonly holdTermination?: true;
-}
-
-export type UpdateStep =
-  /** Marks the node and evicts nothing. */
-  | { readonly kind: 'Hold'; readonly instanceId: string }
-  /** Drains a held node from now on. */
-  | { readonly kind: 'Lift'; readonly instanceId: string }
-  /** Drains it at once, or with `hold` when it is lifted; its group starts another in its place. */
-  | ({ readonly kind: 'Replace'; readonly instanceId: string } & StepHolds)
-  /**
-   * Drains it as Replace does, and ends it with decrement; one of EKS' surplus without the minute
-   * between.
-   */
-  | ({
-      readonly kind: 'Retire';
-      readonly instanceId: string;
-      readonly isSurplus?: true;
-    } & StepHolds)
-  /** Drained: its instance may be terminated. */
-  | { readonly kind: 'LetGo'; readonly instanceId: string }
-  /** Drains it, and keeps it, cordoned. */
-  | { readonly kind: 'Empty'; readonly instanceId: string; readonly hold?: true }
-  | { readonly kind: 'RunHook'; readonly call: HookCall }
-  /** PreferNoSchedule, where nothing else is said: pods that move land on new nodes. */
-  | {
-      readonly kind: 'Discourage';
-      readonly nodeName: string;
-      readonly effect?: 'NoSchedule';
-    }
-  | { readonly kind: 'Encourage'; readonly nodeName: string }
-  /** The cluster autoscaler takes no node of the group meanwhile. */
-  | { readonly kind: 'Shield'; readonly nodeName: string }
-  | { readonly kind: 'Unshield'; readonly nodeName: string }
-  /** Tells by a label that the node waits for somebody to look at it. */
-  | { readonly kind: 'Quarantine'; readonly nodeName: string }
-  | { readonly kind: 'Unquarantine'; readonly nodeName: string }
-  /** The update begins nothing more until somebody resumes it. */
-  | { readonly kind: 'Pause' }
-  | { readonly kind: 'Resume'; readonly processes: readonly string[] }
-  /** All instance types of the group, in people's order. */
-  | { readonly kind: 'RestoreTypes' }
-  | { readonly kind: 'Withdraw'; readonly instanceId: string }
-  /** Sets the Auto Scaling group's desired capacity: it chooses which instance goes. */
-  | { readonly kind: 'Lower'; readonly desired: number }
-  /** New instances are of the revision again that was there before. */
-  | { readonly kind: 'RestoreTemplate' };
-
-/** Fields of the status and their next value; undefined takes one away. */
-export type StatusChange = {
-  readonly [Field in keyof NodeGroupUpdateStatus]?: NodeGroupUpdateStatus[Field] | undefined;
-};
+/** Fields of the status and their next value. */
+export type StatusChange = UpdateStatusChange;
 
 export interface UpdateDecision {
   /** Written before any step; undefined when nothing is to be written. */

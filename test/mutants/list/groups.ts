@@ -2,11 +2,12 @@
 import type { Mutant } from '../mutant.ts';
 
 const remove = 'src/controllers/nodegroup/lifecycle/remove.ts';
-const request = 'src/controllers/nodegroup/size/request.ts';
+const request = 'src/core/group-plan/requests.ts';
 const sizes = 'src/core/nodegroup/sizes.ts';
 const status = 'src/core/nodegroup/status.ts';
 const sizeCalls = 'src/core/nodegroup/size-calls.ts';
-const scaleIn = 'src/controllers/nodegroup/size/scale-in.ts';
+const scaleIn = 'src/core/group-plan/scale-in.ts';
+const leaving = 'src/core/group-plan/leaving.ts';
 const story = 'a-node-group-is-made-and-deleted';
 const scaledIn = 'a-group-is-scaled-in';
 
@@ -198,8 +199,8 @@ const ended: readonly Mutant[] = [
     edits: [
       {
         file: scaleIn,
-        find: 'if (missing <= 0) return;',
-        replace: 'if (missing <= scaling.maxSize) return;',
+        find: 'const { missing } = missingDrains(scaling, view);',
+        replace: 'const missing = missingDrains(scaling, view).missing - scaling.maxSize;',
       },
     ],
   },
@@ -210,7 +211,7 @@ const ended: readonly Mutant[] = [
     story: 'a-delete-waits-for-a-budget',
     edits: [
       {
-        file: remove,
+        file: leaving,
         find: 'const deleteAgainMs = 300_000;',
         replace: 'const deleteAgainMs = 86_400_000;',
       },

@@ -72,9 +72,9 @@ export const roleMutants: readonly Mutant[] = [
     edits: [
       {
         file: 'src/controllers/nodegroup/pass.ts',
-        find: 'await openBounds(this.#deps, this.#group, scaling, signal);',
+        find: 'const held = { failure, draining, memory: memory.held, now: observation.now };',
         replace:
-          'await this.#input.roles.release(this.#group, async () => {}, signal);\n    await openBounds(this.#deps, this.#group, scaling, signal);',
+          'await this.#input.roles.release(this.#group, async () => {}, signal);\n    const held = { failure, draining, memory: memory.held, now: observation.now };',
       },
     ],
   },

@@ -1,11 +1,11 @@
 // The release of a node group whose policy is Retain: drains that Drover asked for are cancelled,
 // what an update suspended or enlarged is set back, hooks and tags of Drover are removed. Ends no
 // instance and deletes no group.
-import { formatTime } from '../../../api/brand.ts';
 import type { LifecycleHook, ScalingGroup } from '../../../api/cloud.ts';
 import { isRefuted } from '../../../api/confirmation.ts';
 import type { NodeDisruption } from '../../../api/disruption.ts';
 import { launchTemplateNameOf, type NodeGroup } from '../../../api/nodegroup.ts';
+import { suspendedByDelete, suspendedOf } from '../../../core/group-plan/index.ts';
 import {
   installedHooks,
   isOwnScaleIn,
@@ -16,12 +16,11 @@ import {
 import type { NodeGroupDeps } from '../deps.ts';
 import { journalReleased } from '../events.ts';
 import type { PassInput } from '../pass-input.ts';
-import { withdrawCauses } from '../size/scale-in.ts';
+import { withdrawCauses } from '../size/drains.ts';
 import { tell } from '../tell.ts';
-import { suspendedOf } from '../update/input.ts';
 import { removeFinalizer } from '../write.ts';
 import { clearNodes } from './release-nodes.ts';
-import { removeDerived, suspendedByDelete } from './remove.ts';
+import { removeDerived } from './remove.ts';
 
 /** Causes of scale-ins and updates of this group: an operator's own drains go on. */
 const isOwnCause = (
@@ -110,10 +109,9 @@ const releaseStep = async (
   signal: AbortSignal,
 ): Promise<string | undefined> => {
   const { name } = group.metadata;
-  const cancelledAt = formatTime(deps.clock.now());
   const isDone = (record: NodeDisruption, cause: NodeDisruption['spec']['causes'][number]) =>
     isOwnCause(record, cause, name);
-  await withdrawCauses(deps, { scaling, isDone, cancelledAt }, signal);
+  await withdrawCauses(deps, { scaling, isDone }, signal);
   await restoreGroup(deps, group, scaling, signal);
   await clearNodes(deps, scaling, signal);
   const cancelled = undoing(deps, name, scaling);

@@ -1,56 +1,25 @@
 // The end of a node group: its nodes drained and gone, then Auto Scaling group, launch template,
 // instance profile, role in aws-auth, finalizer, in this order. Never touches what carries another
 // owner's tags.
-import { type EpochMs, epochMs, formatTime } from '../../../api/brand.ts';
-import type { ScalingGroup } from '../../../api/cloud.ts';
+import { formatTime } from '../../../api/brand.ts';
 import {
   autoScalingGroupNameOf,
-  deleteAgainAnnotation,
   launchTemplateNameOf,
   type NodeGroup,
   type NodeGroupStatus,
 } from '../../../api/nodegroup.ts';
-import { ownershipOf, ownsDerived, scaleInId } from '../../../core/nodegroup/index.ts';
+import { isEmpty } from '../../../core/group-plan/index.ts';
+import { ownershipOf, ownsDerived } from '../../../core/nodegroup/index.ts';
 import type { NodeGroupDeps } from '../deps.ts';
 import { journalRemoved } from '../events.ts';
 import { Impossible } from '../impossible.ts';
 import { mayStand } from '../memory.ts';
 import { removeRemoteAccess } from '../nodes/remote-access.ts';
 import type { PassInput } from '../pass-input.ts';
-import { isForced } from '../size/scale-in.ts';
 import { removeFinalizer } from '../write.ts';
-
-/** A delete whose drains failed is tried again after this, unless it is asked for again before. */
-const deleteAgainMs = 300_000;
 
 type Failure = NonNullable<NodeGroupStatus['failure']>;
 type Around = Pick<PassInput, 'memory' | 'roles' | 'signal'>;
-
-/** The drains of a delete that go on or begin now; else why the last ones failed, until when. */
-export const deleteTry = (
-  group: NodeGroup,
-  now: EpochMs,
-): {
-  readonly scaleIn?: NonNullable<NodeGroupStatus['scaleIn']>;
-  readonly failure?: Failure;
-  readonly dueAt?: EpochMs;
-} => {
-  const { status, metadata } = group;
-  const { failure, scaleIn } = status ?? {};
-  // Beside a failure it is a scale-in that was being given up when the delete came.
-  if (scaleIn?.target === 0 && failure === undefined) return { scaleIn };
-  // What failed before it was deleted does not hold the delete up; the API server cuts off what is
-  // less than a second.
-  const begun = Date.parse(metadata.deletionTimestamp ?? '') + 1000;
-  if (failure !== undefined && Date.parse(failure.at) >= begun) {
-    const dueAt = epochMs(Date.parse(failure.at) + deleteAgainMs);
-    const isAsked = metadata.annotations?.[deleteAgainAnnotation] === failure.at;
-    const isNow = isAsked || isForced(group) || now >= dueAt;
-    if (!isNow) return { failure, dueAt };
-  }
-  const since = formatTime(now);
-  return { scaleIn: { id: scaleInId(metadata.name, since), target: 0, since } };
-};
 
 /** The template that we derived, by the group that uses it or by its name. */
 const removeTemplate = async (
@@ -88,39 +57,6 @@ export const removeDerived = async (
   await removeTemplate(deps, group, signal);
   await removeProfile(deps, group, signal);
 };
-
-/**
- * A node that is ended to balance zones is drained by force, whatever budgets say, and a new one is
- * launched for it.
- */
-export const suspendedByDelete: readonly string[] = ['AZRebalance'];
-
-/**
- * What must be set before the first drain: nobody is started any more, desired may fall to 0. The
- * maximum that an update had made larger comes back as nodes go: a delete may wait for budgets for
- * long.
- */
-export const openBounds = async (
-  deps: NodeGroupDeps,
-  { spec }: NodeGroup,
-  { name, minSize, maxSize, desiredCapacity, suspendedProcesses = [] }: ScalingGroup,
-  signal: AbortSignal,
-): Promise<void> => {
-  const processes = suspendedByDelete.filter((one) => !suspendedProcesses.includes(one));
-  if (processes.length > 0) {
-    await deps.cloud.setProcesses({ name, processes, suspended: true }, { signal });
-  }
-  const most = Math.max(spec.scaling.maxSize, desiredCapacity);
-  const change = {
-    ...(minSize === 0 ? {} : { minSize: 0 }),
-    ...(maxSize > most ? { maxSize: most } : {}),
-  };
-  if (Object.keys(change).length === 0) return;
-  await deps.cloud.updateGroup({ name, ...change }, { signal });
-};
-
-export const isEmpty = ({ instances, desiredCapacity }: ScalingGroup): boolean =>
-  instances.length === 0 && desiredCapacity === 0;
 
 /**
  * Removes what is left of a group that has no instances any more, asking the cloud past every

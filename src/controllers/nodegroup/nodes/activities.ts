@@ -3,8 +3,8 @@
 // nothing.
 import type { EpochMs } from '../../../api/brand.ts';
 import type { ScalingActivity, ScalingGroup } from '../../../api/cloud.ts';
+import { countedOf } from '../../../core/group-plan/index.ts';
 import type { NodeGroupDeps } from '../deps.ts';
-import { countedOf } from '../size/resize.ts';
 
 export interface ActivityMemory {
   /** The group as it was then. */

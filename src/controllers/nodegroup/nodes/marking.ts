@@ -8,6 +8,7 @@ import type { ScalingGroup, ScalingInstance } from '../../../api/cloud.ts';
 import { defined } from '../../../api/defined.ts';
 import { type Node, resourceTypes } from '../../../api/kube.ts';
 import { type HealthIssue, launchTemplateNameOf, type NodeGroup } from '../../../api/nodegroup.ts';
+import { countedOf } from '../../../core/group-plan/index.ts';
 import {
   lacksGroupLabel,
   type MarkPlace,
@@ -23,7 +24,6 @@ import { KubeError } from '../../../ports/index.ts';
 import { nodeOfInstance } from '../../informers.ts';
 import type { NodeGroupDeps } from '../deps.ts';
 import type { PassMemory } from '../pass-input.ts';
-import { countedOf } from '../size/resize.ts';
 import { tell } from '../tell.ts';
 
 /** Somebody wrote the node meanwhile: the cache has it soon. */

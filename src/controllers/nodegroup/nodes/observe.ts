@@ -9,6 +9,7 @@ import {
   type NodeGroup,
 } from '../../../api/nodegroup.ts';
 import type { MissingNode } from '../../../api/nodegroup-update.ts';
+import { countedOf } from '../../../core/group-plan/index.ts';
 import {
   isLate,
   joinIssue,
@@ -24,7 +25,6 @@ import { failedLaunches } from '../../../core/update/index.ts';
 import { CloudError } from '../../../ports/index.ts';
 import { isReady, nodeOfInstance } from '../../informers.ts';
 import type { NodeGroupDeps } from '../deps.ts';
-import { countedOf } from '../size/resize.ts';
 import { type ActivityMemory, lookAtActivities } from './activities.ts';
 import { joinCausesOf, type LateInstance } from './join-causes.ts';
 

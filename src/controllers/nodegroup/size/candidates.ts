@@ -4,13 +4,11 @@
 import type { ScalingInstance } from '../../../api/cloud.ts';
 import { type Node, type Pod, resourceTypes } from '../../../api/kube.ts';
 import { classifyPods } from '../../../core/drain/index.ts';
-import { byAge, type Candidate } from '../../../core/nodegroup/index.ts';
+import { candidatesFrom, idsToLook, recordsOf, withEmpty } from '../../../core/group-plan/index.ts';
+import type { Candidate } from '../../../core/nodegroup/index.ts';
 import { KubeError } from '../../../ports/index.ts';
 import { isReady, nodeOfInstance } from '../../informers.ts';
 import type { NodeGroupDeps } from '../deps.ts';
-
-/** Lists of pods that one scale-in asks for: of those that would go next otherwise. */
-const maxLooked = 50;
 
 /**
  * Pods are no reason to hold a scale-in up: a node whose pods cannot be read counts as one that has
@@ -43,32 +41,18 @@ export const candidatesOf = async (
   const known = await deps.cloud.describeInstances(ids, { signal });
   const startedAt = new Map(known.map((one) => [one.instanceId, one.launchTime ?? '']));
   const nodes = new Map(ids.map((id) => [id, nodeOfInstance(deps.nodes, id)]));
-  const candidates = instances.map((instance): Candidate => {
-    const { instanceId } = instance;
-    const node = nodes.get(instanceId);
-    const disruption = deps.disruptions.get(instanceId);
-    const isOpen = disruption !== undefined && disruption.status?.phase !== 'Ended';
-    return {
-      instanceId,
-      zone: instance.availabilityZone,
-      isProtected: instance.protectedFromScaleIn,
-      isEmpty: node === undefined,
-      isHealthy:
-        instance.healthStatus !== 'Unhealthy' &&
-        instance.lifecycleState === 'InService' &&
-        node !== undefined &&
-        isReady(node),
-      isDraining: isOpen || node?.spec.unschedulable === true,
-      templateVersion: Number(instance.launchTemplateVersion) || 0,
-      startedAt: startedAt.get(instanceId) ?? '',
-    };
-  });
-  // Where all of them go, it does not matter which goes first.
-  if (candidates.length <= missing) return candidates;
-  const looked = byAge(candidates.filter((one) => !one.isProtected)).slice(0, maxLooked);
+  const members = new Map(
+    [...nodes].flatMap(([id, node]) =>
+      node === undefined
+        ? []
+        : [[id, { isReady: isReady(node), isCordoned: node.spec.unschedulable === true }] as const],
+    ),
+  );
+  const records = recordsOf(deps.disruptions.list());
+  const candidates = candidatesFrom({ instances, nodes: members, records, startedAt });
   const empty = new Set<string>();
-  for (const { instanceId } of looked) {
+  for (const instanceId of idsToLook(candidates, missing)) {
     if (await isEmpty(deps, nodes.get(instanceId), signal)) empty.add(instanceId);
   }
-  return candidates.map((one) => ({ ...one, isEmpty: empty.has(one.instanceId) }));
+  return withEmpty(candidates, missing, empty);
 };

@@ -5,11 +5,11 @@ import { epochMs, formatTime, parseTime } from '../../../api/brand.ts';
 import type { ScalingActivity, ScalingGroup } from '../../../api/cloud.ts';
 import type { NodeGroup } from '../../../api/nodegroup.ts';
 import type { NodeGroupUpdate } from '../../../api/nodegroup-update.ts';
+import { countedOf } from '../../../core/group-plan/index.ts';
 import { type Left, leftSince } from '../../../core/nodegroup/index.ts';
 import { endedByCall, isAskedToEnd } from '../../../core/update/index.ts';
 import { CloudError } from '../../../ports/index.ts';
 import type { NodeGroupDeps } from '../deps.ts';
-import { countedOf } from './resize.ts';
 
 /** Of instances that have left, by id: whether the group became smaller by each. */
 export type LeftMemory = Map<string, boolean>;

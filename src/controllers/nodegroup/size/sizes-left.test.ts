@@ -3,10 +3,9 @@
 import { describe, expect, it } from 'vitest';
 import { aGroupSpec } from '../../../../test/builders/controllers.ts';
 import { epochMs } from '../../../api/brand.ts';
+import { readSizes, seeSizes } from '../../../core/group-plan/index.ts';
 import { leftSince } from '../../../core/nodegroup/index.ts';
 import { leftOf } from './left.ts';
-import { seeSizes } from './request.ts';
-import { readSizes } from './size-calls.ts';
 
 type Args = Parameters<typeof leftOf>;
 const signal = new AbortController().signal;

@@ -11,11 +11,11 @@ import {
   type NodeGroupUpdate,
   type NodeGroupUpdateStatus,
 } from '../../../api/nodegroup-update.ts';
+import { netDesired } from '../../../core/group-plan/index.ts';
 import { strategyOf } from '../../../core/update/index.ts';
 import { mergePatchBetween } from '../../../runtime/index.ts';
 import type { NodeGroupDeps } from '../deps.ts';
 import { wasSeen } from '../memory.ts';
-import { netDesired } from '../size/request.ts';
 import { writeSpec } from '../write.ts';
 import { applyUpdate, changed } from './config-update.ts';
 import { cancelled, heldBack } from './hold.ts';

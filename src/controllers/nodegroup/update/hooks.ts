@@ -1,13 +1,14 @@
 // Looks at the Jobs of an update's hooks, makes them from their CronJobs, and takes away what an
 // update that ends leaves of them; webhooks are asked beside them. A Job's name says whose it is:
 // who comes after a crash finds it again. Decides nothing.
+
 import { resourceTypes } from '../../../api/kube.ts';
 import type { NodeGroup } from '../../../api/nodegroup.ts';
 import type { NodeGroupUpdate } from '../../../api/nodegroup-update.ts';
+import type { HookCall } from '../../../api/update-hooks.ts';
 import { hookKinds, hookUpdateLabel, type JobHook } from '../../../api/update-hooks.ts';
 import {
   type CronJob,
-  type HookCall,
   type HookJob,
   type HookRun,
   hookJob,

@@ -7,10 +7,10 @@ import type { Node } from '../../../api/kube.ts';
 import type { NodeGroup } from '../../../api/nodegroup.ts';
 import type { NodeGroupUpdate, Revision } from '../../../api/nodegroup-update.ts';
 import { quarantineLabel } from '../../../api/update-policy.ts';
+import { countedOf } from '../../../core/group-plan/index.ts';
 import {
   hasGroupLabels,
   isOfRevision,
-  isRetired,
   outdatedTaint,
   shieldOf,
   type UpdateInstance,
@@ -19,7 +19,6 @@ import { isReady, nodeOfInstance } from '../../informers.ts';
 import type { NodeGroupDeps } from '../deps.ts';
 import type { Health } from '../nodes/observe.ts';
 import type { PassMemory } from '../pass-input.ts';
-import { countedOf } from '../size/resize.ts';
 
 export interface RolloutInput {
   readonly group: NodeGroup;
@@ -34,6 +33,9 @@ export interface RolloutInput {
   readonly signal: AbortSignal;
 }
 
+/** What the steps of an update are run with. */
+export type StepInput = Omit<RolloutInput, 'health' | 'wanted' | 'taken'>;
+
 /**
  * Right before an effect in the cloud: even when its answer is lost, the next look is not an older
  * one.
@@ -45,23 +47,6 @@ export const willAct = (deps: NodeGroupDeps, { memory }: Pick<RolloutInput, 'mem
 /** The status as others have it now. */
 export const statusOf = ({ updates }: NodeGroupDeps, update: NodeGroupUpdate): NodeGroupUpdate =>
   updates.get(update.metadata.name) ?? update;
-
-/**
- * How many instances of the group the update ends with decrement: they still count, and take their
- * places along.
- */
-export const retiringOf = (
-  { disruptions, nodes, clock }: NodeGroupDeps,
-  scaling: ScalingGroup,
-  update: NodeGroupUpdate | undefined,
-): number => {
-  if (update === undefined) return 0;
-  const now = clock.now();
-  return countedOf(scaling).filter(({ instanceId }) => {
-    const hasNode = nodeOfInstance(nodes, instanceId) !== undefined;
-    return isRetired(disruptions.get(instanceId), update.metadata.name, { hasNode, now });
-  }).length;
-};
 
 export const instancesOf = (
   deps: NodeGroupDeps,
@@ -118,6 +103,3 @@ const shieldFields = (node: Node | undefined): Pick<UpdateInstance, 'shield'> =>
   const shield = node && shieldOf(node);
   return shield === undefined ? {} : { shield };
 };
-
-export const suspendedOf = ({ suspendedProcesses = [] }: ScalingGroup): readonly string[] =>
-  suspendedProcesses;

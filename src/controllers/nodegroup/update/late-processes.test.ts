@@ -4,6 +4,7 @@ import { epochMs, formatTime } from '../../../api/brand.ts';
 import type { ScalingGroup } from '../../../api/cloud.ts';
 import type { NodeGroup } from '../../../api/nodegroup.ts';
 import type { NodeGroupUpdateStatus } from '../../../api/nodegroup-update.ts';
+import { lateSuspension } from '../../../core/group-plan/index.ts';
 import { type LateMemory, resumeLate } from './late-processes.ts';
 
 const { signal } = new AbortController();
@@ -40,8 +41,6 @@ const lookAt = async ({
   const resumed: string[] = [];
   const told: string[] = [];
   const deps = {
-    epoch,
-    updates: { list: () => updates },
     clock: { now: () => epochMs(ended + afterMs) },
     cloud: {
       setProcesses: async (call: { readonly processes: readonly string[] }) => {
@@ -55,8 +54,15 @@ const lookAt = async ({
     },
   } as unknown as Parameters<typeof resumeLate>[0];
   const scaling = { name: 'asg', suspendedProcesses: suspended } as unknown as ScalingGroup;
-  const hasActed = await resumeLate(deps, group, { scaling, memory }, signal);
-  return { resumed, told, hasActed };
+  const now = epochMs(ended + afterMs);
+  const { resumedFor } = memory;
+  const facts = { updates, group, scaling, resumedFor, epoch, now } as unknown;
+  const steps = lateSuspension(facts as Parameters<typeof lateSuspension>[0]);
+  for (const step of steps) {
+    if (step.kind !== 'ResumeLate') continue;
+    await resumeLate(deps, group, { scaling, memory }, step, signal);
+  }
+  return { resumed, told, hasActed: steps.length > 0 };
 };
 
 const runs = { resumed: ['AZRebalance'], told: ['LateSuspension'], hasActed: true };

@@ -14,9 +14,8 @@ import {
   turnAnnotation,
   updateFinalizer,
 } from '../../../api/nodegroup-update.ts';
-import { ownCause, turnOf, updateCauseId } from '../../../core/update/index.ts';
+import { ownCause, updateCauseId } from '../../../core/update/index.ts';
 import { KubeError } from '../../../ports/index.ts';
-import { mergePatchBetween } from '../../../runtime/index.ts';
 import type { NodeGroupDeps } from '../deps.ts';
 import { instancesOf } from './input.ts';
 import { tellQueue } from './queue.ts';
@@ -31,39 +30,6 @@ const oldOf = (
   instancesOf(deps, group, scaling, target, restored).filter(
     ({ isCounted, isTarget }) => isCounted && !isTarget,
   );
-
-/** What setting back needs to know, before anything is done that is to be set back. */
-export const noteOf = (
-  deps: NodeGroupDeps,
-  group: NodeGroup,
-  scaling: ScalingGroup,
-  update: NodeGroupUpdate,
-): UpdateNote | undefined => {
-  const { metadata, status } = update;
-  const { strategy, from, target, original, skippedTypes, restored } = status ?? {};
-  const { suspends, suspendedIn } = status ?? {};
-  if (strategy === undefined || from === undefined || original === undefined) return undefined;
-  if (target === undefined) return undefined;
-  const known = group.status?.updating;
-  const isKnown = known?.name === metadata.name;
-  return {
-    name: metadata.name,
-    turn: turnOf(update),
-    strategy,
-    from,
-    target,
-    original,
-    nodes: isKnown ? known.nodes : oldOf(deps, group, scaling, { target }).length,
-    surge: status?.surge ?? 0,
-    maxUnavailable: status?.maxUnavailable ?? 1,
-    ...defined({ suspends, suspendedIn, restored }),
-    ...(skippedTypes === undefined ? {} : { skippedTypes: skippedTypes.map(({ type }) => type) }),
-  };
-};
-
-/** Written with the group's status before the update's first effect. */
-export const isNoted = ({ status }: NodeGroup, note: UpdateNote): boolean =>
-  mergePatchBetween(status?.updating, note) === undefined;
 
 const isThere = (deps: NodeGroupDeps, name: string): boolean =>
   deps.updates.list().some(({ metadata }) => metadata.name === name);

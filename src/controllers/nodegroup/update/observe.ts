@@ -3,6 +3,7 @@
 import type { ScalingGroup } from '../../../api/cloud.ts';
 import type { NodeGroupUpdate, Revision, UpdatePace } from '../../../api/nodegroup-update.ts';
 import type { HookTime } from '../../../api/update-hooks.ts';
+import { noSurge, suspendedOf } from '../../../core/group-plan/index.ts';
 import {
   hookCalls,
   inTurn,
@@ -14,9 +15,8 @@ import {
 } from '../../../core/update/index.ts';
 import type { NodeGroupDeps } from '../deps.ts';
 import { lookAtActivities } from '../nodes/activities.ts';
-import { noSurge } from '../size/request.ts';
 import { lookAtHooks } from './hooks.ts';
-import { instancesOf, type RolloutInput, statusOf, suspendedOf } from './input.ts';
+import { instancesOf, type RolloutInput, statusOf } from './input.ts';
 import { ladderOf } from './instance-types.ts';
 import { paceOf } from './pacing.ts';
 import { lookAtGate } from './pods.ts';

@@ -8,6 +8,7 @@ import {
   type Revision,
   type UpdateStrategy,
 } from '../../../api/nodegroup-update.ts';
+import { suspendedOf } from '../../../core/group-plan/index.ts';
 import {
   bounded,
   madeRefusal,
@@ -24,10 +25,13 @@ import {
 import type { NodeGroupDeps } from '../deps.ts';
 import { Impossible } from '../impossible.ts';
 import { issueOfRefusal } from '../trouble.ts';
-import { instancesOf, type RolloutInput, statusOf, suspendedOf } from './input.ts';
+import { instancesOf, type StepInput, statusOf } from './input.ts';
 import { findSkippedTypes } from './instance-types.ts';
 import { writeUpdate } from './records.ts';
 import { makeTarget } from './template.ts';
+
+/** `wanted`: how many people want, without what is an update's. */
+type PrepareInput = StepInput & { readonly wanted: number };
 
 const zonesOf = async (
   { cloud }: NodeGroupDeps,
@@ -40,7 +44,7 @@ const zonesOf = async (
 
 const surgeOf = async (
   deps: NodeGroupDeps,
-  { group, scaling, signal }: RolloutInput,
+  { group, scaling, signal }: PrepareInput,
   strategy: UpdateStrategy | undefined,
   target: Revision,
   { desired, maxUnavailable }: { readonly desired: number; readonly maxUnavailable: number },
@@ -58,7 +62,7 @@ const surgeOf = async (
   return evenSurge(most, { zones, old, fresh });
 };
 
-const skippedOf = (deps: NodeGroupDeps, input: RolloutInput, target: Revision) => {
+const skippedOf = (deps: NodeGroupDeps, input: PrepareInput, target: Revision) => {
   const { group, scaling, signal } = input;
   const old = instancesOf(deps, group, scaling, target).filter(
     ({ isCounted, isTarget }) => isCounted && !isTarget,
@@ -115,7 +119,7 @@ const checkTemplate = async (
 };
 
 /** The target, the surge and how many may be out of service: all of it before the first effect. */
-const prepare = async (deps: NodeGroupDeps, input: RolloutInput): Promise<void> => {
+const prepare = async (deps: NodeGroupDeps, input: PrepareInput): Promise<void> => {
   const { group, scaling, signal } = input;
   const update = statusOf(deps, input.update);
   const { status } = update;
@@ -143,7 +147,7 @@ const prepare = async (deps: NodeGroupDeps, input: RolloutInput): Promise<void> 
 };
 
 /** What nothing mends ends the update before anything was done. */
-export const prepareOrFail = async (deps: NodeGroupDeps, input: RolloutInput): Promise<void> => {
+export const prepareOrFail = async (deps: NodeGroupDeps, input: PrepareInput): Promise<void> => {
   try {
     await prepare(deps, input);
   } catch (error) {

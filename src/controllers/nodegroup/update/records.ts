@@ -1,7 +1,6 @@
 // Updates of a node group: one at a time, oldest first. Reads and writes the objects; decides
 // nothing of what is in them.
 import { formatTime } from '../../../api/brand.ts';
-import type { ScalingGroup } from '../../../api/cloud.ts';
 import type { JsonObject } from '../../../api/json.ts';
 import { resourceTypes } from '../../../api/kube.ts';
 import type { NodeGroup } from '../../../api/nodegroup.ts';
@@ -11,17 +10,10 @@ import {
   updateFinalizer,
   updateStatusOf,
 } from '../../../api/nodegroup-update.ts';
-import {
-  inTurn,
-  openInTurn,
-  sentences,
-  type UpdateSurge,
-  wrongApprovals,
-} from '../../../core/update/index.ts';
+import { inTurn, openInTurn, sentences, wrongApprovals } from '../../../core/update/index.ts';
 import { mergePatchBetween } from '../../../runtime/index.ts';
 import type { NodeGroupDeps } from '../deps.ts';
 import { journalUpdate } from '../events.ts';
-import { netDesired, noSurge } from '../size/request.ts';
 import { tell } from '../tell.ts';
 
 /** The one that is under way or next; undefined when none is. */
@@ -29,26 +21,6 @@ export const openUpdate = (
   { updates }: Pick<NodeGroupDeps, 'updates'>,
   group: Pick<NodeGroup, 'metadata' | 'status'>,
 ): NodeGroupUpdate | undefined => openInTurn(updates.list(), group)[0];
-
-/** New nodes that the last update could not take back; fewer when people ask for more since. */
-export const leftoverSurge = (
-  { updates }: Pick<NodeGroupDeps, 'updates'>,
-  group: NodeGroup,
-  scaling: ScalingGroup,
-): UpdateSurge => {
-  const last = updates
-    .list()
-    .filter(({ spec, status }) => spec.nodeGroup === group.metadata.name && status?.target)
-    .toSorted(inTurn)
-    .at(-1);
-  const { status, leftover = 0 } = last?.status ?? {};
-  if (status === 'InProgress' || leftover === 0) return noSurge;
-  const wanted = netDesired(group, scaling);
-  const more = Math.max(0, scaling.desiredCapacity - wanted);
-  const count = Math.min(leftover, more);
-  // The maximum is the user's as far as they fit into it.
-  return { desired: count, maxSize: Math.max(0, wanted + count - group.spec.scaling.maxSize) };
-};
 
 /** How many ended updates of a group are kept, to be looked up and told apart by their tokens. */
 const keptUpdates = 20;

@@ -1,5 +1,6 @@
 // The steps of an update: causes recorded, lifted and withdrawn on NodeDisruptions, the group's
 // desired capacity lowered, the template set back. Each is safe to repeat; decides nothing.
+
 import { epochMs, formatTime } from '../../../api/brand.ts';
 import {
   type CauseWrite,
@@ -10,6 +11,7 @@ import {
 } from '../../../api/causes.ts';
 import type { DisruptionCause, NodeDisruption } from '../../../api/disruption.ts';
 import { resourceTypes } from '../../../api/kube.ts';
+import type { StepHolds, UpdateStep } from '../../../api/plan.ts';
 import { quarantineLabel } from '../../../api/update-policy.ts';
 import { nextCauseId } from '../../../core/nodegroup/index.ts';
 import {
@@ -17,9 +19,7 @@ import {
   ownCause,
   type Policies,
   policiesOf,
-  type StepHolds,
   shieldPatch,
-  type UpdateStep,
   unshieldPatch,
   updateCauseId,
 } from '../../../core/update/index.ts';
@@ -30,14 +30,14 @@ import type { NodeGroupDeps } from '../deps.ts';
 import { journalStep } from '../events.ts';
 import { Impossible } from '../impossible.ts';
 import { runHook } from './hooks.ts';
-import { type RolloutInput, willAct } from './input.ts';
+import { type StepInput, willAct } from './input.ts';
 import { widened } from './instance-types.ts';
 import { restoreTemplate, useTemplate } from './template.ts';
 
 /** With force: how long pods that are deleted have to stop, before the instance goes. */
 const forcedGraceMs = 11 * 60_000;
 
-type Input = Omit<RolloutInput, 'health'>;
+type Input = StepInput;
 
 const policiesNow = ({ group, update }: Input): Policies =>
   policiesOf(group.spec, update.spec, update.status?.strategy);

@@ -16,7 +16,7 @@ import type { NodeGroupDeps } from '../deps.ts';
 import { Impossible } from '../impossible.ts';
 import { templateFacts } from '../lifecycle/create.ts';
 import { labelled, laterVersion } from '../nodes/labels.ts';
-import { type RolloutInput, willAct } from './input.ts';
+import { type StepInput, willAct } from './input.ts';
 import { writeUpdate } from './records.ts';
 
 /**
@@ -102,7 +102,7 @@ interface Used {
 
 export const useTemplate = async (
   deps: NodeGroupDeps,
-  input: Pick<RolloutInput, 'scaling' | 'memory' | 'signal'>,
+  input: Pick<StepInput, 'scaling' | 'memory' | 'signal'>,
   { version, overrides = input.scaling.overrides }: Used,
 ): Promise<void> => {
   const { scaling, signal } = input;
@@ -119,10 +119,7 @@ export const useTemplate = async (
  * later ones are always newer. Noted in the update before it is used: from then on it is not the
  * target's.
  */
-export const restoreTemplate = async (
-  deps: NodeGroupDeps,
-  input: Omit<RolloutInput, 'health'>,
-): Promise<void> => {
+export const restoreTemplate = async (deps: NodeGroupDeps, input: StepInput): Promise<void> => {
   const { group, scaling, update, signal } = input;
   const { id, version: inUse = '' } = scaling.launchTemplate ?? {};
   const { status } = update;

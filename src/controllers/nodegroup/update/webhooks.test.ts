@@ -1,11 +1,13 @@
 // Which webhooks of an update are asked: what the journal tells of another try counts for nothing,
 // and what is over is asked no more.
+
 import { describe, expect, it } from 'vitest';
 import { setUpControllers } from '../../../../test/builders/controllers.ts';
 import { epochMs, formatTime } from '../../../api/brand.ts';
 import { resourceTypes } from '../../../api/kube.ts';
 import type { NodeGroupUpdate, NodeGroupUpdateStatus } from '../../../api/nodegroup-update.ts';
-import type { HookCall, HookRun } from '../../../core/update/index.ts';
+import type { HookCall } from '../../../api/update-hooks.ts';
+import type { HookRun } from '../../../core/update/index.ts';
 import { askWebhooks } from './webhooks.ts';
 
 const url = 'https://ops.example/drain';

@@ -1,14 +1,14 @@
 // Asks the webhooks of an update's hooks, each once the journal says that it runs and when its next
 // try is due, and reads the Secrets of their tokens. Decides nothing of what an answer means; a
 // token is in no error and no log.
+
 import { defined } from '../../../api/defined.ts';
 import { isObject, type Json } from '../../../api/json.ts';
 import { type KubeObject, resourceTypes } from '../../../api/kube.ts';
 import type { NodeGroupUpdate } from '../../../api/nodegroup-update.ts';
-import type { WebhookHook } from '../../../api/update-hooks.ts';
+import type { HookCall, WebhookHook } from '../../../api/update-hooks.ts';
 import {
   afterAnswer,
-  type HookCall,
   type HookRun,
   isToldOf,
   type WebhookAnswer,

@@ -1,11 +1,11 @@
 // The end of an update that failed, was aborted or is one of Drover's own: it is set back to a
 // state that can be told: held nodes given back, the surge gone, drains under way ended. Pure.
+import type { UpdateStep } from '../../../api/plan.ts';
 import { joinTimeoutMs } from '../../nodegroup/index.ts';
 import type {
   StatusChange,
   UpdateDecision,
   UpdateObservation,
-  UpdateStep,
   UpdateSurge,
 } from '../observation.ts';
 import {

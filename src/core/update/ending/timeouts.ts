@@ -6,14 +6,10 @@ import { formatTime } from '../../../api/brand.ts';
 import { defined } from '../../../api/defined.ts';
 import type { HealthIssue } from '../../../api/nodegroup.ts';
 import type { NodeGroupUpdateStatus } from '../../../api/nodegroup-update.ts';
+import type { UpdateStep } from '../../../api/plan.ts';
 import { maxQuarantinedNodes } from '../../../api/update-policy.ts';
 import { bounded, heldBy, isOfRequest, retriesSentence } from '../../nodegroup/index.ts';
-import type {
-  StatusChange,
-  UpdateDecision,
-  UpdateObservation,
-  UpdateStep,
-} from '../observation.ts';
+import type { StatusChange, UpdateDecision, UpdateObservation } from '../observation.ts';
 import { enter, fail, notEvicted } from '../records/journal.ts';
 import { type Counted, type Herd, inFlightOf, updateCauseId } from '../records/nodes.ts';
 import { stay } from './waiting.ts';

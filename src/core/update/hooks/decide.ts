@@ -1,20 +1,17 @@
 // What hooks make of an update by Drover's own strategy: which are to run now, which nodes they
 // keep from being drained, terminated or counted, how one that fails ends the update. Pure.
+
 import { type EpochMs, epochMs, parseTime } from '../../../api/brand.ts';
 import { isOwnStrategy } from '../../../api/nodegroup-update.ts';
+import type { StepHolds, UpdateStep } from '../../../api/plan.ts';
+import type { HookCall } from '../../../api/update-hooks.ts';
 import {
   defaultHookTimeoutSeconds,
   type HookKind,
   type HookStatus,
 } from '../../../api/update-hooks.ts';
 import { stay } from '../ending/waiting.ts';
-import type {
-  StepHolds,
-  UpdateDecision,
-  UpdateInstance,
-  UpdateObservation,
-  UpdateStep,
-} from '../observation.ts';
+import type { UpdateDecision, UpdateInstance, UpdateObservation } from '../observation.ts';
 import { soakEnd } from '../pacing/index.ts';
 import { fail } from '../records/journal.ts';
 import {
@@ -29,7 +26,7 @@ import {
   updateCauseId,
 } from '../records/nodes.ts';
 import { sentences } from '../sentences.ts';
-import { type HookCall, hookJobName, type RunningHook } from './job.ts';
+import { hookJobName, type RunningHook } from './job.ts';
 import { doneOf, isOver, journalOf, type Looked, sentenceOf, timesOf } from './told.ts';
 
 /** Jobs are looked at so often while they run. */

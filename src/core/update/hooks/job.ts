@@ -6,24 +6,14 @@ import type { KubeObject } from '../../../api/kube.ts';
 import type { NodeGroupUpdate } from '../../../api/nodegroup-update.ts';
 import {
   defaultHookTimeoutSeconds,
+  type HookCall,
   type HookKind,
   hookInstanceLabel,
   hookKindLabel,
   hookUpdateLabel,
   type JobHook,
-  type NodeHook,
 } from '../../../api/update-hooks.ts';
 import { fnv1a } from '../../fnv.ts';
-
-/** One run of a hook for one instance. */
-export interface HookCall {
-  readonly kind: HookKind;
-  readonly hook: NodeHook;
-  readonly instanceId: string;
-  readonly nodeName: string;
-  /** Of its Job, and a webhook's idempotency key: the same for the same try, whoever asks. */
-  readonly name: string;
-}
 
 export interface RunningHook {
   readonly state: 'Running';

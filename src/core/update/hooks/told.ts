@@ -1,7 +1,9 @@
 // What the journal of an update says of hooks: those that run, those that failed, webhooks that are
 // done. For a webhook it is the intent, too: none is asked before it stands there. Pure.
+
 import { formatTime } from '../../../api/brand.ts';
 import type { NodeGroupUpdateStatus } from '../../../api/nodegroup-update.ts';
+import type { HookCall } from '../../../api/update-hooks.ts';
 import {
   type HookStatus,
   type HookTime,
@@ -11,7 +13,7 @@ import {
   shownAddress,
 } from '../../../api/update-hooks.ts';
 import type { UpdateObservation } from '../observation.ts';
-import { type HookCall, type HookRun, instanceOfCall, withoutTry } from './job.ts';
+import { type HookRun, instanceOfCall, withoutTry } from './job.ts';
 
 export interface Looked {
   readonly call: HookCall;

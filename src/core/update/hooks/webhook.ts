@@ -1,7 +1,9 @@
 // A hook that is a webhook: what it is told, and what its answer makes of it: done, failed, or
 // asked again and when. Pure.
+
 import { type EpochMs, epochMs, parseTime } from '../../../api/brand.ts';
-import type { HookCall, HookRun } from './job.ts';
+import type { HookCall } from '../../../api/update-hooks.ts';
+import type { HookRun } from './job.ts';
 
 /** One try waits no longer for its answer; work that takes longer is answered with 202. */
 export const webhookTryMs = 10_000;

@@ -4,12 +4,13 @@
 
 import { epochMs, formatTime, parseTime } from '../../../api/brand.ts';
 import { defined } from '../../../api/defined.ts';
+import type { UpdateStep } from '../../../api/plan.ts';
 import { joinTimeoutMs } from '../../nodegroup/index.ts';
 import { areTooMany, lateNewNodes } from '../ending/automatic-rollback.ts';
 import { decideTimeouts } from '../ending/timeouts.ts';
 import { awaiting, stay, whileHeld } from '../ending/waiting.ts';
 import { holdFor } from '../hooks/index.ts';
-import type { UpdateDecision, UpdateObservation, UpdateStep } from '../observation.ts';
+import type { UpdateDecision, UpdateObservation } from '../observation.ts';
 import { isHeld, nextProbeAt, restsInWave } from '../pacing/index.ts';
 import { enter, fail, notEvicted, notJoining, notMarked } from '../records/journal.ts';
 import {

@@ -1,10 +1,12 @@
 // EKS' two strategies, phase by phase (EKS user guide, "managed node update behavior"): make new
 // nodes first (DEFAULT) or none (MINIMAL), hold all old ones, drain at most maxUnavailable of them
 // at a time in an order of chance, take the surplus back one by one. Pure.
+
 import { epochMs } from '../../../api/brand.ts';
+import type { UpdateStep } from '../../../api/plan.ts';
 import { joinTimeoutMs } from '../../nodegroup/index.ts';
 import { awaiting, stay, whileHeld } from '../ending/waiting.ts';
-import type { UpdateDecision, UpdateObservation, UpdateStep } from '../observation.ts';
+import type { UpdateDecision, UpdateObservation } from '../observation.ts';
 import { isHeld, restsInWave } from '../pacing/index.ts';
 import { enter, fail, notEvicted, notJoining, notMarked } from '../records/journal.ts';
 import {

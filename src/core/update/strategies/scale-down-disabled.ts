@@ -1,9 +1,11 @@
 // The cluster autoscaler's scale-down-disabled annotation on the nodes of a group that is updated:
 // empty new nodes and emptied old ones are what an autoscaler looks for. Set while the update runs;
 // a user's value is restored. Pure.
+
 import type { Node } from '../../../api/kube.ts';
 import type { UpdatePhase } from '../../../api/nodegroup-update.ts';
-import type { UpdateDecision, UpdateObservation, UpdateStep } from '../observation.ts';
+import type { UpdateStep } from '../../../api/plan.ts';
+import type { UpdateDecision, UpdateObservation } from '../observation.ts';
 import type { Herd } from '../records/nodes.ts';
 
 /**

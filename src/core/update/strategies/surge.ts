@@ -2,14 +2,16 @@
 // retired, so that exactly as many are made as are needed and nothing new is ended. Which goes
 // next: those whose loss nobody notices, the fullest zone, an order of chance; as many as budgets
 // let go in time. Pure.
+
 import { epochMs } from '../../../api/brand.ts';
 import type { DisruptionCause } from '../../../api/disruption.ts';
+import type { UpdateStep } from '../../../api/plan.ts';
 import { joinTimeoutMs } from '../../nodegroup/index.ts';
 import { areTooMany, lateNewNodes } from '../ending/automatic-rollback.ts';
 import { decideTimeouts, isGivenUp, triesOf } from '../ending/timeouts.ts';
 import { awaiting, stay, whileHeld } from '../ending/waiting.ts';
 import { holdFor } from '../hooks/index.ts';
-import type { UpdateDecision, UpdateObservation, UpdateStep } from '../observation.ts';
+import type { UpdateDecision, UpdateObservation } from '../observation.ts';
 import { isHeld, restsInWave } from '../pacing/index.ts';
 import { enter, fail, notJoining } from '../records/journal.ts';
 import {

@@ -2,27 +2,33 @@
 // to ask for is noted, and what an earlier leader's call did, sent late, is not read as a wish.
 // Makes no call itself.
 
-import type { ScalingGroup } from '../../../api/cloud.ts';
-import { defined } from '../../../api/defined.ts';
-import type { NodeGroup, NodeGroupStatus } from '../../../api/nodegroup.ts';
+import type { EpochMs } from '../../api/brand.ts';
+import type { ScalingGroup } from '../../api/cloud.ts';
+import { defined } from '../../api/defined.ts';
+import type { NodeGroup, NodeGroupStatus } from '../../api/nodegroup.ts';
+import type { SizeChange, Sizes } from '../../api/plan.ts';
 import {
   type GroupSizes,
   type Left,
   leftAnew,
   notedCalls,
-  type SizeChange,
-  type Sizes,
   sizeChange,
   sizesWithoutLateCall,
   type WantedSizes,
-} from '../../../core/nodegroup/index.ts';
-import type { NodeGroupDeps } from '../deps.ts';
-import { type SizesNow, withRoom } from './request.ts';
-import { sizesOf } from './resize.ts';
+} from '../nodegroup/index.ts';
+import { sizesOf } from './members.ts';
+import { type SizesNow, withRoom } from './requests.ts';
 import { loweredBy, type ScaleIn } from './scale-in.ts';
 
+/** When it is decided, and in whose term. */
+export interface Moment {
+  readonly now: EpochMs;
+  /** Absent: no other process ever leads. */
+  readonly epoch?: number | undefined;
+}
+
 const seenNow = (
-  { clock, epoch }: NodeGroupDeps,
+  { now, epoch }: Moment,
   { status }: NodeGroup,
   scaling: ScalingGroup,
   left: Left,
@@ -35,7 +41,7 @@ const seenNow = (
     left.most > (status?.surge?.left ?? 0) ||
     (left.taken?.count ?? 0) > 0,
   gone: leftAnew(status?.surge, left) + (left.taken?.count ?? 0),
-  now: clock.now(),
+  now,
 });
 
 /**
@@ -43,7 +49,7 @@ const seenNow = (
  * that.
  */
 export const readSizes = (
-  deps: NodeGroupDeps,
+  moment: Moment,
   group: NodeGroup,
   scaling: ScalingGroup,
   left: Left,
@@ -53,7 +59,7 @@ export const readSizes = (
   readonly late: Partial<Sizes>;
 } => {
   const { status } = group;
-  const seen = seenNow(deps, group, scaling, left);
+  const seen = seenNow(moment, group, scaling, left);
   const late = sizesWithoutLateCall(status?.sizeCalls, seen);
   if (status === undefined || Object.keys(late).length === 0) return { group, scaling, late: {} };
   const { desired: desiredCapacity = scaling.desiredCapacity, ...bounds } = late;
@@ -71,7 +77,7 @@ export const readSizes = (
  * its calls.
  */
 export const planCalls = (
-  deps: NodeGroupDeps,
+  moment: Moment,
   group: NodeGroup,
   scaling: ScalingGroup,
   asked: {
@@ -104,6 +110,6 @@ export const planCalls = (
     }),
   );
   const { sizeCalls } = group.status ?? {};
-  const noted = notedCalls(sizeCalls, seenNow(deps, group, scaling, asked.left), { asks, late });
+  const noted = notedCalls(sizeCalls, seenNow(moment, group, scaling, asked.left), { asks, late });
   return { change, sizeCalls: noted };
 };

@@ -1,10 +1,10 @@
 // Which drains a delete begins with: a failure of its own makes it wait, one from before never
 // does.
 import { describe, expect, it } from 'vitest';
-import { aGroupSpec } from '../../../../test/builders/controllers.ts';
-import { epochMs } from '../../../api/brand.ts';
-import type { NodeGroup } from '../../../api/nodegroup.ts';
-import { deleteTry } from './remove.ts';
+import { aGroupSpec } from '../../../test/builders/controllers.ts';
+import { epochMs } from '../../api/brand.ts';
+import type { NodeGroup } from '../../api/nodegroup.ts';
+import { deleteTry } from './leaving.ts';
 
 const deletionTimestamp = '2026-01-01T00:00:10Z';
 const now = epochMs(Date.parse('2026-01-01T00:01:00Z'));

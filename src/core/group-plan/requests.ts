@@ -1,15 +1,15 @@
 // What a node group's sizes ask for, read from its spec and status: the facts for the decision, the
 // scale-in under way, the failure that still stands. Asks nobody and writes nothing.
 
-import { type EpochMs, formatTime } from '../../../api/brand.ts';
-import type { ScalingGroup } from '../../../api/cloud.ts';
-import { defined } from '../../../api/defined.ts';
+import { type EpochMs, formatTime } from '../../api/brand.ts';
+import type { ScalingGroup } from '../../api/cloud.ts';
+import { defined } from '../../api/defined.ts';
 import {
   followedAnnotation,
   type NodeGroup,
   type NodeGroupScaling,
   type NodeGroupStatus,
-} from '../../../api/nodegroup.ts';
+} from '../../api/nodegroup.ts';
 import {
   clamp,
   decideSizes,
@@ -20,8 +20,8 @@ import {
   scaleInId,
   settle,
   type WantedSizes,
-} from '../../../core/nodegroup/index.ts';
-import type { UpdateSurge } from '../../../core/update/index.ts';
+} from '../nodegroup/index.ts';
+import type { UpdateSurge } from '../update/index.ts';
 
 /** The spec is as a write-back of ours left it. */
 const isFollowed = ({ metadata }: Pick<NodeGroup, 'metadata'>): boolean =>

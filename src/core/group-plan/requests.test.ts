@@ -1,8 +1,8 @@
 // What of a group's size is noted as an update's, where people state another size while it runs.
 import { describe, expect, it } from 'vitest';
-import { aGroupSpec } from '../../../../test/builders/controllers.ts';
-import { leftSince } from '../../../core/nodegroup/index.ts';
-import { seeSizes, sizesNow } from './request.ts';
+import { aGroupSpec } from '../../../test/builders/controllers.ts';
+import { leftSince } from '../nodegroup/index.ts';
+import { seeSizes, sizesNow } from './requests.ts';
 
 const nobodyLeft = { sure: 0, most: 0 };
 

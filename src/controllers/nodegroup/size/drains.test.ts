@@ -1,8 +1,40 @@
 // Whom a scale-in asks, and what it ends: only what is drained at the moment of the call.
 import { describe, expect, it } from 'vitest';
 import { aGroupSpec, anInstance, setUpControllers } from '../../../../test/builders/controllers.ts';
+import type { ScalingGroup } from '../../../api/cloud.ts';
 import { resourceTypes } from '../../../api/kube.ts';
-import { runScaleIn } from './scale-in.ts';
+import type { NodeGroup } from '../../../api/nodegroup.ts';
+import {
+  missingDrains,
+  recordsOf,
+  scaleInSteps,
+  viewScaleIn,
+} from '../../../core/group-plan/index.ts';
+import type { NodeGroupDeps } from '../deps.ts';
+import { nodeNamesOf } from '../nodes/names.ts';
+import { candidatesOf } from './candidates.ts';
+import { recordStep, setSizesStep, terminateSteps } from './drains.ts';
+
+/** Decides the steps of a scale-in and runs them, as a pass does. */
+const runScaleIn = async (
+  deps: NodeGroupDeps,
+  group: NodeGroup,
+  scaling: ScalingGroup,
+  scaleIn: { readonly id: string; readonly target: number },
+  signal: AbortSignal,
+): Promise<void> => {
+  const records = recordsOf(deps.disruptions.list());
+  const around = { records, nodeNames: nodeNamesOf(deps, scaling), now: deps.clock.now() };
+  const { open, missing } = missingDrains(scaling, viewScaleIn(around, scaling, scaleIn));
+  const candidates = missing > 0 ? await candidatesOf(deps, open, missing, signal) : [];
+  const steps = scaleInSteps(around, { group, scaling, scaleIn, candidates });
+  const terminates = steps.filter((step) => step.kind === 'TerminateMember');
+  await terminateSteps(deps, group, terminates, signal);
+  for (const step of steps) {
+    if (step.kind === 'SetSizes') await setSizesStep(deps, step, signal);
+    if (step.kind === 'RecordCause') await recordStep(deps, group, step, signal);
+  }
+};
 
 const i1 = anInstance(1);
 const cause = {

@@ -1,0 +1,143 @@
+// Runs the steps of a node group's plan, in order. A step whose precondition no longer holds
+// changes nothing or ends the plan: the next pass observes again. Decides nothing.
+import type { ScalingGroup } from '../../api/cloud.ts';
+import type { NodeGroup } from '../../api/nodegroup.ts';
+import type { NodeGroupUpdate } from '../../api/nodegroup-update.ts';
+import type { GroupPlan, GroupRecord, GroupStep } from '../../api/plan.ts';
+import type { NodeGroupDeps } from './deps.ts';
+import type { Effect, PassMemory } from './pass-input.ts';
+import { recordStep, setSizesStep, terminateSteps, withdrawStep } from './size/drains.ts';
+import { resumeLate } from './update/late-processes.ts';
+import { type LastStep, runLast, setUpStep, writeUpdateStep } from './update/run.ts';
+
+type StepOf<K extends GroupStep['kind']> = Extract<GroupStep, { kind: K }>;
+
+/** What the pass does for a plan: it holds the group as its last write left it. */
+export interface PlanHost {
+  group(): NodeGroup;
+  /** False: the group is gone. */
+  writeSpecSizes(step: StepOf<'WriteSpecSizes'>): Promise<boolean>;
+  writeStatus(record: GroupRecord): Promise<boolean>;
+  /** What no retry mends becomes a health issue instead of an error. */
+  attempt(name: Effect, effect: () => Promise<void>): Promise<void>;
+}
+
+export interface PlanRun {
+  readonly plan: GroupPlan;
+  readonly host: PlanHost;
+  readonly scaling: ScalingGroup;
+  readonly update: NodeGroupUpdate | undefined;
+  readonly memory: PassMemory;
+  readonly signal: AbortSignal;
+}
+
+/** `gone`: the group is no more. `stale`: the ground has moved. */
+export type Applied = 'done' | 'gone' | 'stale';
+
+/** Steps that come after the group's sizes. */
+const lastKinds = {
+  PrepareUpdate: true,
+  Hold: true,
+  Lift: true,
+  Replace: true,
+  Retire: true,
+  LetGo: true,
+  Empty: true,
+  RunHook: true,
+  Discourage: true,
+  Encourage: true,
+  Shield: true,
+  Unshield: true,
+  Quarantine: true,
+  Unquarantine: true,
+  Pause: true,
+  Resume: true,
+  RestoreTypes: true,
+  Withdraw: true,
+  Lower: true,
+  RestoreTemplate: true,
+  ClearHooks: true,
+  EndUpdate: true,
+} as const satisfies Readonly<Record<LastStep['kind'], true>>;
+
+type Early = Exclude<GroupStep, LastStep | StepOf<'ResumeLate' | 'TerminateMember'>>;
+
+const isLast = (step: GroupStep): step is LastStep => step.kind in lastKinds;
+const isEarly = (step: GroupStep): step is Early =>
+  !isLast(step) && step.kind !== 'ResumeLate' && step.kind !== 'TerminateMember';
+
+const setUp = async (
+  deps: NodeGroupDeps,
+  run: PlanRun,
+  step: StepOf<'UseTemplate' | 'SuspendProcesses'>,
+): Promise<boolean> => {
+  const { host, update, scaling, signal } = run;
+  if (update !== undefined) {
+    return setUpStep(deps, { ...run, update, group: host.group() }, step);
+  }
+  // A delete suspends, too.
+  if (step.kind === 'UseTemplate') return true;
+  const { processes } = step;
+  await deps.cloud.setProcesses({ name: scaling.name, processes, suspended: true }, { signal });
+  return true;
+};
+
+/** Before the steps of an update. */
+const runEarly = async (deps: NodeGroupDeps, run: PlanRun, step: Early): Promise<Applied> => {
+  const { host, update, signal } = run;
+  switch (step.kind) {
+    case 'WriteSpecSizes':
+      return (await host.writeSpecSizes(step)) ? 'done' : 'gone';
+    case 'WriteGroupStatus':
+      return (await host.writeStatus(step.record)) ? 'done' : 'gone';
+    case 'WriteUpdateStatus': {
+      if (update === undefined) return 'stale';
+      const input = { ...run, update, group: host.group() };
+      return (await writeUpdateStep(deps, input, step)) ? 'done' : 'stale';
+    }
+    case 'UseTemplate':
+    case 'SuspendProcesses':
+      return (await setUp(deps, run, step)) ? 'done' : 'stale';
+    case 'WithdrawCauses':
+      await withdrawStep(deps, step, signal);
+      return 'done';
+    case 'SetSizes':
+      await host.attempt('sizes', () => setSizesStep(deps, step, signal));
+      return 'done';
+    case 'RecordCause':
+      await recordStep(deps, host.group(), step, signal);
+      return 'done';
+  }
+};
+
+/** Also where there is none: what was refused before is then no trouble any longer. */
+const runUpdateSteps = (deps: NodeGroupDeps, run: PlanRun): Promise<void> =>
+  run.host.attempt('update', async () => {
+    const { plan, host, update, memory, scaling, signal } = run;
+    const resumes = plan.steps.find((step) => step.kind === 'ResumeLate');
+    if (resumes !== undefined) {
+      const around = { scaling, memory: memory.lateCall };
+      return resumeLate(deps, host.group(), around, resumes, signal);
+    }
+    const last = plan.steps.filter(isLast);
+    if (update === undefined || last.length === 0) return;
+    return runLast(deps, { ...run, update, group: host.group() }, last);
+  });
+
+export const applyGroupPlan = async (deps: NodeGroupDeps, run: PlanRun): Promise<Applied> => {
+  const { plan, host, memory, signal } = run;
+  const { steps } = plan;
+  const terminates = steps.filter((step) => step.kind === 'TerminateMember');
+  const first = terminates[0];
+  for (const step of steps) {
+    signal.throwIfAborted();
+    // One look at the group serves all terminations.
+    if (step === first) await terminateSteps(deps, host.group(), terminates, signal);
+    if (!isEarly(step)) continue;
+    const applied = await runEarly(deps, run, step);
+    if (applied !== 'done') return applied;
+  }
+  if (!steps.some(({ kind }) => kind === 'SetSizes')) memory.trouble.delete('sizes');
+  await runUpdateSteps(deps, run);
+  return 'done';
+};

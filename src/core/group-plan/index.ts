@@ -1,0 +1,10 @@
+// Public entry of group-plan: what is done for a node group next.
+export { candidatesFrom, idsToLook, withEmpty } from './candidates.ts';
+export { decideGroup, instancesToWeigh, sizesAsked } from './decide.ts';
+export { readSizes } from './late-calls.ts';
+export { lateSuspension } from './late-suspension.ts';
+export { decideLeaving, instancesToLeave, isEmpty, suspendedByDelete } from './leaving.ts';
+export { countedOf, sizesOf, suspendedOf } from './members.ts';
+export { type GroupObservation, type RolloutFacts, recordsOf } from './observation.ts';
+export { netDesired, noSurge, seeSizes } from './requests.ts';
+export { missingDrains, scaleInSteps, viewScaleIn } from './scale-in.ts';

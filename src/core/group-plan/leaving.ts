@@ -1,0 +1,157 @@
+// The plan of a node group that is being deleted and still has instances: its nodes are drained as
+// in a scale-in to none; a drain that fails ends the try, and a later one begins anew. Pure.
+import { type EpochMs, epochMs, formatTime } from '../../api/brand.ts';
+import type { ScalingGroup } from '../../api/cloud.ts';
+import type { NodeDisruption } from '../../api/disruption.ts';
+import {
+  deleteAgainAnnotation,
+  type NodeGroup,
+  type NodeGroupStatus,
+} from '../../api/nodegroup.ts';
+import type { GroupPlan, GroupStep } from '../../api/plan.ts';
+import { isOfRequest, scaleInId } from '../nodegroup/index.ts';
+import { isForced, suspendedOf } from './members.ts';
+import { type GroupObservation, recordsOf } from './observation.ts';
+import { noSurge } from './requests.ts';
+import {
+  type Around,
+  type Keep,
+  missingDrains,
+  scaleInFailure,
+  scaleInSteps,
+  setSizes,
+  viewScaleIn,
+  withdrawSteps,
+} from './scale-in.ts';
+
+/** A delete whose drains failed is tried again after this, unless it is asked for again before. */
+const deleteAgainMs = 300_000;
+/** While nodes are drained the cloud is looked at this often. */
+const drainingLookMs = 5_000;
+
+/** A node that AZRebalance ends is drained by force, and another one is launched for it. */
+export const suspendedByDelete = ['AZRebalance'] as const;
+
+type ScaleInStatus = NonNullable<NodeGroupStatus['scaleIn']>;
+type Failure = NonNullable<NodeGroupStatus['failure']>;
+
+/** The drains of a delete that go on or begin now; else why the last ones failed, until when. */
+export const deleteTry = (
+  group: NodeGroup,
+  now: EpochMs,
+): {
+  readonly scaleIn?: ScaleInStatus;
+  readonly failure?: Failure;
+  readonly dueAt?: EpochMs;
+} => {
+  const { status, metadata } = group;
+  const { failure, scaleIn } = status ?? {};
+  // Beside a failure it is a scale-in that was being given up when the delete came.
+  if (scaleIn?.target === 0 && failure === undefined) return { scaleIn };
+  // What failed before it was deleted does not hold the delete up; the API server cuts off what is
+  // less than a second.
+  const begun = Date.parse(metadata.deletionTimestamp ?? '') + 1000;
+  if (failure !== undefined && Date.parse(failure.at) >= begun) {
+    const dueAt = epochMs(Date.parse(failure.at) + deleteAgainMs);
+    const isAsked = metadata.annotations?.[deleteAgainAnnotation] === failure.at;
+    const isNow = isAsked || isForced(group) || now >= dueAt;
+    if (!isNow) return { failure, dueAt };
+  }
+  const since = formatTime(now);
+  return { scaleIn: { id: scaleInId(metadata.name, since), target: 0, since } };
+};
+
+interface LeavingTry {
+  readonly scaleIn: ScaleInStatus | undefined;
+  readonly failure: Failure | undefined;
+  readonly draining: readonly NodeDisruption[] | undefined;
+  readonly dueAt: EpochMs | undefined;
+}
+
+const tryOf = (around: Around, group: NodeGroup, scaling: ScalingGroup): LeavingTry => {
+  const { scaleIn: begun, failure: last, dueAt } = deleteTry(group, around.now);
+  const view = begun && viewScaleIn(around, scaling, begun);
+  const failed = view && scaleInFailure(group, view, around.now);
+  const scaleIn = failed === undefined ? begun : undefined;
+  return { scaleIn, failure: failed ?? last, draining: view?.draining, dueAt };
+};
+
+const aroundOf = ({ disruptions, nodeNames, now }: GroupObservation): Around => ({
+  records: recordsOf(disruptions),
+  nodeNames,
+  now,
+});
+
+/** Instances of which no drain was asked for yet: all of them are to go. */
+export const instancesToLeave = (observation: GroupObservation) => {
+  const { group, scaling } = observation;
+  const around = aroundOf(observation);
+  const { scaleIn } = tryOf(around, group, scaling);
+  if (scaleIn === undefined || isForced(group)) return { open: [], missing: 0 };
+  return missingDrains(scaling, viewScaleIn(around, scaling, scaleIn));
+};
+
+/** No instance is started for one that goes. */
+const openBounds = ({ spec }: NodeGroup, scaling: ScalingGroup): readonly GroupStep[] => {
+  const { name, minSize, maxSize, desiredCapacity } = scaling;
+  const processes = suspendedByDelete.filter((one) => !suspendedOf(scaling).includes(one));
+  const most = Math.max(spec.scaling.maxSize, desiredCapacity);
+  const change = {
+    ...(minSize === 0 ? {} : { minSize: 0 }),
+    ...(maxSize > most ? { maxSize: most } : {}),
+  };
+  return [
+    ...(processes.length === 0
+      ? []
+      : [{ kind: 'SuspendProcesses', autoScalingGroupName: name, processes } as const]),
+    ...(Object.keys(change).length === 0 ? [] : [setSizes(scaling, change)]),
+  ];
+};
+
+export interface LeavingDecision {
+  readonly plan: GroupPlan;
+  readonly isActing: boolean;
+  readonly failure: Failure | undefined;
+  readonly draining: readonly NodeDisruption[] | undefined;
+}
+
+export const decideLeaving = (observation: GroupObservation): LeavingDecision => {
+  const { group, scaling, candidates, now } = observation;
+  const around = aroundOf(observation);
+  const { scaleIn, failure, draining, dueAt } = tryOf(around, group, scaling);
+  // Causes of this request stay on the nodes, and no others.
+  const keep: Keep = (_, cause) => scaleIn !== undefined && isOfRequest(cause.id, scaleIn.id);
+  const { name } = group.metadata;
+  const updating = group.status?.updating;
+  const record = { target: 0, surge: noSurge, scaleIn, failure, updating };
+  const steps: readonly GroupStep[] = [
+    { kind: 'WriteGroupStatus', group: name, record },
+    ...withdrawSteps(observation, keep),
+    ...(scaleIn === undefined
+      ? []
+      : [
+          ...openBounds(group, scaling),
+          ...scaleInSteps(around, { group, scaling, scaleIn, candidates }),
+        ]),
+  ];
+  const names = (draining ?? []).map(({ metadata }) => metadata.name);
+  const nextCheckAt = scaleIn === undefined ? dueAt : epochMs(now + drainingLookMs);
+  return {
+    plan: {
+      subject: name,
+      steps,
+      waitingOn:
+        names.length === 0
+          ? []
+          : [{ kind: 'drains', disruptions: names.slice(0, 20), total: names.length }],
+      ...(nextCheckAt === undefined ? {} : { nextCheckAt }),
+    },
+    isActing: scaleIn !== undefined,
+    failure,
+    draining,
+  };
+};
+
+/** No instance is left, nor one that Auto Scaling has still to start. */
+export const isEmpty = ({ instances, desiredCapacity }: ScalingGroup): boolean =>
+  instances.length === 0 && desiredCapacity === 0;

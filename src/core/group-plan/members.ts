@@ -1,0 +1,25 @@
+// An Auto Scaling group's sizes and the instances that count towards them. Decides nothing.
+import type { ScalingGroup, ScalingInstance } from '../../api/cloud.ts';
+import { forceAnnotation, type NodeGroup } from '../../api/nodegroup.ts';
+import type { Sizes } from '../../api/plan.ts';
+
+export const sizesOf = ({ minSize, maxSize, desiredCapacity }: ScalingGroup): Sizes => ({
+  minSize,
+  maxSize,
+  desired: desiredCapacity,
+});
+
+/** Instances that count towards desired capacity. */
+export const countedOf = ({ instances }: ScalingGroup): readonly ScalingInstance[] =>
+  instances.filter(({ lifecycleState }) => !/^(?:Terminat|Detach)/.test(lifecycleState));
+
+/** Instances that are too many; those that Auto Scaling has not started yet need no drain. */
+export const surplusOf = (scaling: ScalingGroup, target: number): number =>
+  Math.max(0, Math.min(countedOf(scaling).length, scaling.desiredCapacity) - target);
+
+export const suspendedOf = ({ suspendedProcesses = [] }: ScalingGroup): readonly string[] =>
+  suspendedProcesses;
+
+/** The owner asks for EKS' behaviour: the size is lowered at once, the hook drains. */
+export const isForced = ({ metadata }: NodeGroup): boolean =>
+  metadata.annotations?.[forceAnnotation] === 'true';

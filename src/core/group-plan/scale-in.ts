@@ -1,0 +1,267 @@
+// A scale-in, or the drains of a delete: who is drained for it, who is drained and may go, who is
+// asked next, whose cause is withdrawn. A step never takes the group below the target. Pure.
+import { epochMs, formatTime } from '../../api/brand.ts';
+import { causeWrite, defaultDrainTimeoutSeconds } from '../../api/causes.ts';
+import type { ScalingGroup } from '../../api/cloud.ts';
+import { defined } from '../../api/defined.ts';
+import type { DisruptionCause, NodeDisruption } from '../../api/disruption.ts';
+import type { NodeGroup, NodeGroupStatus } from '../../api/nodegroup.ts';
+import type { GroupStep } from '../../api/plan.ts';
+import {
+  type Candidate,
+  chooseForScaleIn,
+  evictionFailure,
+  isOfRequest,
+  isOwnScaleIn,
+  nextCauseId,
+  type Victim,
+  victimState,
+} from '../nodegroup/index.ts';
+import { updateCauseId } from '../update/index.ts';
+import { countedOf, isForced, sizesOf, surplusOf } from './members.ts';
+import type { GroupObservation, Records } from './observation.ts';
+import { lastFailure, scaleInNow } from './requests.ts';
+
+export interface ScaleIn {
+  readonly id: string;
+  readonly target: number;
+}
+
+/** How many must go, and what became of those that were asked to. */
+export interface ScaleInView {
+  readonly needed: number;
+  readonly draining: readonly NodeDisruption[];
+  readonly drained: readonly NodeDisruption[];
+  readonly failed: readonly NodeDisruption[];
+}
+
+export type Around = Pick<GroupObservation, 'nodeNames' | 'now'> & { readonly records: Records };
+
+export const viewScaleIn = (
+  { nodeNames, records, now }: Around,
+  scaling: ScalingGroup,
+  { id, target }: ScaleIn,
+): ScaleInView => {
+  const view = {
+    needed: surplusOf(scaling, target),
+    draining: [] as NodeDisruption[],
+    drained: [] as NodeDisruption[],
+    failed: [] as NodeDisruption[],
+  };
+  for (const { instanceId } of countedOf(scaling)) {
+    const disruption = records.get(instanceId);
+    if (disruption === undefined) continue;
+    const state = victimState(disruption, { id, hasNode: nodeNames.has(instanceId), now });
+    if (state !== undefined) view[state.kind].push(disruption);
+  }
+  return view;
+};
+
+/** The failure that ends this scale-in, or undefined while it goes on. */
+export const scaleInFailure = (
+  { metadata }: NodeGroup,
+  view: ScaleInView,
+  now: GroupObservation['now'],
+): NodeGroupStatus['failure'] => {
+  if (view.failed.length === 0) return undefined;
+  const failure = evictionFailure(metadata.name, view.failed);
+  return { ...failure, generation: metadata.generation ?? 0, at: formatTime(now) };
+};
+
+interface ScaleInLook {
+  readonly scaleIn: NodeGroupStatus['scaleIn'];
+  readonly view: ScaleInView | undefined;
+  /** The failure that still stands. */
+  readonly failure: NodeGroupStatus['failure'];
+  /** That of the scale-in that is to be given up now. */
+  readonly failed: NodeGroupStatus['failure'];
+}
+
+/** The scale-in that is needed now, none without a target, and what became of it. */
+export const lookAtScaleIn = (
+  around: Around,
+  group: NodeGroup,
+  { scaling, target }: { readonly scaling: ScalingGroup; readonly target: number | undefined },
+): ScaleInLook => {
+  const { now } = around;
+  const scaleIn = target === undefined ? undefined : scaleInNow(group, scaling, target, now);
+  const isNew = scaleIn !== undefined && group.status?.scaleIn === undefined;
+  const failure = isNew ? undefined : lastFailure(group);
+  const view = scaleIn && viewScaleIn(around, scaling, scaleIn);
+  return { scaleIn, view, failure, failed: view && (failure ?? scaleInFailure(group, view, now)) };
+};
+
+/**
+ * The desired capacity that a scale-in asks for before it ends anything: places that no instance
+ * fills.
+ */
+export const loweredBy = (
+  group: NodeGroup,
+  scaling: ScalingGroup,
+  { target }: ScaleIn,
+): number | undefined => {
+  const counted = countedOf(scaling).length;
+  const floor = Math.max(target, Math.min(counted, scaling.desiredCapacity));
+  const lower = isForced(group) ? target : floor;
+  return lower < scaling.desiredCapacity ? lower : undefined;
+};
+
+/** Instances of which no drain was asked for yet, and how many more must be asked. */
+export const missingDrains = (
+  scaling: ScalingGroup,
+  { needed, draining, drained, failed }: ScaleInView,
+) => {
+  const asked = new Set([...draining, ...drained, ...failed].map(({ metadata }) => metadata.name));
+  const open = countedOf(scaling).filter(({ instanceId }) => !asked.has(instanceId));
+  return { open, missing: Math.max(0, needed - asked.size) };
+};
+
+const causeOf = (
+  group: NodeGroup,
+  { id, target, why }: ScaleIn & { readonly why: string },
+  now: number,
+): DisruptionCause => ({
+  kind: 'ScaleIn',
+  id,
+  receivedAt: formatTime(epochMs(now)),
+  deadline: formatTime(
+    epochMs(now + (group.spec.drain?.timeoutSeconds ?? defaultDrainTimeoutSeconds) * 1000),
+  ),
+  // Budgets are respected to the end; a group whose owner wants force says so in spec.drain.
+  onDeadline: group.spec.drain?.onDeadline ?? 'fail',
+  // The group's own controller terminates, with decrement and never below the target.
+  followUp: 'Release',
+  requestedBy: `NodeGroup ${group.metadata.name}`,
+  reason:
+    group.metadata.deletionTimestamp === undefined
+      ? `scale-in to ${target}: ${why === '' ? 'any node will do' : why}`
+      : 'the node group is being deleted',
+});
+
+/** Undefined: its record is full of causes in force, which are never dropped for another. */
+const askStep = (
+  { nodeNames, records, now }: Around,
+  group: NodeGroup,
+  scaleIn: ScaleIn,
+  { instanceId, why }: Victim,
+): GroupStep | undefined => {
+  const nodeName = nodeNames.get(instanceId);
+  const known = records.get(instanceId);
+  const cause = causeOf(group, { ...scaleIn, id: nextCauseId(known, scaleIn.id), why }, now);
+  const nodeGroup = group.metadata.name;
+  const subject = { name: instanceId, instanceId, nodeGroup, ...defined({ nodeName }) };
+  const write = causeWrite(known, subject, cause);
+  if (write.kind === 'recorded' && write.refused === true) return undefined;
+  return { kind: 'RecordCause', disruption: instanceId, ...defined({ nodeName }), cause };
+};
+
+/** As many drains as are still missing; where one cannot be asked, another is. */
+const askSteps = (
+  around: Around,
+  group: NodeGroup,
+  scaleIn: ScaleIn,
+  { candidates, missing }: { readonly candidates: readonly Candidate[]; readonly missing: number },
+): readonly GroupStep[] => {
+  const isDelete = group.metadata.deletionTimestamp !== undefined;
+  let free = isDelete ? candidates.map((one) => ({ ...one, isProtected: false })) : candidates;
+  const steps: GroupStep[] = [];
+  while (steps.length < missing) {
+    const chosen = chooseForScaleIn(free, missing - steps.length);
+    if (chosen.length === 0) break;
+    steps.push(...chosen.flatMap((victim) => askStep(around, group, scaleIn, victim) ?? []));
+    const tried = new Set(chosen.map(({ instanceId }) => instanceId));
+    free = free.filter(({ instanceId }) => !tried.has(instanceId));
+  }
+  return steps;
+};
+
+export const setSizes = (
+  scaling: ScalingGroup,
+  change: Extract<GroupStep, { kind: 'SetSizes' }>['change'],
+): GroupStep => ({
+  kind: 'SetSizes',
+  autoScalingGroupName: scaling.name,
+  expected: sizesOf(scaling),
+  members: countedOf(scaling).length,
+  change,
+});
+
+/** Every step of a scale-in that is due now. */
+export const scaleInSteps = (
+  around: Around,
+  {
+    group,
+    scaling,
+    scaleIn,
+    candidates = [],
+  }: {
+    readonly group: NodeGroup;
+    readonly scaling: ScalingGroup;
+    readonly scaleIn: ScaleIn;
+    readonly candidates?: readonly Candidate[] | undefined;
+  },
+): readonly GroupStep[] => {
+  const lower = loweredBy(group, scaling, scaleIn);
+  if (lower !== undefined) return [setSizes(scaling, { desiredCapacity: lower })];
+  if (isForced(group)) return [];
+  const view = viewScaleIn(around, scaling, scaleIn);
+  const { missing } = missingDrains(scaling, view);
+  const { id, target } = scaleIn;
+  return [
+    ...view.drained.slice(0, view.needed).map(
+      ({ metadata }): GroupStep => ({
+        kind: 'TerminateMember',
+        instanceId: metadata.name,
+        scaleIn: { id, target },
+      }),
+    ),
+    ...askSteps(around, group, scaleIn, { candidates, missing }),
+  ];
+};
+
+/** Whether a cause still applies. */
+export type Keep = (disruption: NodeDisruption, cause: DisruptionCause) => boolean;
+
+/** Too many were asked to go, since somebody else took one: the last of them stay. */
+export const keepsCause = (view: ScaleInView, id: string | undefined): Keep => {
+  const order = [...view.drained, ...view.draining, ...view.failed];
+  const kept = new Set(order.slice(0, view.needed).map(({ metadata }) => metadata.name));
+  return ({ metadata }, cause) =>
+    id !== undefined && isOfRequest(cause.id, id) && kept.has(metadata.name);
+};
+
+/** Held for an update that somebody deleted: nobody would ever lift it. */
+const isOrphaned = (
+  { updates, group }: Pick<GroupObservation, 'updates' | 'group'>,
+  { spec }: NodeDisruption,
+  cause: DisruptionCause,
+): boolean =>
+  cause.kind === 'Update' &&
+  cause.hold === true &&
+  cause.cancelledAt === undefined &&
+  spec.nodeGroup === group.metadata.name &&
+  !updates.some(({ metadata }) => isOfRequest(cause.id, updateCauseId(metadata.name)));
+
+/** Causes of scale-ins and updates that no longer apply, as far as `keep` does not hold them. */
+export const withdrawSteps = (
+  observation: Pick<GroupObservation, 'updates' | 'group' | 'scaling' | 'disruptions'>,
+  keep: Keep,
+): readonly GroupStep[] => {
+  const { name } = observation.group.metadata;
+  const leaving = new Set(
+    observation.scaling.instances
+      .filter(({ lifecycleState }) => /^Terminat/.test(lifecycleState))
+      .map(({ instanceId }) => instanceId),
+  );
+  return observation.disruptions.flatMap((one): readonly GroupStep[] => {
+    if (leaving.has(one.metadata.name)) return [];
+    const causeIds = one.spec.causes
+      .filter(
+        (cause) =>
+          (isOwnScaleIn(cause, name) && !keep(one, cause)) || isOrphaned(observation, one, cause),
+      )
+      .map(({ id }) => id);
+    const disruption = one.metadata.name;
+    return causeIds.length === 0 ? [] : [{ kind: 'WithdrawCauses', disruption, causeIds }];
+  });
+};

@@ -1,0 +1,196 @@
+// The part of a group's plan that a version update has: what is prepared, recorded and set up
+// before its first step, then the steps that core/update decides. Pure.
+import { type EpochMs, epochMs } from '../../api/brand.ts';
+import { defined } from '../../api/defined.ts';
+import { jsonEqual } from '../../api/json.ts';
+import type { UpdateNote } from '../../api/nodegroup.ts';
+import type { NodeGroupUpdate, Revision } from '../../api/nodegroup-update.ts';
+import type { GroupStep } from '../../api/plan.ts';
+import { decideUpdate, turnOf, type UpdateDecision, type UpdateSurge } from '../update/index.ts';
+import { suspendedOf } from './members.ts';
+import type { GroupObservation, RolloutFacts } from './observation.ts';
+import { noSurge } from './requests.ts';
+
+/** What an update asks of its group's plan. */
+export interface RolloutPart {
+  readonly surge: UpdateSurge;
+  /** The group is to be made smaller to it, with the other sizes. */
+  readonly lower?: number;
+  /** What the group's status records of it, as long as it runs. */
+  readonly updating: UpdateNote | undefined;
+  /** What the group is made of once all its nodes are of the target. */
+  readonly made?: Omit<Revision, 'templateVersion'>;
+  /** Before the group's status is written. */
+  readonly first: readonly GroupStep[];
+  /** After its sizes are set. */
+  readonly last: readonly GroupStep[];
+  readonly nextAt: EpochMs | undefined;
+  readonly isMoving: boolean;
+  readonly noting?: RolloutFacts['noting'];
+  readonly decision?: UpdateDecision;
+}
+
+/** What setting the update back needs to know; recorded before its first effect. */
+export const noteOf = (
+  { group }: Pick<GroupObservation, 'group'>,
+  { update, instances }: RolloutFacts['observation'],
+): UpdateNote | undefined => {
+  const { metadata, status } = update;
+  const { strategy, from, target, original, skippedTypes, restored } = status ?? {};
+  const { suspends, suspendedIn } = status ?? {};
+  if (strategy === undefined || from === undefined || original === undefined) return undefined;
+  if (target === undefined) return undefined;
+  const known = group.status?.updating;
+  const old = instances.filter(({ isCounted, isTarget }) => isCounted && !isTarget);
+  return {
+    name: metadata.name,
+    turn: turnOf(update),
+    strategy,
+    from,
+    target,
+    original,
+    nodes: known?.name === metadata.name ? known.nodes : old.length,
+    surge: status?.surge ?? 0,
+    maxUnavailable: status?.maxUnavailable ?? 1,
+    ...defined({ suspends, suspendedIn, restored }),
+    ...defined({ skippedTypes: skippedTypes?.map(({ type }) => type) }),
+  };
+};
+
+/**
+ * A note that is missing after so many writes is one that the served definition of NodeGroups does
+ * not know.
+ */
+const maxNotings = 3;
+
+/** How often the note was written, where it must be once more; undefined: it is recorded. */
+const notingOf = (
+  { group }: Pick<GroupObservation, 'group'>,
+  { noting }: RolloutFacts,
+  note: UpdateNote | undefined,
+): RolloutFacts['noting'] => {
+  if (note === undefined || jsonEqual(group.status?.updating, note)) return undefined;
+  const text = JSON.stringify(note);
+  return { text, times: noting?.text === text ? noting.times + 1 : 1 };
+};
+
+/** While instances come or go, and after a step of ours. */
+const movingMs = 1_000;
+
+/** A look costs what the group's instances do: thousands are not looked at every second. */
+const soon = ({ scaling, now }: GroupObservation): EpochMs =>
+  epochMs(now + Math.max(movingMs, scaling.instances.length));
+
+const isUnderWay = ({ status }: NodeGroupUpdate): boolean =>
+  status?.phase !== 'Restoring' && status?.ending === undefined;
+
+/** The group uses the target's template; nothing more is started from the older version. */
+const templateStep = (
+  { scaling }: GroupObservation,
+  { overrides, observation }: RolloutFacts,
+): GroupStep | undefined => {
+  const { update, target } = observation;
+  const { templateVersion } = target;
+  const inUse = scaling.launchTemplate?.version;
+  // What is no number ($Default) says nothing of what is started.
+  const isUsed = Number(inUse) >= Number(templateVersion);
+  if (isUsed && overrides === undefined) return undefined;
+  const version = isUsed ? (inUse ?? templateVersion) : templateVersion;
+  const { name } = update.metadata;
+  return { kind: 'UseTemplate', update: name, version, ...defined({ overrides }) };
+};
+
+const suspendSteps = (
+  { scaling }: GroupObservation,
+  { status }: NodeGroupUpdate,
+): readonly GroupStep[] => {
+  const processes = (status?.suspends ?? []).filter((one) => !suspendedOf(scaling).includes(one));
+  const isLast = status?.phase === 'ScalingDown' && status.strategy !== 'BLUE_GREEN';
+  if (processes.length === 0 || isLast) return [];
+  return [{ kind: 'SuspendProcesses', autoScalingGroupName: scaling.name, processes }];
+};
+
+const nextLook = (
+  observation: GroupObservation,
+  { isStuck, isProbed }: RolloutFacts,
+  { steps, change, isMoving, isHeld, wakeAt }: UpdateDecision,
+): EpochMs | undefined => {
+  const isNews = steps.length > 0 || change !== undefined;
+  const isWatched = isHeld !== true && (isMoving === true || isProbed);
+  // What is refused for good is not tried every second.
+  const isBusy = isWatched || (!isStuck && isNews);
+  return isBusy ? soon(observation) : wakeAt;
+};
+
+/** Stopped when the last old node had gone already: all there is is of the target. */
+const madeOf = (
+  { status, target }: RolloutFacts['observation'],
+  { change, end }: UpdateDecision,
+): Pick<RolloutPart, 'made'> => {
+  const { total = 0, done = 0 } = { ...status.progress, ...change?.progress };
+  const isDone = end?.status === 'Successful' || (end !== undefined && total > 0 && done === total);
+  const { templateVersion: _derived, ...made } = target;
+  return isDone ? { made } : {};
+};
+
+/** The steps that core/update decides. */
+const decidedPart = (
+  observation: GroupObservation,
+  facts: RolloutFacts,
+  updating: UpdateNote | undefined,
+): RolloutPart => {
+  const { update, status } = facts.observation;
+  const { name, resourceVersion } = update.metadata;
+  const decision = decideUpdate(facts.observation);
+  const { change, steps, end, surge } = decision;
+  const phase = change?.phase ?? status.phase;
+  const lower = steps.find((step) => step.kind === 'Lower')?.desired;
+  return {
+    surge,
+    updating,
+    ...defined({ lower }),
+    ...madeOf(facts.observation, decision),
+    first: [
+      ...(isUnderWay(update) ? suspendSteps(observation, update) : []),
+      ...(change === undefined
+        ? []
+        : [{ kind: 'WriteUpdateStatus', update: name, resourceVersion, change } as const]),
+    ],
+    last: [
+      ...steps,
+      ...(phase === 'Restoring' ? [{ kind: 'ClearHooks', update: name } as const] : []),
+      ...(end === undefined ? [] : [{ kind: 'EndUpdate', update: name, end } as const]),
+    ],
+    nextAt: nextLook(observation, facts, decision),
+    isMoving: decision.isMoving === true,
+    decision,
+  };
+};
+
+/** Its target is looked up before anything else is decided: what an update of it needs follows. */
+export const preparing = ({ update }: GroupObservation): NodeGroupUpdate | undefined =>
+  update?.spec.type === 'VersionUpdate' && update.status?.phase === 'Preparing'
+    ? update
+    : undefined;
+
+/** A version update is under way that the plan has a part of. */
+export const isRollingOut = (observation: GroupObservation): boolean =>
+  observation.rollout !== undefined || preparing(observation) !== undefined;
+
+export const rolloutPart = (observation: GroupObservation): RolloutPart | undefined => {
+  const { group, update, rollout: facts, now } = observation;
+  if (update?.spec.type !== 'VersionUpdate' || facts === undefined) return undefined;
+  const surge = group.status?.surge ?? noSurge;
+  const waits = { surge, first: [], last: [], isMoving: false };
+  const updating = noteOf(observation, facts.observation);
+  const noting = notingOf(observation, facts, updating);
+  // Recorded by this pass, seen in the next.
+  if (noting !== undefined && noting.times <= maxNotings) {
+    return { ...waits, updating, nextAt: now, noting };
+  }
+  const template = isUnderWay(update) ? templateStep(observation, facts) : undefined;
+  if (template !== undefined) {
+    return { ...waits, updating, first: [template], nextAt: soon(observation) };
+  }
+  return { ...decidedPart(observation, facts, updating), ...defined({ noting }) };
+};
