@@ -15,11 +15,19 @@ import { clusterTag, groupTag, nodeGroupStackName } from '../../core/provisionin
 import { roleWithoutPath } from '../../formats/index.ts';
 import { type KubeApi, type ProvisioningApi, readNodeGroup } from '../../ports/index.ts';
 import { rolesInUse } from '../aws-auth.ts';
-import { type CliContext, CommandError, type Connection, exitCodes } from '../context.ts';
+import {
+  type CliContext,
+  CommandError,
+  type Connection,
+  exitCodes,
+  type OutputFormat,
+} from '../context.ts';
 import { tellNews, waitForStack } from '../create/stack-wait.ts';
 import { drainForRemoval } from '../drain/removal.ts';
 import { takeOut } from '../node-role.ts';
 import { noOtherPlace, readHolding } from '../nodegroup/deleting.ts';
+import { planOfDelete, printGroupPlan } from '../nodegroup/dry-run.ts';
+import { outputOption } from '../output.ts';
 import { type Progress, progressOf } from '../progress.ts';
 import { requireCluster, timeoutMs } from './create.ts';
 import { collectNodeGroups } from './get.ts';
@@ -33,6 +41,8 @@ interface DeleteFlags {
   readonly force: boolean;
   readonly wait: boolean;
   readonly timeout: string;
+  readonly dryRun: boolean;
+  readonly output: OutputFormat;
 }
 
 interface Deletion {
@@ -178,6 +188,23 @@ const unknown = async (deletion: Deletion, connection: Connection): Promise<Comm
   );
 };
 
+const dryRunOf = async (deletion: Deletion, group: NodeGroup | undefined): Promise<void> => {
+  const { context, connection, kube, flags, name } = deletion;
+  if (group === undefined || isRetained(group)) {
+    const why =
+      group === undefined
+        ? `no controller looks after ${name}`
+        : `${name} is released, and no node of it is drained (deletion policy Retain)`;
+    throw new CommandError(exitCodes.refused, `--dry-run shows the drains of a delete: ${why}`);
+  }
+  const annotations = { ...group.metadata.annotations, [forceAnnotation]: 'true' };
+  const isForced = flags.force || !flags.drain;
+  const asked = isForced ? { ...group, metadata: { ...group.metadata, annotations } } : group;
+  const cloud = await context.cloud(connection);
+  const { now } = await context.cluster(connection);
+  printGroupPlan(context, flags.output, await planOfDelete({ kube, cloud, now }, asked));
+};
+
 const deleteNodeGroup = async (
   context: CliContext,
   connection: Connection,
@@ -206,6 +233,7 @@ const deleteNodeGroup = async (
   const stackName = nodeGroupStackName(flags.cluster, name);
   const stack = await api.describeStack(stackName);
   if (group === undefined && stack === undefined) throw await unknown(deletion, connection);
+  if (flags.dryRun) return dryRunOf(deletion, group);
   if (group !== undefined && isRetained(group)) return releaseNodeGroup(deletion, group, stack);
   progress.info(`will delete 1 nodegroup (${name}) from cluster "${flags.cluster}"`);
   if (flags.drain && !flags.force) await warnOfNoPlace(deletion);
@@ -268,6 +296,8 @@ export const addDeleteCommands = (
     .option('--force', "EKS' behaviour: budgets do not hold it up beyond 15 minutes", false)
     .option('-w, --wait', 'return when it is gone', false)
     .option('--timeout <duration>', 'for drains and stack together', '25m')
+    .option('--dry-run', 'print the steps that the controller would run, and change nothing', false)
+    .addOption(outputOption())
     .addHelpText(
       'after',
       `

@@ -7,16 +7,24 @@ import { completeNodeGroup } from '../../api/adopted.ts';
 import { durationMs, instanceIdOfProviderId } from '../../api/brand.ts';
 import type { ScalingGroup } from '../../api/cloud.ts';
 import { defined } from '../../api/defined.ts';
-import type { JsonObject } from '../../api/json.ts';
 import { type Node, resourceTypes } from '../../api/kube.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import { classifyPods } from '../../core/drain/index.ts';
 import { chooseForScaleIn } from '../../core/nodegroup/index.ts';
 import { clusterTag, groupTag } from '../../core/provisioning/index.ts';
 import { type CloudApi, type KubeApi, readNodeGroup } from '../../ports/index.ts';
-import { type CliContext, CommandError, type Connection, exitCodes } from '../context.ts';
+import {
+  type CliContext,
+  CommandError,
+  type Connection,
+  exitCodes,
+  type OutputFormat,
+} from '../context.ts';
 import { podsOn } from '../drain/read.ts';
 import { drainForRemoval } from '../drain/removal.ts';
+import { planOf, printGroupPlan } from '../nodegroup/dry-run.ts';
+import { type AskedSizes, askedOnly, sizesWanted } from '../nodegroup/sizes.ts';
+import { outputOption } from '../output.ts';
 import { type Progress, progressOf } from '../progress.ts';
 import { timeoutMs } from './create.ts';
 import { collectNodeGroups } from './get.ts';
@@ -32,6 +40,8 @@ interface ScaleFlags {
   readonly region?: string;
   readonly wait: boolean;
   readonly timeout: string;
+  readonly dryRun: boolean;
+  readonly output: OutputFormat;
 }
 
 interface Scaling {
@@ -51,12 +61,6 @@ interface Scaling {
 type ManagedScaling = Pick<Scaling, 'kube' | 'name'> & {
   readonly progress: Pick<Progress, 'info'>;
 };
-
-interface AskedSizes {
-  readonly desired?: number;
-  readonly minSize?: number;
-  readonly maxSize?: number;
-}
 
 const usage = (message: string): CommandError => new CommandError(exitCodes.usage, message);
 const lookEveryMs = durationMs(1_000);
@@ -79,52 +83,12 @@ const askedOf = (flags: ScaleFlags): AskedSizes => {
   };
 };
 
-/** What the group is to have; refuses what cannot be, in the flags' words. */
-export const sizesWanted = (
-  asked: AskedSizes,
-  now: { readonly minSize: number; readonly maxSize: number; readonly desired: number },
-): Required<AskedSizes> => {
-  const minSize = asked.minSize ?? now.minSize;
-  const maxSize = asked.maxSize ?? now.maxSize;
-  // A new bound that the size does not keep moves the size; a size that was asked for never moves.
-  const desired = asked.desired ?? Math.max(minSize, Math.min(maxSize, now.desired));
-  if (minSize > maxSize) {
-    throw usage(`minimum size ${minSize} is greater than maximum size ${maxSize}`);
-  }
-  if (desired < minSize) {
-    throw usage(
-      `${desired} nodes are fewer than the minimum size ${minSize}; lower --nodes-min too`,
-    );
-  }
-  if (desired > maxSize) {
-    throw usage(
-      `${desired} nodes are more than the maximum size ${maxSize}; raise --nodes-max too`,
-    );
-  }
-  return { minSize, maxSize, desired };
-};
-
-/**
- * Only what was asked for, and the size where a bound moves it: a field that is left out belongs to
- * autoscalers, and is not taken from them in passing.
- */
-const askedOnly = (
-  asked: AskedSizes,
-  wanted: Required<AskedSizes>,
-  desired: number | undefined,
-): JsonObject => ({
-  ...(asked.minSize === undefined ? {} : { minSize: wanted.minSize }),
-  ...(asked.maxSize === undefined ? {} : { maxSize: wanted.maxSize }),
-  ...(asked.desired !== undefined || (desired !== undefined && desired !== wanted.desired)
-    ? { desired: wanted.desired }
-    : {}),
-});
-
 /** Throws CommandError for a group that is being deleted: its nodes go, whatever its sizes say. */
 export const scaleManaged = async (
   scaling: ManagedScaling,
   group: NodeGroup,
   asked: AskedSizes,
+  { dryRun = false }: { readonly dryRun?: boolean } = {},
 ) => {
   const { kube, name, progress } = scaling;
   const { status, spec, metadata } = group;
@@ -144,8 +108,9 @@ export const scaleManaged = async (
     resourceTypes.nodegroups,
     { name },
     { type: 'merge', body: { spec: { scaling: askedOnly(asked, wanted, spec.scaling.desired) } } },
+    dryRun ? { dryRun } : {},
   );
-  progress.info('initiated scaling of nodegroup');
+  if (!dryRun) progress.info('initiated scaling of nodegroup');
   if (patched.kind === 'gone') throw new CommandError(exitCodes.failed, `${name} is gone`);
   return completeNodeGroup(patched.object);
 };
@@ -322,6 +287,22 @@ const groupOf = async (
   );
 };
 
+/** The API server checks the request and returns the group as it would be. */
+const dryRunOf = async (
+  scaling: Scaling,
+  group: NodeGroup | undefined,
+  asked: AskedSizes,
+): Promise<void> => {
+  const { context, connection, kube, cloud, name, flags } = scaling;
+  if (group === undefined) {
+    const message = `--dry-run is for managed groups: no controller looks after ${name}`;
+    throw new CommandError(exitCodes.refused, message);
+  }
+  const changed = await scaleManaged(scaling, group, asked, { dryRun: true });
+  const { now } = await context.cluster(connection);
+  printGroupPlan(context, flags.output, await planOf({ kube, cloud, now }, changed));
+};
+
 const scale = async (
   context: CliContext,
   connection: Connection,
@@ -338,6 +319,7 @@ const scale = async (
   const deadline = context.clock.now() + timeoutMs(flags.timeout);
   const { group, row, cluster } = await groupOf({ kube, cloud }, name, flags.cluster);
   const scaling = { context, connection, progress, kube, cloud, name, cluster, flags, deadline };
+  if (flags.dryRun) return dryRunOf(scaling, group, asked);
   progress.info(`scaling nodegroup "${name}" in cluster ${cluster}`);
   if (group !== undefined) {
     const asGiven = await scaleManaged(scaling, group, asked);
@@ -367,10 +349,13 @@ export const addScaleCommand = (
     .option('-r, --region <region>', 'AWS region')
     .option('-w, --wait', 'return when the group has its size', false)
     .option('--timeout <duration>', 'for drains and the wait together', '25m')
+    .option('--dry-run', 'print the steps that the controller would run, and change nothing', false)
+    .addOption(outputOption())
     .addHelpText(
       'after',
       `
 Examples:
+  drover scale ng demo-ng --nodes 3 --dry-run
   drover scale nodegroup --cluster ironman-2022 --name demo-ng --nodes 3 --wait
   drover scale ng demo-self-ng --cluster ironman-2022 --nodes 2 --nodes-max 4
   kubectl scale nodegroup demo-ng --replicas=3`,

@@ -4,8 +4,16 @@
 import { type Command, Option } from 'commander';
 import { defined } from '../../api/defined.ts';
 import { type UpdateStrategy, updateStrategies } from '../../api/nodegroup-update.ts';
-import { type CliContext, CommandError, type Connection, exitCodes } from '../context.ts';
+import {
+  type CliContext,
+  CommandError,
+  type Connection,
+  exitCodes,
+  type OutputFormat,
+} from '../context.ts';
 import { patienceMs } from '../duration.ts';
+import { planOfUpdate, printGroupPlan } from '../nodegroup/dry-run.ts';
+import { outputOption } from '../output.ts';
 import { askedBy, readPlan, recordedOf, refuseStale } from '../plan/carry-out.ts';
 import { type Progress, progressOf } from '../progress.ts';
 import { warningsBefore } from '../update/blockers.ts';
@@ -33,6 +41,8 @@ interface UpdateFlags extends PolicyFlags {
   readonly region?: string;
   readonly wait: boolean | string;
   readonly timeout: string;
+  readonly dryRun: boolean;
+  readonly output: OutputFormat;
 }
 
 /** `--wait=false` is eksctl's way to say `--no-wait`. */
@@ -110,6 +120,11 @@ const update = async (
     for (const line of await warningsBefore(sources, intended)) progress.warning(line);
   }
   const request = { group, change, action: 'Update', force, planned } as const;
+  if (flags.dryRun) {
+    const made = await requestUpdate({ kube }, { ...request, dryRun: true });
+    const printed = await planOfUpdate(sources, group, made);
+    return printGroupPlan(context, flags.output, printed);
+  }
   const { metadata } = await requestUpdate({ kube }, request);
   progress.info(
     `update ${metadata.name} of nodegroup "${name}" to ${revisionText(change)} recorded`,
@@ -159,6 +174,8 @@ export const addUpdateCommand = (
     .option('-w, --wait [bool]', 'watch it until its end; the default', true)
     .option('--no-wait', 'return once the update is recorded')
     .option('--timeout <duration>', 'how long to watch; 0s is for ever', '0s')
+    .option('--dry-run', 'print the steps that the controller would run, and change nothing', false)
+    .addOption(outputOption())
     .addHelpText(
       'after',
       `
@@ -166,6 +183,7 @@ Without --strategy the group's own is used (spec.updateConfig.updateStrategy). F
 flags are of strategies SURGE and BLUE_GREEN, and say for this update what spec.updateConfig says for all. BLUE_GREEN
 keeps the old nodes for a while: \`drover abort update X\` then goes back to them. ^C ends the watching alone.
 What the plan of such an update finds to block it is told before it is recorded, as a warning.
+--dry-run prints the next steps; \`drover plan update\` predicts the whole course.
 With --plan all of this is what was planned, the group included: \`drover plan update\` takes the same flags.
 
 Examples:

@@ -132,6 +132,8 @@ export interface Request {
   readonly change: NodeGroupChange;
   readonly action: 'Update' | 'Rollback';
   readonly force: boolean;
+  /** The API server checks it and records nothing. */
+  readonly dryRun?: boolean;
   /** Of a plan that was looked at. */
   readonly planned?: Pick<
     NodeGroupUpdateSpec,
@@ -171,7 +173,7 @@ const recordedAlready = (
  */
 export const requestUpdate = async (
   { kube }: { readonly kube: KubeApi },
-  { group, change, action, force, planned = {} }: Request,
+  { group, change, action, force, planned = {}, dryRun = false }: Request,
 ): Promise<NodeGroupUpdate> => {
   const { name, uid, deletionTimestamp } = group.metadata;
   if (deletionTimestamp !== undefined) refuse(`node group ${name} is being deleted`);
@@ -208,7 +210,7 @@ export const requestUpdate = async (
     spec: JSON.parse(JSON.stringify(spec)) as JsonObject,
   };
   try {
-    return await kube.create<NodeGroupUpdate>(type, object);
+    return await kube.create<NodeGroupUpdate>(type, object, dryRun ? { dryRun } : {});
   } catch (error) {
     if (!(error instanceof KubeError && error.code === 'AlreadyExists')) throw error;
     const found = await kube.get<NodeGroupUpdate>(type, { name: id });

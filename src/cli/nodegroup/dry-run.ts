@@ -1,0 +1,170 @@
+// What a change of a node group would do: read from the cluster and the cloud, decided by the very
+// functions that the controller decides with. Sends nothing.
+import { type EpochMs, formatTime, instanceIdOfProviderId } from '../../api/brand.ts';
+import type { ScalingGroup } from '../../api/cloud.ts';
+import type { NodeDisruption } from '../../api/disruption.ts';
+import { type Node, type Pod, resourceTypes } from '../../api/kube.ts';
+import { autoScalingGroupNameOf, type NodeGroup } from '../../api/nodegroup.ts';
+import type { NodeGroupUpdate } from '../../api/nodegroup-update.ts';
+import type { GroupPlan } from '../../api/plan.ts';
+import { classifyPods } from '../../core/drain/index.ts';
+import { explainGroupPlan } from '../../core/explain/index.ts';
+import {
+  candidatesFrom,
+  decideGroup,
+  decideLeaving,
+  type GroupObservation,
+  idsToLook,
+  instancesToLeave,
+  instancesToWeigh,
+  recordsOf,
+  withEmpty,
+} from '../../core/group-plan/index.ts';
+import { leftSince } from '../../core/nodegroup/index.ts';
+import { openInTurn } from '../../core/update/index.ts';
+import type { CloudApi, KubeApi } from '../../ports/index.ts';
+import { type CliContext, CommandError, exitCodes, type OutputFormat } from '../context.ts';
+import { printDocument } from '../output.ts';
+
+/** Of the document; a field that changes its meaning raises it. */
+const documentVersion = 'cli.drover.dev/v1';
+
+export interface DryRunSources {
+  readonly kube: KubeApi;
+  readonly cloud: Pick<CloudApi, 'describeGroups' | 'describeInstances'>;
+  readonly now: EpochMs;
+}
+
+const isReady = ({ status }: Node): boolean =>
+  status.conditions?.some((one) => one.type === 'Ready' && one.status === 'True') === true;
+
+/** By instance id; of several that claim one instance, a Ready one. */
+const nodesOf = (nodes: readonly Node[]): ReadonlyMap<string, Node> => {
+  const found = new Map<string, Node>();
+  for (const node of nodes.toSorted((a, b) => Number(isReady(a)) - Number(isReady(b)))) {
+    const id = instanceIdOfProviderId(node.spec.providerID);
+    if (id !== undefined) found.set(id, node);
+  }
+  return found;
+};
+
+/** Pods of these instances' nodes are looked at as the controller does before it chooses. */
+const weigh = async (
+  { kube, cloud }: DryRunSources,
+  observation: GroupObservation,
+  nodes: ReadonlyMap<string, Node>,
+  { open, missing }: ReturnType<typeof instancesToWeigh>,
+): Promise<GroupObservation> => {
+  if (missing === 0) return observation;
+  const found = await cloud.describeInstances(open.map(({ instanceId }) => instanceId));
+  const startedAt = new Map(found.map((one) => [one.instanceId, one.launchTime ?? '']));
+  const members = new Map(
+    [...nodes].map(([id, node]) => [
+      id,
+      { isReady: isReady(node), isCordoned: node.spec.unschedulable === true },
+    ]),
+  );
+  const records = recordsOf(observation.disruptions);
+  const seen = candidatesFrom({ instances: open, nodes: members, records, startedAt });
+  const empty = new Set<string>();
+  for (const id of idsToLook(seen, missing)) {
+    const node = nodes.get(id);
+    const fieldSelector = `spec.nodeName=${node?.metadata.name ?? ''}`;
+    const pods =
+      node === undefined ? [] : (await kube.list<Pod>(resourceTypes.pods, { fieldSelector })).items;
+    if (classifyPods(pods).evict.length === 0) empty.add(id);
+  }
+  return { ...observation, candidates: withEmpty(seen, missing, empty) };
+};
+
+const observe = async (
+  { kube, cloud, now }: DryRunSources,
+  group: NodeGroup,
+): Promise<{
+  readonly observation: GroupObservation;
+  readonly nodes: ReadonlyMap<string, Node>;
+}> => {
+  const [scaling]: readonly ScalingGroup[] = await cloud.describeGroups([
+    autoScalingGroupNameOf(group),
+  ]);
+  if (scaling === undefined) {
+    const name = group.metadata.name;
+    const message = `node group ${name} has no Auto Scaling group; \`drover get ng ${name}\` says why`;
+    throw new CommandError(exitCodes.refused, message);
+  }
+  const [all, disruptions, updates] = await Promise.all([
+    kube.list<Node>(resourceTypes.nodes),
+    kube.list<NodeDisruption>(resourceTypes.nodedisruptions),
+    kube.list<NodeGroupUpdate>(resourceTypes.nodegroupupdates),
+  ]);
+  const nodes = nodesOf(all.items);
+  const observation = {
+    group,
+    scaling,
+    updates: updates.items,
+    disruptions: disruptions.items,
+    nodeNames: new Map([...nodes].map(([id, node]) => [id, node.metadata.name])),
+    left: leftSince(group.status?.surge),
+    now,
+  };
+  return { observation, nodes };
+};
+
+const refuseUnderWay = ({ group, updates }: GroupObservation): void => {
+  const [open] = openInTurn(updates, group);
+  if (open === undefined) return;
+  const { name } = open.metadata;
+  const message = `update ${name} of node group ${group.metadata.name} is under way, and what follows depends on it; \`drover get update ${name}\` says how far it is`;
+  throw new CommandError(exitCodes.refused, message);
+};
+
+/**
+ * The plan of a group as the API server's dry run of the request returned it. Throws CommandError,
+ * KubeError, CloudError.
+ */
+export const planOf = async (sources: DryRunSources, changed: NodeGroup): Promise<GroupPlan> => {
+  const { observation, nodes } = await observe(sources, changed);
+  refuseUnderWay(observation);
+  const weighed = await weigh(sources, observation, nodes, instancesToWeigh(observation));
+  return decideGroup(weighed).plan;
+};
+
+/** The plan of the group once it is deleted. */
+export const planOfDelete = async (
+  sources: DryRunSources,
+  group: NodeGroup,
+): Promise<GroupPlan> => {
+  const deletionTimestamp = group.metadata.deletionTimestamp ?? formatTime(sources.now);
+  const deleted = { ...group, metadata: { ...group.metadata, deletionTimestamp } };
+  const { observation, nodes } = await observe(sources, deleted);
+  const weighed = await weigh(sources, observation, nodes, instancesToLeave(observation));
+  return decideLeaving(weighed).plan;
+};
+
+/** The plan of the first pass after the update was recorded and its journal began. */
+export const planOfUpdate = async (
+  sources: DryRunSources,
+  group: NodeGroup,
+  update: NodeGroupUpdate,
+): Promise<GroupPlan> => {
+  const { observation } = await observe(sources, group);
+  refuseUnderWay(observation);
+  const begun = { ...update, status: { status: 'InProgress', phase: 'Preparing' } as const };
+  const updates = [...observation.updates, begun];
+  return decideGroup({ ...observation, updates, update: begun }).plan;
+};
+
+/** Lines for people, the Plan itself for scripts. */
+export const printGroupPlan = (
+  context: CliContext,
+  format: OutputFormat,
+  plan: GroupPlan,
+): void => {
+  if (format !== 'table') {
+    const document = { apiVersion: documentVersion, kind: 'NodeGroupPlan', ...plan };
+    printDocument(context, format, document);
+    return;
+  }
+  context.out(`${plan.subject}: what the controller would do now, in this order`);
+  for (const line of explainGroupPlan(plan)) context.out(`  ${line}`);
+};

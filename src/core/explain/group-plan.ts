@@ -1,0 +1,131 @@
+// A node group's plan as plain lines: what is done now, in order, then what is waited for.
+import type {
+  GroupPlan,
+  GroupRecord,
+  GroupStep,
+  GroupWaiting,
+  SizeChange,
+} from '../../api/plan.ts';
+
+const sizesText = ({ minSize, maxSize, desiredCapacity }: SizeChange): string =>
+  [
+    ...(minSize === undefined ? [] : [`minimum ${minSize}`]),
+    ...(maxSize === undefined ? [] : [`maximum ${maxSize}`]),
+    ...(desiredCapacity === undefined ? [] : [`desired ${desiredCapacity}`]),
+  ].join(', ');
+
+const recordText = ({ target, scaleIn, failure, updating }: GroupRecord): string => {
+  const parts = [
+    `target ${target}`,
+    ...(scaleIn === undefined ? [] : [`scale-in ${scaleIn.id} to ${scaleIn.target}`]),
+    ...(updating === undefined ? [] : [`update ${updating.name}`]),
+    ...(failure === undefined ? [] : [`failure ${failure.code}`]),
+  ];
+  return parts.join(', ');
+};
+
+/** Steps of an update that are about one instance. */
+const instanceText = {
+  Hold: 'mark the node and evict nothing of',
+  Lift: 'drain',
+  Replace: 'drain, then terminate and replace,',
+  Retire: 'drain, then terminate and not replace,',
+  LetGo: 'let the drained instance be terminated:',
+  Empty: 'drain and keep',
+  Withdraw: 'cancel the drain of',
+} as const;
+
+/** Steps of an update that are about one node. */
+const nodeText = {
+  Discourage: 'keep new pods off node',
+  Encourage: 'let new pods onto node',
+  Shield: 'keep the cluster autoscaler off node',
+  Unshield: 'leave to the cluster autoscaler node',
+  Quarantine: 'label as quarantined node',
+  Unquarantine: 'remove the quarantine label of node',
+} as const;
+
+const updateText = (step: Exclude<GroupStep, { instanceId: string } | { nodeName: string }>) => {
+  switch (step.kind) {
+    case 'RunHook':
+      return `run hook ${step.call.kind} for node ${step.call.nodeName}`;
+    case 'Pause':
+      return 'pause the update';
+    case 'Resume':
+      return `resume ${step.processes.join(', ')}`;
+    case 'RestoreTypes':
+      return 'use all instance types again';
+    case 'Lower':
+      return `lower the desired capacity to ${step.desired}`;
+    case 'RestoreTemplate':
+      return 'start new instances from the earlier revision again';
+    case 'PrepareUpdate':
+      return `make the launch template version of update ${step.update}`;
+    case 'ClearHooks':
+      return `delete finished hook Jobs of update ${step.update}`;
+    case 'EndUpdate':
+      return `end update ${step.update}: ${step.end.status}`;
+    case 'UseTemplate':
+      return `start new instances from launch template version ${step.version}`;
+    case 'WriteUpdateStatus':
+      return `record in update ${step.update}: ${Object.keys(step.change).join(', ')}`;
+    default:
+      return undefined;
+  }
+};
+
+export const explainGroupStep = (step: GroupStep): string => {
+  switch (step.kind) {
+    case 'WriteSpecSizes': {
+      const { minSize, maxSize, desired } = step.scaling;
+      const sizes = {
+        minSize,
+        maxSize,
+        ...(desired === undefined ? {} : { desiredCapacity: desired }),
+      };
+      return `write back to the spec of ${step.group}: ${sizesText(sizes)}`;
+    }
+    case 'WriteGroupStatus':
+      return `record in the status of ${step.group}: ${recordText(step.record)}`;
+    case 'SuspendProcesses':
+      return `suspend ${step.processes.join(', ')} of ${step.autoScalingGroupName}`;
+    case 'ResumeLate':
+      return `resume ${step.processes.join(', ')}, suspended by an earlier leader`;
+    case 'WithdrawCauses':
+      return `cancel the drain of ${step.disruption}: ${step.causeIds.join(', ')}`;
+    case 'SetSizes': {
+      const { minSize, maxSize, desired } = step.expected;
+      const from = `${minSize}/${maxSize}/${desired}`;
+      return `set sizes of ${step.autoScalingGroupName}, now min/max/desired ${from}: ${sizesText(step.change)}`;
+    }
+    case 'RecordCause': {
+      const { disruption, nodeName, cause } = step;
+      const node = nodeName === undefined ? '' : ` (node ${nodeName})`;
+      return `drain instance ${disruption}${node}: ${cause.reason ?? cause.kind}`;
+    }
+    case 'TerminateMember':
+      return `terminate drained instance ${step.instanceId} and let its group shrink`;
+    default:
+      if ('instanceId' in step) return `${instanceText[step.kind]} instance ${step.instanceId}`;
+      if ('nodeName' in step) return `${nodeText[step.kind]} ${step.nodeName}`;
+      return updateText(step) ?? step.kind;
+  }
+};
+
+export const explainGroupWaiting = (waiting: GroupWaiting): string => {
+  switch (waiting.kind) {
+    case 'drains':
+      return `${waiting.total} nodes being drained: ${waiting.disruptions.join(', ')}`;
+    case 'instances':
+      return `${waiting.missing} instances that are not started yet`;
+    case 'hold':
+      return `update ${waiting.update}: ${waiting.hold.reason}`;
+    case 'update':
+      return `update ${waiting.update} is in phase ${waiting.phase}`;
+  }
+};
+
+export const explainGroupPlan = ({ steps, waitingOn }: GroupPlan): readonly string[] => [
+  ...steps.map(explainGroupStep),
+  ...waitingOn.map((waiting) => `waits: ${explainGroupWaiting(waiting)}`),
+];

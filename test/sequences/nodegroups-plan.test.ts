@@ -1,0 +1,189 @@
+// What `--dry-run` of scale, delete and update prints is what the controller then does, step by
+// step in that order: told by the requests that reach the API server and the cloud.
+import { describe, expect, it } from 'vitest';
+import { completeNodeGroup } from '../../src/api/adopted.ts';
+import { epochMs } from '../../src/api/brand.ts';
+import type { JsonObject } from '../../src/api/json.ts';
+import { objectOr } from '../../src/api/json.ts';
+import { resourceTypes } from '../../src/api/kube.ts';
+import type { NodeGroup } from '../../src/api/nodegroup.ts';
+import type { NodeGroupUpdate } from '../../src/api/nodegroup-update.ts';
+import type { GroupPlan, GroupStep } from '../../src/api/plan.ts';
+import {
+  type DryRunSources,
+  planOf,
+  planOfDelete,
+  planOfUpdate,
+} from '../../src/cli/nodegroup/dry-run.ts';
+import { createInProcessPorts } from '../../src/sim/index.ts';
+import { nodeManagerAgent } from '../../world/index.ts';
+import { GroupLife } from '../support/nodegroup-world.ts';
+
+const type = resourceTypes.nodegroups;
+const [older, newest] = ['1.32.9-20251212', '1.32.9-20251226'];
+const operator = { user: { username: 'op', groups: ['system:masters'] }, userAgent: 'drover' };
+
+interface Stage {
+  readonly life: GroupLife;
+  readonly sources: DryRunSources;
+  /** What the controller did since then, as kinds of steps with what they are about. */
+  readonly done: () => readonly string[];
+}
+
+/** A request of the controller as the step that it carries out; undefined: none of a plan. */
+const stepOfRequest = ({ verb, objectRef }: JsonObject): string | undefined => {
+  const { resource, subresource, name } = objectOr(objectRef);
+  if (resource === 'nodegroups' && subresource === 'status') return 'WriteGroupStatus';
+  if (resource === 'nodedisruptions' && verb === 'create') return `RecordCause ${name}`;
+  return undefined;
+};
+
+const stepOfCall: Readonly<Record<string, string>> = {
+  UpdateAutoScalingGroup: 'SetSizes',
+  SuspendProcesses: 'SuspendProcesses',
+  CreateLaunchTemplateVersion: 'PrepareUpdate',
+};
+
+const stepText = (step: GroupStep): string =>
+  step.kind === 'RecordCause' ? `${step.kind} ${step.disruption}` : step.kind;
+
+const begin = async (desired: number): Promise<Stage> => {
+  const effects: { readonly text: string; readonly calls: number }[] = [];
+  const life: GroupLife = await GroupLife.begin({
+    audit: (event) => {
+      const name =
+        objectOr(event.objectRef).name ?? objectOr(objectOr(event.requestObject).metadata).name;
+      const text = stepOfRequest({ ...event, objectRef: { ...objectOr(event.objectRef), name } });
+      const isOurs = event.userAgent === nodeManagerAgent && event.stage === 'ResponseComplete';
+      if (isOurs && text !== undefined) effects.push({ text, calls: life.calls.length });
+    },
+  });
+  await life.create({
+    releaseVersion: older,
+    scalingConfig: { minSize: 0, maxSize: 4, desiredSize: desired },
+  });
+  await life.until('the group is ACTIVE', () => life.isActive(desired));
+  await life.driver.advance(60);
+  const { kube, cloud } = createInProcessPorts(life.world, {
+    component: 'operator',
+    identity: operator,
+  });
+  const sources = { kube, cloud, now: epochMs(life.world.kernel.now() / 1000) };
+  const [from, calls] = [effects.length, life.calls.length];
+  const done = (): readonly string[] => {
+    const of = (call: { readonly operation: string }) => stepOfCall[call.operation] ?? [];
+    let at = calls;
+    const all = effects.slice(from).flatMap((effect) => {
+      const before = life.calls.slice(at, effect.calls).flatMap(of);
+      at = Math.max(at, effect.calls);
+      return [...before, effect.text];
+    });
+    return [...all, ...life.calls.slice(at).flatMap(of)];
+  };
+  return { life, sources, done };
+};
+
+/** The ports take world time. */
+const during = async <T>(life: GroupLife, work: Promise<T>): Promise<T> => {
+  let isDone = false;
+  const finish = (): void => {
+    isDone = true;
+  };
+  work.then(finish, finish);
+  for (let i = 0; i < 500 && !isDone; i++) await life.driver.advance(0.01);
+  return work;
+};
+
+const dryRunOfSizes = async ({ life, sources }: Stage, scaling: JsonObject): Promise<GroupPlan> => {
+  const patch = { type: 'merge', body: { spec: { scaling } } } as const;
+  const work = async (): Promise<GroupPlan> => {
+    const changed = await sources.kube.patch<NodeGroup>(type, { name: 'ng' }, patch, {
+      dryRun: true,
+    });
+    if (changed.kind === 'gone') throw new Error('no group');
+    return planOf(sources, completeNodeGroup(changed.object));
+  };
+  return during(life, work());
+};
+
+const groupOf = (life: GroupLife): NodeGroup => {
+  const group = life.group();
+  if (group === undefined) throw new Error('no group');
+  return completeNodeGroup(group);
+};
+
+/** The first of what was done is the plan, step by step. */
+const expectCarriedOut = (stage: Stage, plan: GroupPlan): void => {
+  const steps = plan.steps.map(stepText);
+  expect(stage.done().slice(0, steps.length)).toEqual(steps);
+};
+
+describe('the plan that a dry run prints', () => {
+  it('of a group that is to have more nodes is carried out so', async () => {
+    const stage = await begin(1);
+    const { life } = stage;
+    const plan = await dryRunOfSizes(stage, { desired: 3 });
+    expect(plan.steps).toMatchObject([
+      { kind: 'WriteGroupStatus', record: { target: 3 } },
+      { kind: 'SetSizes', expected: { desired: 1 }, change: { desiredCapacity: 3 } },
+    ]);
+    expect(life.group()?.spec.scaling.desired).toBe(1);
+    life.patch({ spec: { scaling: { desired: 3 } } });
+    await life.until('the group has three nodes', () => life.isActive(3));
+    expectCarriedOut(stage, plan);
+    expect(life.check().violations).toEqual([]);
+    await life.end();
+  });
+
+  it('of a group that is to have fewer names the nodes that are drained then', async () => {
+    const stage = await begin(3);
+    const { life } = stage;
+    const plan = await dryRunOfSizes(stage, { desired: 1 });
+    expect(plan.steps.map(({ kind }) => kind)).toEqual([
+      'WriteGroupStatus',
+      'RecordCause',
+      'RecordCause',
+    ]);
+    life.patch({ spec: { scaling: { desired: 1 } } });
+    await life.until('the group has one node', () => life.isActive(1), 1200);
+    expectCarriedOut(stage, plan);
+    await life.end();
+  });
+
+  it('of a group that is to be deleted drains all of its nodes', async () => {
+    const stage = await begin(2);
+    const { life, sources } = stage;
+    const plan = await during(life, planOfDelete(sources, groupOf(life)));
+    expect(plan.steps.map(({ kind }) => kind)).toEqual([
+      'WriteGroupStatus',
+      'SuspendProcesses',
+      'RecordCause',
+      'RecordCause',
+    ]);
+    await life.delete();
+    await life.until('the group is gone', () => life.group() === undefined, 1200);
+    expectCarriedOut(stage, plan);
+    await life.end();
+  });
+
+  it('of an update records it and makes its template version first', async () => {
+    const stage = await begin(2);
+    const { life, sources } = stage;
+    const update = {
+      apiVersion: 'drover.dev/v1alpha1',
+      kind: 'NodeGroupUpdate',
+      metadata: { name: 'asked-1', uid: '', resourceVersion: '', creationTimestamp: '' },
+      spec: {
+        nodeGroup: 'ng',
+        type: 'VersionUpdate',
+        params: [],
+        change: { releaseVersion: newest },
+      },
+    } as unknown as NodeGroupUpdate;
+    const plan = await during(life, planOfUpdate(sources, groupOf(life), update));
+    life.askFor(newest);
+    await life.until('the template is made', () => life.called('CreateLaunchTemplateVersion') > 0);
+    expectCarriedOut(stage, plan);
+    await life.end();
+  });
+});
