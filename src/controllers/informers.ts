@@ -62,13 +62,15 @@ const withKeptLabels = (metadata: ObjectMeta): ObjectMeta => {
 const healthConditions = (conditions: readonly Condition[]): readonly Condition[] =>
   conditions
     .filter(({ type }) => repairableConditions.has(type))
-    .map(({ type, status, lastTransitionTime, lastHeartbeatTime, reason }) => ({
+    .map(({ type, status, lastTransitionTime, lastHeartbeatTime, reason, message }) => ({
       type: kept(type),
       status,
       ...defined({
         lastTransitionTime,
         reason: reason === undefined ? undefined : kept(reason),
         lastHeartbeatTime: type === 'Ready' || status === 'True' ? undefined : lastHeartbeatTime,
+        // Why a node is not Ready is part of why an update fails.
+        message: type === 'Ready' && status !== 'True' ? message : undefined,
       }),
     }));
 
