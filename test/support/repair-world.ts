@@ -51,7 +51,7 @@ export const terminations = (life: GroupLife): readonly JsonObject[] =>
     .filter(({ operation }) => operation === 'TerminateInstanceInAutoScalingGroup')
     .map(({ input }) => input);
 
-/** Sets a condition as an agent does: one condition by a strategic merge patch of the status. */
+/** Sets a condition as an agent does, by a strategic merge patch of the status; no heartbeat. */
 export const setCondition = (
   life: GroupLife,
   node: string,
@@ -60,13 +60,13 @@ export const setCondition = (
   const at = `${new Date(life.world.kernel.now() / 1000).toISOString().slice(0, 19)}Z`;
   const body = {
     status: {
-      conditions: [{ ...condition, message: 'm', lastTransitionTime: at, lastHeartbeatTime: at }],
+      conditions: [{ ...condition, message: 'm', lastTransitionTime: at }],
     },
   };
   const patched = life.user.patch(
-    { ...resourceTypes.nodes, subresource: 'status' } as never,
+    resourceTypes.nodes,
     { name: node },
-    { type: 'strategic', body },
+    { type: 'strategic', body, subresource: 'status' },
   );
   if (patched.kind === 'error') throw new Error(JSON.stringify(patched));
 };
