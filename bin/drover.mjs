@@ -16,10 +16,10 @@ const needed = 24;
  * Processes that stay. Their young generation is kept small: 30 to 40 MB less, no slower
  * (measured).
  */
-const staying = new Set(['up', 'controller']);
+const staying = new Set(['up', 'controller', 'agent']);
 const youngGeneration = '--max-semi-space-size';
 const smallYoungGeneration = `${youngGeneration}=2`;
-/** The controller's heap is small: one thread beside its own collects and compiles fast enough. */
+/** Heaps of controller and agent are small: one thread beside its own collects fast enough. */
 const fewThreads = '--v8-pool-size=1';
 /**
  * glibc gives each thread memory of its own and keeps what was freed there: 10 to 20 MB less
@@ -41,7 +41,7 @@ const flagsFor = (args) => {
   const given = [...process.execArgv, process.env.NODE_OPTIONS ?? ''].join(' ');
   const stays = args.some((arg) => staying.has(arg));
   if (!stays || given.includes(youngGeneration)) return [];
-  return args.includes('controller') ? [smallYoungGeneration, fewThreads] : [smallYoungGeneration];
+  return args.includes('up') ? [smallYoungGeneration] : [smallYoungGeneration, fewThreads];
 };
 
 /** Of a process that stays; a choice of one's own is left alone. */

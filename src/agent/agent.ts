@@ -17,8 +17,7 @@ import { HealthMonitor } from './monitor.ts';
 import { parseRecord } from './record.ts';
 import { ConditionReporter } from './report/conditions.ts';
 import { EventReporter, type EventTarget } from './report/events.ts';
-import { catalogue } from './rules/catalogue.ts';
-import { RulesFileError, withRulesFile } from './rules/rules-file.ts';
+import { rulesInForce } from './rules/rules-file.ts';
 
 const pollMs = durationMs(1_000);
 const rulesFileMs = 30_000;
@@ -201,17 +200,16 @@ export class NodeAgent {
     }
     if (text === this.#rulesText) return;
     this.#rulesText = text;
-    try {
-      this.#monitor.useRules(text === undefined ? catalogue : withRulesFile(catalogue, text));
-      this.#deps.log.info('rules in force', { count: this.#monitor.rules.length });
-    } catch (error) {
-      if (!(error instanceof RulesFileError)) throw error;
-      const message = `${rulesFile}:${error.message}; the rules before it stay in force`;
-      const at = now;
-      const reason = 'RulesFileRefused';
-      this.#events.tell({ type: 'Warning', condition: 'AgentHealthy', reason, message, at }, now);
-      this.#deps.log.warn('the rules file is refused', { error: message });
+    const { rules, fault } = rulesInForce(text);
+    if (fault === undefined) {
+      this.#monitor.useRules(rules);
+      this.#deps.log.info('rules in force', { count: rules.length });
+      return;
     }
+    const message = `${rulesFile}:${fault}; the rules before it stay in force`;
+    const notice = { condition: 'AgentHealthy', reason: 'RulesFileRefused', message } as const;
+    this.#events.tell({ type: 'Warning', ...notice, at: now }, now);
+    this.#deps.log.warn('the rules file is refused', { error: message });
   }
 
   async #saveRecord(now: EpochMs): Promise<void> {

@@ -122,9 +122,6 @@ export class HealthMonitor {
   get conditions(): ReadonlyMap<ConditionType, ConditionState> {
     return this.#state.conditions;
   }
-  get rules(): readonly HealthRule[] {
-    return this.#rules;
-  }
   /** What a next agent needs to go on. */
   get record(): AgentRecord {
     const { sequence } = this.#kernelLog;

@@ -1,5 +1,6 @@
 // What a command may use: output, time, and the outside world through ports. Built by main; the
 // commands themselves never read env, argv, files or clocks.
+import type { AgentReport } from '../api/agent-report.ts';
 import type { EpochMs } from '../api/brand.ts';
 import type { JsonObject } from '../api/json.ts';
 import type {
@@ -70,6 +71,36 @@ export interface ControllerOptions {
   readonly connection: Connection;
 }
 
+export interface AgentOptions {
+  readonly node?: string;
+  /** A file of the node. */
+  readonly rules?: string;
+  readonly hostRoot: string;
+  readonly recordFile: string;
+  /** Events as EKS' own agent reports them. */
+  readonly compat: boolean;
+  readonly connection: Connection;
+}
+
+export interface AgentCheckOptions {
+  readonly rules?: string;
+  readonly hostRoot: string;
+}
+
+export interface AgentBundleOptions {
+  readonly node?: string;
+  readonly hostRoot: string;
+  readonly file?: string;
+}
+
+export interface AgentBundleResult {
+  readonly path: string;
+  readonly bytes: number;
+  readonly entries: number;
+  /** Sources that do not exist on the node. */
+  readonly missing: number;
+}
+
 /** What is known of a cluster besides its API. */
 export interface ClusterFacts {
   /** True for the embedded world of `drover up`. */
@@ -134,6 +165,10 @@ export interface CliContext {
   readonly environment: (connection: Connection) => Readonly<Record<string, string>>;
   /** Runs the embedded world until it is told to stop. */
   readonly up: (options: UpOptions) => Promise<void>;
+  /** Watches the node it runs on until it is told to stop. */
+  readonly agent: (options: AgentOptions) => Promise<void>;
+  readonly agentCheck: (options: AgentCheckOptions) => Promise<AgentReport>;
+  readonly agentBundle: (options: AgentBundleOptions) => Promise<AgentBundleResult>;
   /** Runs the control plane until it is told to stop. */
   readonly controller: (options: ControllerOptions) => Promise<void>;
 }

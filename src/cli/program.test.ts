@@ -33,15 +33,21 @@ const context = {
   environment: unused,
   up: unused,
   controller: unused,
+  agent: unused,
+  agentCheck: unused,
+  agentBundle: unused,
 } satisfies CliContext;
 
 const program = buildProgram(context, '0.0.0');
 
 /**
- * Commands that do something, by their full name; one with an argument may have others below it.
+ * Commands that do something, by their full name; one with an argument or flags may have others
+ * below it.
  */
 const leaves = (command: Command, path: string): readonly (readonly [string, Command])[] => [
-  ...(command.commands.length === 0 || command.registeredArguments.length > 0
+  ...(command.commands.length === 0 ||
+  command.registeredArguments.length > 0 ||
+  (path !== 'drover' && command.options.length > 0)
     ? [[path, command] as const]
     : []),
   ...command.commands.flatMap((child) => leaves(child, `${path} ${child.name()}`)),

@@ -1,6 +1,7 @@
 // The command line as commander sees it: every command with its flags. Reads no argv; main does.
 import type { Command } from 'commander';
 import { baseProgram } from './base-program.ts';
+import { addAgentCommand } from './commands/agent.ts';
 import { addApproveCommand } from './commands/approve.ts';
 import { addControllerCommand } from './commands/controller.ts';
 import { addCreateCommands } from './commands/create.ts';
@@ -46,6 +47,7 @@ export const buildProgram = (context: CliContext, version: string): Command => {
   addSequenceCommands(program, context, connection);
   addPlanCommand(program, context, connection);
   addControllerCommand(program, context, connection);
+  addAgentCommand(program, context, connection);
   addIdentityCommands(program, context, connection);
   addNodeCommands(program, context, connection);
   addUserDataCommands(program, context, version);

@@ -166,6 +166,28 @@ const clusterFacts = async (connection: Connection): Promise<ClusterFacts> => {
   }
 };
 
+const agentCommands = (
+  signal: AbortSignal,
+): Pick<CliContext, 'agent' | 'agentCheck' | 'agentBundle'> => ({
+  agent: async (options) => {
+    const [{ runAgent }, log] = await Promise.all([import('./agent.ts'), createLog('info')]);
+    const kube = await kubeClient(options.connection, `drover-agent/${version}`, unattended);
+    try {
+      await runAgent(options, { kube, clock: wallClock, log, signal, nodeName: env.NODE_NAME });
+    } finally {
+      await kube.close();
+    }
+  },
+  agentCheck: async (options) => {
+    const { runAgentCheck } = await import('./agent.ts');
+    return runAgentCheck(options, { clock: wallClock, signal }, readInput);
+  },
+  agentBundle: async (options) => {
+    const { runAgentBundle } = await import('./agent.ts');
+    return runAgentBundle(options, { clock: wallClock, signal, nodeName: env.NODE_NAME });
+  },
+});
+
 const createContext = (): CliContext => {
   const terminal = createTerminal(process.stdout, process.stderr);
   const { signal } = interrupted;
@@ -197,6 +219,7 @@ const createContext = (): CliContext => {
         sinceStartMs: () => performance.now() - startedAt,
       });
     },
+    ...agentCommands(signal),
     controller: async ({ connection, ...settings }) => {
       const [{ runController, userAgentOf }, { createHttp }, runtime, log] = await Promise.all([
         import('./controller.ts'),
@@ -233,6 +256,9 @@ const createLog = async (usual: 'info' | 'warn') => {
 const programFor = async (words: readonly string[], context: CliContext) => {
   if (words[0] === 'logs') {
     return (await import('../cli/logs-program.ts')).buildLogsProgram(context);
+  }
+  if (words[0] === 'agent') {
+    return (await import('../cli/agent-program.ts')).buildAgentProgram(context);
   }
   return (await import('../cli/program.ts')).buildProgram(context, version);
 };

@@ -1,4 +1,5 @@
 // Public entry of the ports: interfaces and error tables only.
+export type { BundleWriter } from './bundle-writer.ts';
 export * from './clock.ts';
 export * from './cloud.ts';
 export * from './cloud-access.ts';

@@ -78,6 +78,8 @@ export interface NodeHost {
    * NodeHostError.
    */
   read(path: string, options?: { readonly maxBytes?: number }): Promise<string | undefined>;
+  /** A file as it is, cut at `maxBytes`; undefined: no such file. Throws NodeHostError. */
+  readBytes(path: string, maxBytes: number): Promise<Uint8Array | undefined>;
   /** Names within, sorted; none where there is no such directory. Throws NodeHostError. */
   list(directory: string): Promise<readonly string[]>;
   /** What a file has from `offset` to `end`, at most `maxBytes`; another `id` is another file. */

@@ -81,6 +81,10 @@ export class MemoryHost implements NodeHost {
     if (code !== undefined) throw new NodeHostError(code, `read ${path}`);
     return this.files.get(path);
   }
+  async readBytes(path: string): Promise<Uint8Array | undefined> {
+    const text = await this.read(path);
+    return text === undefined ? undefined : encoder.encode(text);
+  }
   async list(directory: string): Promise<readonly string[]> {
     const code = this.broken.get(directory);
     if (code !== undefined) throw new NodeHostError(code, `list ${directory}`);

@@ -82,7 +82,10 @@ export const zram: Check = {
         .trim()
         .split(/\s+/);
       const size = Number((await readIfThere(host, `/sys/block/${device}/disksize`)) ?? 0);
-      if (used === '' || !(size > 0)) continue;
+      if (used === '' || !(size > 0)) {
+        results.saw(`${device} is not used`);
+        continue;
+      }
       const percent = percentOf(Number(used), size);
       results.saw(`${device} at ${percent}%`);
       if (Number(percent) > limitOf(context, 'ZramHighUsage', 10)) {

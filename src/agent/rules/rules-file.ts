@@ -4,6 +4,7 @@ import { isObject, type Json, type JsonObject } from '../../api/json.ts';
 import { parseJson } from '../../api/parse-json.ts';
 import { type JsonPath, jsonPosition } from '../../formats/json-position/index.ts';
 import { LinearRegex, RegexError } from '../../insights/regex/index.ts';
+import { catalogue } from './catalogue.ts';
 import {
   conditionTypes,
   type HealthRule,
@@ -220,5 +221,18 @@ export const withRulesFile = (
     const { line, column } = jsonPosition(text, error.path);
     const where = error.path.length === 0 ? 'the document' : error.path.join('.');
     throw new RulesFileError(`${line}:${column}: ${where}: ${error.message}`);
+  }
+};
+
+/** The rules with a node's own file, if it has one; a file that is wrong changes none. */
+export const rulesInForce = (
+  text: string | undefined,
+): { readonly rules: readonly HealthRule[]; readonly fault?: string } => {
+  if (text === undefined) return { rules: catalogue };
+  try {
+    return { rules: withRulesFile(catalogue, text) };
+  } catch (error) {
+    if (!(error instanceof RulesFileError)) throw error;
+    return { rules: catalogue, fault: error.message };
   }
 };

@@ -1,0 +1,72 @@
+// A bundle as a .tar.gz file: written beside and renamed, readable by root alone. Entries are POSIX
+// ustar; names longer than ustar takes are shortened from their end.
+import { createWriteStream } from 'node:fs';
+import { rename, rm, stat } from 'node:fs/promises';
+import { finished } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+import { type BundleWriter, NodeHostError } from '../../ports/index.ts';
+
+const blockBytes = 512;
+const maxNameLength = 100;
+
+const octal = (value: number, length: number): string =>
+  `${value.toString(8).padStart(length - 1, '0')}\0`;
+
+const headerOf = (name: string, size: number, seconds: number): Buffer => {
+  const header = Buffer.alloc(blockBytes);
+  const put = (text: string, at: number): void => void header.write(text, at, 'latin1');
+  put(name.slice(0, maxNameLength), 0);
+  put(octal(0o600, 8), 100);
+  put(octal(0, 8), 108);
+  put(octal(0, 8), 116);
+  put(octal(size, 12), 124);
+  put(octal(seconds, 12), 136);
+  put(' '.repeat(8), 148);
+  put('0', 156);
+  put('ustar\x0000', 257);
+  const sum = header.reduce((total, byte) => total + byte, 0);
+  put(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
+  return header;
+};
+
+export const createBundleFile = (path: string): BundleWriter => {
+  const beside = `${path}.part`;
+  const out = createWriteStream(beside, { mode: 0o600, flags: 'w' });
+  const gzip = createGzip();
+  gzip.pipe(out);
+  const done = Promise.all([finished(gzip), finished(out)]);
+  // Told by `end`, or by the next entry.
+  done.catch(() => undefined);
+  const write = (bytes: Uint8Array): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const failed = (cause: Error): void =>
+        reject(new NodeHostError('failed', `write ${path}`, { cause }));
+      if (out.errored !== null) return failed(out.errored);
+      out.once('error', failed);
+      gzip.write(bytes, () => {
+        out.off('error', failed);
+        resolve();
+      });
+    });
+  return {
+    add: async (name, bytes) => {
+      await write(headerOf(name, bytes.length, Math.floor(Date.now() / 1000)));
+      await write(bytes);
+      const rest = bytes.length % blockBytes;
+      if (rest > 0) await write(Buffer.alloc(blockBytes - rest));
+    },
+    end: async () => {
+      try {
+        await write(Buffer.alloc(2 * blockBytes));
+        gzip.end();
+        await done;
+        await rename(beside, path);
+        return (await stat(path)).size;
+      } catch (error) {
+        await rm(beside, { force: true });
+        if (error instanceof NodeHostError) throw error;
+        throw new NodeHostError('failed', `write ${path}`, { cause: error });
+      }
+    },
+  };
+};

@@ -1,0 +1,25 @@
+// docs/health is what the agent's catalogue says: a page for each reason, and no other.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { healthDirectory, healthPages } from '../../scripts/print-health.ts';
+import { catalogue, rulesInForce } from '../../src/agent/index.ts';
+
+describe('docs/health', () => {
+  it('is what `node scripts/print-health.ts` prints', () => {
+    const pages = healthPages();
+    expect(readdirSync(healthDirectory).sort()).toEqual([...pages.keys()].sort());
+    for (const [name, text] of pages) {
+      expect(readFileSync(join(healthDirectory, name), 'utf8'), name).toBe(text);
+    }
+  });
+
+  it('shows a rules file that is right', () => {
+    const readme = healthPages().get('README.md') ?? '';
+    const file = /```json\n([\s\S]*?)```/.exec(readme)?.[1];
+    const { rules, fault } = rulesInForce(file);
+    expect(fault).toBeUndefined();
+    expect(rules).toHaveLength(catalogue.length);
+    expect(rules.at(-1)?.reason).toBe('MyDriverReset');
+  });
+});
