@@ -235,6 +235,10 @@ describe('breakers', () => {
     const observation = aRepairObservation(m, members, { repairs });
     expect(verdictOf(observation, 1)).toContain('zoneOutage');
     expect(verdictOf(observation, 15)).toBe('Repairing');
+    // One dead node is no outage, though it is half of its zone.
+    const small = [of(1, 'a', 0), of(2, 'a'), of(3, 'b'), of(4, 'b'), of(5, 'c')];
+    const one = aRepairObservation(m, small, { repairs: [aRepair(1, 0)] });
+    expect(verdictOf(one, 1)).toBe('Repairing');
   });
 
   it('of the control plane hold all when a third of the cluster falls silent together', () => {

@@ -139,6 +139,19 @@ describe('a repair that has started', () => {
     expect(phase(51, healthyMembers(2, 3, 51))?.phase).toBe('Failed');
   });
 
+  it('is not proven by a node that another repair counts as its own', () => {
+    const verify = status('Verifying', 'Replace', { endedAt: timeAt(31) });
+    const fresh = aMember(9, 35, { created: 33 });
+    const other = aRepair(8, 0, { phase: 'Succeeded', replacement: idOf(9), endedAt: timeAt(34) });
+    const plan = decideRepairs(
+      aRepairObservation(35, [...healthyMembers(2, 2, 35), fresh], {
+        repairs: [aRepair(1, 0, verify), other],
+        desired: 3,
+      }),
+    );
+    expect(outlookOf(plan, 1)?.status.phase).toBe('Verifying');
+  });
+
   it('of a group that needs fewer nodes by then has succeeded, too', () => {
     const verify = status('Verifying', 'Replace', { endedAt: timeAt(31) });
     const plan = decide(35, verify, {
