@@ -1,16 +1,6 @@
 // The spec of a NodeGroup that adopts an Auto Scaling group: what it leaves out stands in the
 // status, read from AWS. Every reader of NodeGroups completes them here, once, at the edge.
-import type { NodeGroup, NodeGroupSpec, NodeGroupStatus } from './nodegroup.ts';
-
-/** What AWS and the nodes say of an adopted group. */
-export interface AdoptedFacts
-  extends Partial<Pick<NodeGroupSpec, 'nodeRole' | 'launchTemplate' | 'version'>>,
-    Pick<NodeGroupSpec, 'clusterName' | 'capacityType' | 'instanceTypes' | 'subnets'> {
-  readonly minSize: number;
-  readonly maxSize: number;
-  /** The image that the launch template names. */
-  readonly imageId?: string;
-}
+import type { AdoptedFacts, NodeGroup, NodeGroupSpec, NodeGroupStatus } from './nodegroup.ts';
 
 /** The node group of an adopted group whose facts are not known yet. */
 const unknown: Omit<NodeGroupSpec, 'scaling'> = {

@@ -1,6 +1,5 @@
 // NodeGroup (drover.dev/v1alpha1): what EKS calls a nodegroup. `spec` is what people ask, `status`
 // what is there and what was taken note of. Nothing here decides.
-import type { AdoptedFacts } from './adopted.ts';
 import type { Condition, KubeObject, Taint } from './kube.ts';
 import type { NodeRepairPolicy } from './node-repair.ts';
 import type { UpdateHooks } from './update-hooks.ts';
@@ -154,6 +153,16 @@ export interface UpdateNote {
   /** Left out while it runs. */
   readonly skippedTypes?: readonly string[];
   readonly restored?: string;
+}
+
+/** What AWS and the nodes say of an adopted group. */
+export interface AdoptedFacts
+  extends Partial<Pick<NodeGroupSpec, 'nodeRole' | 'launchTemplate' | 'version'>>,
+    Pick<NodeGroupSpec, 'clusterName' | 'capacityType' | 'instanceTypes' | 'subnets'> {
+  readonly minSize: number;
+  readonly maxSize: number;
+  /** The image that the launch template names. */
+  readonly imageId?: string;
 }
 
 export interface NodeGroupStatus {

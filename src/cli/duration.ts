@@ -41,3 +41,12 @@ export const patienceMs = (text: string): number | undefined => {
     `--timeout takes a duration such as 30s or 5m, not ${text}`,
   );
 };
+
+/** A `--timeout` that has an end, in milliseconds. Throws CommandError. */
+export const timeoutMs = (text: string): number => {
+  const seconds = parseDuration(text);
+  if (seconds === undefined || seconds === 0) {
+    throw new CommandError(exitCodes.usage, `--timeout takes a duration such as 25m, not ${text}`);
+  }
+  return seconds * 1000;
+};

@@ -1,10 +1,6 @@
 // For tests only: builders of model inputs. Nothing in src imports this outside of tests.
-import {
-  defaultTimes,
-  type ModelApp,
-  type ModelInput,
-  type Spread,
-} from '../../src/core/update/plan/model.ts';
+import { defaultTimes, type ModelApp, type ModelInput } from '../../src/core/update/plan/model.ts';
+import type { Spread } from '../../src/core/update/plan/spread.ts';
 
 export const exactly = (seconds: number): Spread => ({
   p50: seconds,

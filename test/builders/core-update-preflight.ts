@@ -12,7 +12,8 @@ import type {
   PersistentVolumeClaim,
   Workload,
 } from '../../src/api/workloads.ts';
-import type { Check, Forecast, Found } from '../../src/core/update/preflight/finding.ts';
+import type { Check, Found } from '../../src/core/update/preflight/finding.ts';
+import type { Forecast } from '../../src/core/update/preflight/forecast.ts';
 import type {
   GroupFacts,
   PlannedNode,

@@ -96,7 +96,7 @@ export const roomOf = (path: string): string | undefined => {
 };
 
 /** Every source file of the product and of its embedded world, tests left out. */
-const filesUnder = (root: string): string[] =>
+export const filesUnder = (root: string): string[] =>
   ['src', 'world']
     .flatMap((dir) => readdirSync(join(root, dir), { withFileTypes: true, recursive: true }))
     .filter(
@@ -107,6 +107,10 @@ const filesUnder = (root: string): string[] =>
 const importPattern =
   /(?:^|\n)\s*(?:import|export)\b[^'";]*?from\s*['"]([^'"]+)['"]|(?:^|\n)\s*import\s*['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]/g;
 
+/** What a file imports or exports from elsewhere, as it is written. */
+export const importsOf = (text: string): readonly string[] =>
+  [...text.matchAll(importPattern)].map((match) => match[1] ?? match[2] ?? match[3] ?? '');
+
 /** How many files stand in a room. */
 export const filesIn = (root: string, room: string): number =>
   filesUnder(root).filter((file) => roomOf(placeOf(root, file) ?? '') === room).length;
@@ -114,11 +118,7 @@ export const filesIn = (root: string, room: string): number =>
 /** What the files of a room import that is neither of this source tree nor of Node. */
 export const packagesOf = (root: string, room: string): ReadonlySet<string> => {
   const files = filesUnder(root).filter((file) => roomOf(placeOf(root, file) ?? '') === room);
-  const specifiers = files.flatMap((file) =>
-    [...readFileSync(file, 'utf8').matchAll(importPattern)].map(
-      (match) => match[1] ?? match[2] ?? match[3] ?? '',
-    ),
-  );
+  const specifiers = files.flatMap((file) => importsOf(readFileSync(file, 'utf8')));
   const foreign = specifiers.filter((one) => !one.startsWith('.') && !one.startsWith('node:'));
   return new Set(foreign.map(packageName));
 };
@@ -150,8 +150,7 @@ export const checkLayers = (
       continue;
     }
     const text = readFileSync(file, 'utf8');
-    for (const match of text.matchAll(importPattern)) {
-      const specifier = match[1] ?? match[2] ?? match[3] ?? '';
+    for (const specifier of importsOf(text)) {
       const complaint = breachOf(root, file, room, rule, specifier);
       if (complaint !== undefined) breaches.push(`${path} ${complaint}`);
     }

@@ -51,25 +51,13 @@ import { accessEntryHandlers } from './platform/access-handlers.ts';
 import { addonHandlers } from './platform/addon-handlers.ts';
 import { clusterHandlers } from './platform/cluster-handlers.ts';
 import { clusterUpdateHandlers } from './platform/cluster-updates.ts';
-import { type ClusterRow, Clusters } from './platform/clusters.ts';
+import { type ClusterAccess, type ClusterRow, Clusters } from './platform/clusters.ts';
 import { iamChangeHandlers } from './platform/iam-handlers.ts';
 import { Identity, iamHandlers, stsHandlers } from './platform/identity.ts';
 import { parameterHandlers } from './platform/parameters.ts';
 import { serviceQuotaHandlers } from './platform/service-quotas.ts';
 import { CloudTrail, cloudTrailHandlers } from './records/cloudtrail.ts';
 import { Scope, type ScopeOptions, type ServiceHandlers } from './scope.ts';
-
-/** The cluster's API as `describe-cluster` shows it. */
-export interface ClusterAccess {
-  readonly endpoint: string;
-  /**
-   * Under which it was reached before, in this world or the one that it is a copy of: its nodes
-   * still name these.
-   */
-  readonly formerEndpoints?: readonly string[];
-  /** PEM in base64. */
-  readonly certificateAuthorityData: string;
-}
 
 export interface AwsWorldOptions extends ScopeOptions {
   /** Origin under which clients reach the world, for queue URLs. May become known late. */

@@ -3,9 +3,10 @@ import type { Command } from 'commander';
 import type { ClusterConfig } from '../../formats/index.ts';
 import { type CliContext, CommandError, type Connection, exitCodes } from '../context.ts';
 import { createCluster } from '../create/cluster.ts';
+import { readClusterConfig } from '../create/cluster-file.ts';
 import { addGroupFlags, type GroupFlags, groupOfFlags } from '../create/group-flags.ts';
+import { timeoutMs } from '../duration.ts';
 import { progressOf } from '../progress.ts';
-import { readClusterConfig, timeoutMs } from './create.ts';
 
 interface ClusterFlags extends GroupFlags {
   readonly name?: string;

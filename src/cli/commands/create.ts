@@ -7,12 +7,12 @@ import type { ClusterFacts } from '../../api/cloud-provisioning.ts';
 import { defined } from '../../api/defined.ts';
 import { resourceTypes } from '../../api/kube.ts';
 import { isManagedStack, nodeGroupStackName } from '../../core/provisioning/index.ts';
-import { type ClusterConfig, faultLine, parseClusterConfig } from '../../formats/index.ts';
 import type { KubeApi, ProvisioningApi } from '../../ports/index.ts';
 import { type CliContext, CommandError, type Connection, exitCodes } from '../context.ts';
+import { readClusterConfig } from '../create/cluster-file.ts';
 import { addGroupFlags, type GroupFlags, groupOfFlags } from '../create/group-flags.ts';
 import { choose, createNodeGroups } from '../create/nodegroups.ts';
-import { parseDuration } from '../duration.ts';
+import { timeoutMs } from '../duration.ts';
 import { progressOf } from '../progress.ts';
 import { addCreateClusterCommand } from './create-cluster.ts';
 
@@ -25,25 +25,6 @@ interface CreateFlags extends GroupFlags {
 
 const usage = (message: string): CommandError => new CommandError(exitCodes.usage, message);
 const refused = (message: string): CommandError => new CommandError(exitCodes.refused, message);
-
-/** Every fault of the file, a line each, as one usage error. */
-export const readClusterConfig = async (
-  context: CliContext,
-  file: string,
-): Promise<ClusterConfig> => {
-  const result = parseClusterConfig(await context.readFile(file));
-  if (result.kind === 'ok') return result.config;
-  const lines = result.faults.map((fault) => faultLine(file, fault));
-  throw usage(`${file} is not used:\n${lines.join('\n')}`);
-};
-
-export const timeoutMs = (text: string): number => {
-  const seconds = parseDuration(text);
-  if (seconds === undefined || seconds === 0) {
-    throw usage(`--timeout takes a duration such as 25m, not ${text}`);
-  }
-  return seconds * 1000;
-};
 
 export const requireCluster = async (api: ProvisioningApi, name: string): Promise<ClusterFacts> => {
   const cluster = await api.describeCluster(name);

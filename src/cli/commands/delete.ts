@@ -24,12 +24,13 @@ import {
 } from '../context.ts';
 import { tellNews, waitForStack } from '../create/stack-wait.ts';
 import { drainForRemoval } from '../drain/removal.ts';
+import { timeoutMs } from '../duration.ts';
 import { takeOut } from '../node-role.ts';
 import { noOtherPlace, readHolding } from '../nodegroup/deleting.ts';
 import { planOfDelete, printGroupPlan } from '../nodegroup/dry-run.ts';
 import { outputOption } from '../output.ts';
 import { type Progress, progressOf } from '../progress.ts';
-import { requireCluster, timeoutMs } from './create.ts';
+import { requireCluster } from './create.ts';
 import { collectNodeGroups } from './get.ts';
 import { oneName } from './one-name.ts';
 

@@ -22,11 +22,11 @@ import {
 } from '../context.ts';
 import { podsOn } from '../drain/read.ts';
 import { drainForRemoval } from '../drain/removal.ts';
+import { timeoutMs } from '../duration.ts';
 import { planOf, printGroupPlan } from '../nodegroup/dry-run.ts';
 import { type AskedSizes, askedOnly, sizesWanted } from '../nodegroup/sizes.ts';
 import { outputOption } from '../output.ts';
 import { type Progress, progressOf } from '../progress.ts';
-import { timeoutMs } from './create.ts';
 import { collectNodeGroups } from './get.ts';
 import { oneName } from './one-name.ts';
 

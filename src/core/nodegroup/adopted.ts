@@ -1,10 +1,10 @@
 // What an adopted Auto Scaling group says of itself, as the fields of a NodeGroup: sizes, subnets,
 // types, capacity type, the user's launch template, the cluster by its tags. Pure.
 
-import type { AdoptedFacts } from '../../api/adopted.ts';
 import type { ScalingGroup } from '../../api/cloud.ts';
 import { defined } from '../../api/defined.ts';
 import { isObject, type JsonObject, objectOr } from '../../api/json.ts';
+import type { AdoptedFacts } from '../../api/nodegroup.ts';
 import { launchTemplateNameOf, type NodeGroup } from '../../api/nodegroup.ts';
 
 /** What adoption reads of an Auto Scaling group. */

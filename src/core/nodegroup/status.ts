@@ -1,11 +1,11 @@
 // The status of a NodeGroup, given its Auto Scaling group, its nodes and what is under way: counts,
 // EKS' state word, conditions. Pure; asks nobody.
 
-import type { AdoptedFacts } from '../../api/adopted.ts';
 import { type EpochMs, formatKubeTime } from '../../api/brand.ts';
 import type { ScalingGroup, ScalingInstance } from '../../api/cloud.ts';
 import { defined } from '../../api/defined.ts';
 import type { Condition } from '../../api/kube.ts';
+import type { AdoptedFacts } from '../../api/nodegroup.ts';
 import {
   autoScalingGroupNameOf,
   type HealthIssue,

@@ -13,7 +13,7 @@ export type {
   Observation,
   TerminationOptions,
 } from './observation.ts';
-export { noMemory } from './observation.ts';
+export { type Ledger as GroupLedger, noMemory } from './observation.ts';
 export { leavesPods } from './pods-left.ts';
 export { isTaken, phaseOf, progressDueAt } from './status.ts';
-export { awaitsTurn, dueAt, isOutOfService, type Ledger as GroupLedger } from './turns.ts';
+export { awaitsTurn, dueAt, isOutOfService } from './turns.ts';

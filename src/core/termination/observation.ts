@@ -5,7 +5,6 @@ import type { NodeDisruption, WaitingOn } from '../../api/disruption.ts';
 import type { Node, Pod } from '../../api/kube.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import type { StopTimes } from '../../api/stop-times.ts';
-import type { Ledger } from './turns.ts';
 
 /** eks: the two patches of EKS, and its 15 minutes. native: one patch with preconditions. */
 export type Compat = 'eks' | 'native';
@@ -73,6 +72,22 @@ export interface Memory {
 }
 
 export const noMemory: Memory = { hooks: new Map() };
+
+export interface Waiting {
+  readonly name: string;
+  readonly dueAt: EpochMs | undefined;
+}
+
+/** The state of a group's ledger, as one that waits sees it. */
+export interface Ledger {
+  readonly maxUnavailable: number;
+  /** How long one drain is given, in milliseconds. */
+  readonly drainMs: number;
+  /** Nodes out of service, including those whose turn has just come. */
+  readonly out: number;
+  /** All that wait, in any order. */
+  readonly waiting: readonly Waiting[];
+}
 
 export interface Observation {
   readonly disruption: NodeDisruption;

@@ -13,7 +13,8 @@ import {
   tPlus,
 } from '../../../test/builders/core-termination.ts';
 import { decideDisruption } from './decide.ts';
-import { awaitsTurn, isOutOfService, type Ledger, mayBegin, slotsOf } from './turns.ts';
+import type { Ledger } from './observation.ts';
+import { awaitsTurn, isOutOfService, mayBegin, slotsOf } from './turns.ts';
 
 const minutes = 60;
 const ledger = (more: Partial<Ledger> = {}): Ledger => ({

@@ -8,6 +8,7 @@ import type { CauseKind, DisruptionCause, NodeDisruption } from '../../api/disru
 import type { Node } from '../../api/kube.ts';
 import { causesInForce, isHeld, wasHeld } from './causes.ts';
 import { hasMarksOfOurs, marksOn } from './marks.ts';
+import type { Ledger, Waiting } from './observation.ts';
 import { phaseOf } from './status.ts';
 
 /** Causes that may wait for their turn. */
@@ -55,22 +56,6 @@ export const dueAt = (disruption: NodeDisruption): EpochMs | undefined => {
   const ends = causesInForce(disruption).flatMap((cause) => endOf(cause) ?? []);
   return ends.length === 0 ? undefined : epochMs(Math.min(...ends));
 };
-
-export interface Waiting {
-  readonly name: string;
-  readonly dueAt: EpochMs | undefined;
-}
-
-/** The state of a group's ledger, as one that waits sees it. */
-export interface Ledger {
-  readonly maxUnavailable: number;
-  /** How long one drain is given, in milliseconds. */
-  readonly drainMs: number;
-  /** Nodes out of service, including those whose turn has just come. */
-  readonly out: number;
-  /** All that wait, in any order. */
-  readonly waiting: readonly Waiting[];
-}
 
 const bySoonest = (a: Waiting, b: Waiting): number =>
   (a.dueAt ?? Number.POSITIVE_INFINITY) - (b.dueAt ?? Number.POSITIVE_INFINITY) ||

@@ -2,8 +2,9 @@
 // activity. Never decides how many.
 
 import { isObject, type JsonObject, objectOr } from '../../../src/api/json.ts';
+import type { InstanceRow } from '../ec2/instance-row.ts';
 import { instanceTypes } from '../ec2/instance-types.ts';
-import type { InstanceRow, Instances, LaunchRequest } from '../ec2/instances.ts';
+import type { Instances, LaunchRequest } from '../ec2/instances.ts';
 import type { LaunchTemplates, TemplateVersionRow } from '../ec2/launch-templates.ts';
 import type { Network, SubnetRow } from '../ec2/network.ts';
 import { sentence } from '../scope.ts';

@@ -2,7 +2,8 @@
 // Sizes the pool, moves its members, hands them out. Hooks for launches run on the way in, as on
 // the way out; none when a pool's instance ends (inferred).
 import type { Table } from '../../kernel/index.ts';
-import type { InstanceRow, Instances } from '../ec2/instances.ts';
+import type { InstanceRow } from '../ec2/instance-row.ts';
+import type { Instances } from '../ec2/instances.ts';
 import { sentence } from '../scope.ts';
 import type { Actions } from './actions.ts';
 import type { Launcher } from './launcher.ts';

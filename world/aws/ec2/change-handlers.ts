@@ -24,8 +24,9 @@ import {
 import { pageOf } from '../paging.ts';
 import { refuse, type ServiceHandlers, sentence } from '../scope.ts';
 import { type Ec2Parts, invalidToken, needInstances, renderState } from './describe-instances.ts';
+import type { InstanceRow } from './instance-row.ts';
 import { instanceTypes } from './instance-types.ts';
-import type { InstanceRow, Instances } from './instances.ts';
+import type { Instances } from './instances.ts';
 import type { LaunchTemplates, TemplateRow, TemplateVersionRow } from './launch-templates.ts';
 
 export interface ChangeParts extends Ec2Parts {

@@ -12,7 +12,8 @@ import { applyFilters, type FilterTable, readFilters, tagList } from '../filters
 import { pageOf } from '../paging.ts';
 import { isoSeconds, refuse, type Scope, type ServiceHandlers, sentence } from '../scope.ts';
 import type { Images } from './images.ts';
-import { type InstanceRow, type Instances, stateCodes } from './instances.ts';
+import type { InstanceRow } from './instance-row.ts';
+import { type Instances, stateCodes } from './instances.ts';
 import type { Network } from './network.ts';
 import type { ScheduledEvents } from './scheduled-events.ts';
 import { encodeBase64 } from './user-data.ts';

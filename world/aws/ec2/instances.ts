@@ -8,18 +8,11 @@ import { hexString } from '../../kernel/index.ts';
 import type { Tags } from '../filters.ts';
 import { isoMillis, type Scope, sentence, spotNoticeMs, terminatedMemoryMs } from '../scope.ts';
 import type { Images } from './images.ts';
+import type { InstanceRow, InstanceState, StateReason } from './instance-row.ts';
 import { type InstanceType, instanceTypes, maxPodsOf, podAddressesOf } from './instance-types.ts';
 import type { Network, SubnetRow } from './network.ts';
 import { type Bootstrap, bootstrapOf } from './user-data.ts';
 import { VcpuQuota } from './vcpu-quota.ts';
-
-export type InstanceState =
-  | 'pending'
-  | 'running'
-  | 'stopping'
-  | 'stopped'
-  | 'shutting-down'
-  | 'terminated';
 
 /** EC2's numbers for its states. */
 export const stateCodes: Readonly<Record<InstanceState, number>> = {
@@ -40,8 +33,6 @@ const allowed: Readonly<Record<InstanceState, readonly InstanceState[]>> = {
   terminated: [],
 };
 
-export type StateReason = { readonly code: string; readonly message: string };
-
 const userShutdown: StateReason = {
   code: 'Client.UserInitiatedShutdown',
   message: 'Client.UserInitiatedShutdown: User initiated shutdown',
@@ -53,35 +44,6 @@ const spotTermination: StateReason = {
 export const hardwareFailure: StateReason = {
   code: 'Server.InternalError',
   message: 'Server.InternalError: Internal server error',
-};
-
-export type InstanceRow = {
-  readonly instanceId: string;
-  readonly reservationId: string;
-  readonly interfaceId: string;
-  readonly mac: string;
-  readonly state: InstanceState;
-  readonly stateReason?: StateReason;
-  readonly transitionReason: string;
-  readonly launchedAt: number;
-  readonly imageId: string;
-  readonly instanceType: string;
-  readonly capacityType: 'ON_DEMAND' | 'SPOT';
-  readonly zone: string;
-  readonly subnetId: string;
-  readonly vpcId: string;
-  readonly privateIp: string;
-  readonly privateDnsName: string;
-  readonly keyName?: string;
-  readonly profileArn?: string;
-  readonly securityGroupIds: readonly string[];
-  readonly diskGiB: number;
-  readonly userData?: string;
-  readonly tags: Tags;
-  /** True in a warm pool: EC2 runs it, its machine does not join until it leaves the pool. */
-  readonly isWarm?: boolean;
-  /** False when its bootstrap was broken at launch: it runs but never becomes a node. */
-  readonly joins: boolean;
 };
 
 export interface LaunchRequest {

@@ -2,7 +2,8 @@
 // recommendations. Wording and fields: EC2 user guide, "spot-interruptions" and "rebalance".
 import type { EventBus } from '../messaging/event-bus.ts';
 import type { Scope } from '../scope.ts';
-import type { InstanceRow, Instances } from './instances.ts';
+import type { InstanceRow } from './instance-row.ts';
+import type { Instances } from './instances.ts';
 
 const groupTag = 'aws:autoscaling:groupName';
 

@@ -5,8 +5,8 @@
 import type { JsonObject } from '../../../src/api/json.ts';
 import type { Table } from '../../kernel/index.ts';
 import { type Scope, sentence } from '../scope.ts';
+import type { InstanceRow } from './instance-row.ts';
 import { instanceTypes } from './instance-types.ts';
-import type { InstanceRow } from './instances.ts';
 
 const using = new Set(['pending', 'running']);
 

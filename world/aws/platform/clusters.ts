@@ -2,8 +2,19 @@
 // Kubernetes API, hence one cluster. Node groups are Drover's own objects and are not here.
 import { hexString, type Table, type WorldEvent } from '../../kernel/index.ts';
 import type { Tags } from '../filters.ts';
-import type { ClusterAccess } from '../parts.ts';
 import { refuse, type Scope, type Span } from '../scope.ts';
+
+/** The cluster's API as `describe-cluster` shows it. */
+export interface ClusterAccess {
+  readonly endpoint: string;
+  /**
+   * Under which it was reached before, in this world or the one that it is a copy of: its nodes
+   * still name these.
+   */
+  readonly formerEndpoints?: readonly string[];
+  /** PEM in base64. */
+  readonly certificateAuthorityData: string;
+}
 
 export type LogType = 'api' | 'audit' | 'authenticator' | 'controllerManager' | 'scheduler';
 export const logTypes: readonly LogType[] = [

@@ -3,7 +3,7 @@
 // subnet reaches the internet here.
 import type { JsonObject } from '../../../src/api/json.ts';
 import { hasAddress } from '../../../src/formats/index.ts';
-import type { InstanceRow } from '../ec2/instances.ts';
+import type { InstanceRow } from '../ec2/instance-row.ts';
 import type { AwsParts } from '../parts.ts';
 import type { ClusterRow } from './clusters.ts';
 

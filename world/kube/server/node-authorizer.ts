@@ -3,8 +3,8 @@
 // plugin/pkg/auth/authorizer/node (1.32). It grants and never refuses: RBAC is asked besides.
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
 import type { UserInfo } from '../../contracts.ts';
+import type { Attributes, Verdict } from './authorization.ts';
 import { objectsOf, type Stored, specOf, textOf } from './objects.ts';
-import type { Attributes, Verdict } from './rbac.ts';
 import { objectKey, type Store } from './store.ts';
 
 const prefix = 'system:node:';

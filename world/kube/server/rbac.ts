@@ -4,6 +4,7 @@
 // checked.
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
 import type { UserInfo } from '../../contracts.ts';
+import type { Attributes, Verdict } from './authorization.ts';
 import { judgeNode, nodeOfUser } from './node-authorizer.ts';
 import { objectsOf, type Stored, textOf, textsOf } from './objects.ts';
 import { rulesWithoutRoles } from './rbac-defaults.ts';
@@ -17,22 +18,6 @@ const resources = {
   roleBindings: { group, resource: 'rolebindings' },
   clusterRoleBindings: { group, resource: 'clusterrolebindings' },
 } as const;
-
-export interface Attributes {
-  readonly verb: string;
-  readonly group: string;
-  readonly resource: string;
-  readonly subresource: string | undefined;
-  readonly namespace: string | undefined;
-  readonly name: string | undefined;
-  /** Of a list or watch, as text. */
-  readonly fieldSelector?: string;
-}
-
-export interface Verdict {
-  readonly allowed: boolean;
-  readonly reason: string;
-}
 
 interface Grant {
   readonly rules: readonly JsonObject[];

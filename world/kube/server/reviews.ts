@@ -2,8 +2,9 @@
 import { defined } from '../../../src/api/defined.ts';
 import { isObject, type Json, type JsonObject, objectOr } from '../../../src/api/json.ts';
 import type { UserInfo } from '../../contracts.ts';
+import type { Verdict } from './authorization.ts';
 import { kubeTime, metadataOf, objectsOf, specOf, textOf, textsOf } from './objects.ts';
-import { mayDoEverything, type Rbac, type Verdict } from './rbac.ts';
+import { mayDoEverything, type Rbac } from './rbac.ts';
 import { badRequest, invalid, invalidValue } from './status.ts';
 import type { Tokens } from './tokens.ts';
 

@@ -14,6 +14,7 @@ import type {
 } from '../../contracts.ts';
 import type { Kernel } from '../../kernel/index.ts';
 import { Audit, type AuditedAnswer, type AuditSubject, writeRecordOf } from './audit.ts';
+import type { Attributes } from './authorization.ts';
 import { InWorldClient } from './client.ts';
 import { CustomKinds } from './custom-kinds.ts';
 import type { ResourceDefinition } from './definition.ts';
@@ -27,7 +28,7 @@ import type { Stored } from './objects.ts';
 import { Policies } from './policies.ts';
 import type { Admission } from './policy-match.ts';
 import { Quotas } from './quotas.ts';
-import { type AccessPolicies, type Attributes, Rbac } from './rbac.ts';
+import { type AccessPolicies, Rbac } from './rbac.ts';
 import { Registry } from './registry.ts';
 import type { Printer } from './representation.ts';
 import { parseResourcePath, type ResourcePath } from './request-path.ts';

@@ -1,14 +1,18 @@
 // Reads from AWS and the nodes what the NodeGroup of an adopted group leaves out: when the Auto
 // Scaling group changes, and every few minutes. What may not be read is left out. Writes nothing.
 
-import type { AdoptedFacts } from '../../../api/adopted.ts';
 import { completeNodeGroup } from '../../../api/adopted.ts';
 import type { EpochMs } from '../../../api/brand.ts';
 import type { ScalingGroup } from '../../../api/cloud.ts';
 import { defined } from '../../../api/defined.ts';
 import type { JsonObject } from '../../../api/json.ts';
 import { type KubeObject, resourceTypes } from '../../../api/kube.ts';
-import type { NodeGroup, NodeGroupScaling, NodeGroupSpec } from '../../../api/nodegroup.ts';
+import type {
+  AdoptedFacts,
+  NodeGroup,
+  NodeGroupScaling,
+  NodeGroupSpec,
+} from '../../../api/nodegroup.ts';
 import { adoptedFacts, clusterNameOf, profileNameOf } from '../../../core/nodegroup/index.ts';
 import { CloudError } from '../../../ports/index.ts';
 import { nodeOfInstance } from '../../informers.ts';

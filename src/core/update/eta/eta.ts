@@ -9,7 +9,7 @@ import type {
   UpdateEta,
   UpdatePace,
 } from '../../../api/nodegroup-update.ts';
-import { quantileOf } from '../plan/forecast.ts';
+import { quantileOf } from '../../quantile.ts';
 
 /** From so many nodes on, an update's own pace is all that counts. */
 const enoughOfItsOwn = 3;

@@ -2,8 +2,8 @@
 // how long they took in this update and in earlier ones of its group. Where none has run nobody
 // knows. Pure.
 import { defaultHookTimeoutSeconds } from '../../../api/update-hooks.ts';
+import { quantileOf } from '../../quantile.ts';
 import type { UpdateObservation } from '../observation.ts';
-import { quantileOf } from '../plan/forecast.ts';
 
 export interface LastHooks {
   readonly p50Ms: number;

@@ -1,8 +1,8 @@
 // Blue/green in the model of an update: all new nodes first, in two steps, then each place is free
 // again as soon as its node is empty; what comes when the last one is, comes once. Pure.
 import { type Bounds, boundsOf } from './bounds.ts';
-import type { HookSpread } from './hooks.ts';
 import type { ModelInput } from './model.ts';
+import type { HookSpread } from './spread.ts';
 
 const nothing = { p50: 0, p90: 0, source: 'none' } as const;
 

@@ -15,8 +15,8 @@ import {
   type ModelBudget,
   type ModelInput,
   markSettleSeconds,
-  type Spread,
 } from './model.ts';
+import type { Spread } from './spread.ts';
 import { graceOf, seenStops, stopSpread } from './stops.ts';
 import { bootSpread, measuredTimes, replaceSpread } from './times.ts';
 

@@ -1,7 +1,8 @@
 // The model's input as arrays of numbers, made once for all runs of a plan: nodes, pods,
 // applications and budgets by index. Pure.
-import { type ModelApp, type ModelInput, spreadFactor } from './model.ts';
+import type { ModelApp, ModelInput } from './model.ts';
 import type { Chance } from './random.ts';
+import { spreadFactor } from './spread.ts';
 import { drawStop, Stops } from './stops.ts';
 
 /** Part of the drain's time that is planned with, as core/update/strategies/gate.ts. */

@@ -1,11 +1,7 @@
 // From the model's runs to what the preflight asks of them: which node comes first, when, how long.
-import type { Forecast } from '../preflight/finding.ts';
+import { quantileOf } from '../../quantile.ts';
+import type { Forecast } from '../preflight/forecast.ts';
 import type { ModelInput, RunResult } from './model.ts';
-
-export const quantileOf = (values: readonly number[], share: number): number => {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
-};
 
 /** Before anything was simulated: for views that only the model is built from. */
 export const noForecast: Forecast = {

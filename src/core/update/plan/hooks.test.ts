@@ -3,8 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { anInput, exactly } from '../../../../test/builders/core-update-plan.ts';
 import type { UpdateHooks } from '../../../api/update-hooks.ts';
 import { boundsOf } from './bounds.ts';
-import { type HookSpreads, hookSpreads } from './hooks.ts';
+import { hookSpreads } from './hooks.ts';
 import { simulate } from './simulate.ts';
+import type { HookSpreads } from './spread.ts';
 
 const job = { namespace: 'ops', cronJob: 'work' };
 

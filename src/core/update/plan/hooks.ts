@@ -2,20 +2,12 @@
 // group, else a guess; none takes longer than it may. Pure.
 import {
   defaultHookTimeoutSeconds,
-  type HookKind,
   type HookTime,
   hookKinds,
   type UpdateHooks,
 } from '../../../api/update-hooks.ts';
-import { quantileOf } from './forecast.ts';
-import type { Spread } from './model.ts';
-
-export interface HookSpread extends Spread {
-  /** It has never run: what one run of it takes, all take. */
-  readonly isGuess?: true;
-}
-
-export type HookSpreads = { readonly [Kind in HookKind]?: HookSpread };
+import { quantileOf } from '../../quantile.ts';
+import type { HookSpreads, Spread } from './spread.ts';
 
 /** Nothing is known of somebody's own work: a short Job, and a slow one. */
 const guess = { p50: 30, p90: 120 } as const;

@@ -2,8 +2,8 @@
 
 import { describe, expect, it } from 'vitest';
 import { defined } from '../../../api/defined.ts';
-import { draw } from './model.ts';
 import { chanceOf } from './random.ts';
+import { draw } from './spread.ts';
 
 const drawn = (most?: number): readonly number[] => {
   const chance = chanceOf(1);

@@ -1,19 +1,7 @@
 // What the model of an update is told: nodes, pods, budgets and times, all explicit. Times are
 // medians with what one in ten exceeds; in seconds throughout. Types and their defaults only.
 import type { UpdateStrategy } from '../../../api/nodegroup-update.ts';
-import type { HookSpread, HookSpreads } from './hooks.ts';
-import type { Chance } from './random.ts';
-import type { StopSpread } from './stops.ts';
-
-/** Half are below `p50`, nine of ten below `p90`; between them as a log-normal. */
-export interface Spread {
-  readonly p50: number;
-  readonly p90: number;
-  /** None takes longer, where that is known. */
-  readonly most?: number;
-  /** Where it comes from, for people. */
-  readonly source: string;
-}
+import type { HookSpread, HookSpreads, Spread, StopSpread } from './spread.ts';
 
 export interface ModelPod {
   readonly name: string;
@@ -189,20 +177,3 @@ export const markSettleSeconds = 5;
 
 /** As core/drain (`unstoppableFrom`) counts a pod of an unreachable kubelet as gone. */
 export const unstoppableSeconds = 30;
-
-/** Of a standard normal, nine of ten are below it. */
-const z90 = 1.2816;
-
-/**
- * What a standard normal is multiplied with in the exponent: the standard deviation of the
- * logarithm.
- */
-export const spreadFactor = ({ p50, p90 }: Spread): number =>
-  p50 <= 0 ? 0 : Math.log(Math.max(p90, p50) / p50) / z90;
-
-export const draw = (spread: Spread, chance: Chance): number => {
-  const { p50, most } = spread;
-  if (p50 <= 0) return 0;
-  const seconds = p50 * Math.exp(chance.normal() * spreadFactor(spread));
-  return Math.min(seconds, most ?? seconds);
-};

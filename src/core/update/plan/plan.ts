@@ -10,16 +10,18 @@ import {
   type Waiver,
 } from '../../../api/nodegroup-update.ts';
 import { hookKinds } from '../../../api/update-hooks.ts';
+import { quantileOf } from '../../quantile.ts';
 import type { Outlook } from '../pacing/index.ts';
 import { type Finding, runChecks, type Snapshot, type View, viewOf } from '../preflight/index.ts';
 import { podsAsk, skippedTypes } from '../strategies/instance-types.ts';
 import { approvalsOf, type PlanApproval } from './approvals.ts';
 import { asRun, extraNodeHours, restedBounds } from './blue-green.ts';
 import { type CloudTimes, modelOf } from './build.ts';
-import { forecastOf, noForecast, quantileOf } from './forecast.ts';
+import { forecastOf, noForecast } from './forecast.ts';
 import { basisOf, hashOf, type PlanBasis } from './hash.ts';
-import type { ModelApp, ModelInput, RunResult, Spread } from './model.ts';
+import type { ModelApp, ModelInput, RunResult } from './model.ts';
 import { mostRuns, runsOf } from './runs.ts';
+import type { Spread } from './spread.ts';
 
 export type PlanFinding = Finding & { readonly waived?: { readonly reason?: string } };
 

@@ -4,8 +4,8 @@
 import { describe, expect, it } from 'vitest';
 import { anInput } from '../../../../test/builders/core-update-plan.ts';
 import { defined } from '../../../api/defined.ts';
+import { quantileOf } from '../../quantile.ts';
 import { asRun } from './blue-green.ts';
-import { quantileOf } from './forecast.ts';
 import { hookSpreads } from './hooks.ts';
 import type { ModelInput } from './model.ts';
 import { simulate } from './simulate.ts';

@@ -2,9 +2,10 @@
 // that run, and each hook as it is in that run. Pure.
 import type { HookKind } from '../../../api/update-hooks.ts';
 import { type CompiledApps, drawReplace } from './compiled.ts';
-import type { HookSpread } from './hooks.ts';
-import { draw, type ModelInput, type Spread } from './model.ts';
+import type { ModelInput } from './model.ts';
 import type { Chance } from './random.ts';
+import type { HookSpread } from './spread.ts';
+import { draw, type Spread } from './spread.ts';
 
 /**
  * Seen to be over, and then seen to be set back; EKS' scale-down is over with its last instance.

@@ -6,7 +6,8 @@ import { aPod, type PodOverrides } from '../../../../test/builders/core-update-p
 import { boundsOf } from './bounds.ts';
 import type { ModelInput } from './model.ts';
 import { simulate } from './simulate.ts';
-import { type KnownStops, type StopSpread, seenStops, stopSpread } from './stops.ts';
+import type { StopSpread } from './spread.ts';
+import { type KnownStops, seenStops, stopSpread } from './stops.ts';
 
 const podWith = (grace: number, preStop?: object): ReturnType<typeof aPod> => {
   const containers = [

@@ -2,22 +2,9 @@
 // cloud's times say, else a guess in which some owners use their whole grace. Never longer than the
 // grace, never shorter than a preStop sleep. Pure.
 import type { FullPod, Workload } from '../../../api/workloads.ts';
-import { defaultTimes, draw, type ModelApp, type Spread, spreadFactor } from './model.ts';
+import { defaultTimes, type ModelApp } from './model.ts';
 import { type Chance, chanceOf } from './random.ts';
-
-export interface StopSpread extends Spread {
-  /** The pod's grace, or less where that is known. */
-  readonly most: number;
-  /** None takes less: what preStop sleeps. */
-  readonly least?: number;
-  /**
-   * It was seen pod by pod, and is drawn so; what is told or guessed is drawn once per run, since
-   * pods are alike.
-   */
-  readonly isSeen?: true;
-  /** Of a guess: the share of runs in which the owner's pods take `most`. */
-  readonly graceShare?: number;
-}
+import { draw, type Spread, type StopSpread, spreadFactor } from './spread.ts';
 
 /** Kubernetes' default. */
 const defaultGraceSeconds = 30;

@@ -7,7 +7,8 @@ import { defined } from '../../../api/defined.ts';
 import type { Condition } from '../../../api/kube.ts';
 import type { FullPod } from '../../../api/workloads.ts';
 import type { ActivityFacts, PlannedNode, TimeFacts } from '../preflight/snapshot.ts';
-import { defaultTimes, type Spread } from './model.ts';
+import { defaultTimes } from './model.ts';
+import type { Spread } from './spread.ts';
 
 /** What took longer was no start but a story of its own. */
 const longestBootSeconds = 900;

@@ -13,7 +13,7 @@ import {
 import { eksSurge, ownSurge } from '../strategies/unavailable.ts';
 import { evenSurge } from '../strategies/zone-placement.ts';
 import { allowedWhenHealthy } from './budgets.ts';
-import type { Forecast } from './finding.ts';
+import type { Forecast } from './forecast.ts';
 import { type NewNode, newNodesOf, podsByNode, zonesOf } from './new-nodes.ts';
 import { type Amounts, podAmounts } from './quantity.ts';
 import type { Place } from './scheduling.ts';
