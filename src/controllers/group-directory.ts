@@ -4,6 +4,7 @@
 import type { LifecycleHook, ScalingGroup, ScalingInstance } from '../api/cloud.ts';
 import { autoScalingGroupNameOf, type NodeGroup } from '../api/nodegroup.ts';
 import { holdsGroup } from '../core/nodegroup/index.ts';
+import type { Owner } from '../core/termination/index.ts';
 import type { Clock, CloudApi } from '../ports/index.ts';
 import type { Informer } from '../runtime/index.ts';
 import { groupsNaming } from './informers.ts';
@@ -26,12 +27,6 @@ interface Snapshot {
   readonly askedAt: number;
   readonly groups: ReadonlyMap<string, ScalingGroup>;
   readonly instances: ReadonlyMap<string, ScalingInstance>;
-}
-
-/** The account and region of a group, from its ARN. */
-export interface Owner {
-  readonly account: string;
-  readonly region: string;
 }
 
 export class GroupDirectory {

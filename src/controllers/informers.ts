@@ -3,6 +3,7 @@
 
 import { completeNodeGroup } from '../api/adopted.ts';
 import { instanceIdOfProviderId } from '../api/brand.ts';
+import { isReady } from '../api/conditions.ts';
 import { defined } from '../api/defined.ts';
 import { marks, type NodeDisruption } from '../api/disruption.ts';
 import { setOwn } from '../api/json.ts';
@@ -169,7 +170,3 @@ export const isInService = (node: Node): boolean =>
   isReady(node) &&
   node.metadata.labels?.[marks.excludeFromLoadBalancers] === undefined &&
   node.spec.taints?.some(({ key }) => key === marks.disruptedTaint) !== true;
-
-export const isReady = (node: Node): boolean =>
-  node.status.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ===
-  true;

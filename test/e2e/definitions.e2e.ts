@@ -6,13 +6,13 @@ import {
   type KubeClient,
   loadKubeconfig,
 } from '../../src/adapters/kube/index.ts';
-import { causeWrite } from '../../src/api/causes.ts';
 import type { DisruptionCause, NodeDisruption } from '../../src/api/disruption.ts';
 import { resourceTypes } from '../../src/api/kube.ts';
 import type { NodeGroup } from '../../src/api/nodegroup.ts';
 import { recordCause } from '../../src/controllers/causes.ts';
 import { ensureCrds } from '../../src/controllers/crds.ts';
 import { createDisruptionInformer } from '../../src/controllers/informers.ts';
+import { causeWrite } from '../../src/core/termination/index.ts';
 import { wallClock } from '../../src/main/wall-clock.ts';
 import { KubeError } from '../../src/ports/index.ts';
 import { LeaderElector, mergePatchBetween } from '../../src/runtime/index.ts';

@@ -2,8 +2,8 @@
 // one, the end of the old nodes for the other, and one that fails leads back to them; a soak that
 // somebody ends.
 import { describe, expect, it } from 'vitest';
+import { isReady } from '../../src/api/conditions.ts';
 import type { KubeObject, Node } from '../../src/api/kube.ts';
-import { isReady } from '../../src/controllers/informers.ts';
 import type { GroupLife } from '../support/nodegroup-world.ts';
 import { beginWithHooks, hook, jobsOf, labelOf, prepare } from '../support/update-hooks.ts';
 import {

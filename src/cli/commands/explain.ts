@@ -2,12 +2,11 @@
 // and when it is forced. The words are core/explain's; history and marks are read beside them.
 import type { Command } from 'commander';
 import { instanceIdOfProviderId } from '../../api/brand.ts';
-import { wasHandled } from '../../api/causes.ts';
 import { defined } from '../../api/defined.ts';
 import type { NodeDisruption, OwnedMarks } from '../../api/disruption.ts';
 import { type Node, resourceTypes } from '../../api/kube.ts';
 import { explainDisruption, explainHealth, explainRepair } from '../../core/explain/index.ts';
-import { causesInForce, marksOn } from '../../core/termination/index.ts';
+import { causesInForce, marksOn, wasHandled } from '../../core/termination/index.ts';
 import type { KubeApi } from '../../ports/index.ts';
 import { type CliContext, CommandError, type Connection, type OutputFormat } from '../context.ts';
 import { readDisruption } from '../drain/record.ts';

@@ -6,6 +6,7 @@ import type { Command } from 'commander';
 import { completeNodeGroup } from '../../api/adopted.ts';
 import { durationMs, instanceIdOfProviderId } from '../../api/brand.ts';
 import type { ScalingGroup } from '../../api/cloud.ts';
+import { isReady } from '../../api/conditions.ts';
 import { defined } from '../../api/defined.ts';
 import { type Node, resourceTypes } from '../../api/kube.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
@@ -151,10 +152,7 @@ const pause = async (context: CliContext, deadline: number, where: string): Prom
   await context.clock.sleep(lookEveryMs, context.signal).catch(() => undefined);
 };
 
-const readyOf = (node: Node | undefined): boolean =>
-  (node?.status?.conditions ?? []).some(
-    ({ type, status }) => type === 'Ready' && status === 'True',
-  );
+const readyOf = (node: Node | undefined): boolean => node !== undefined && isReady(node);
 
 /** Names of nodes on which nothing runs that would have to move. */
 const emptyOf = async (kube: KubeApi, nodes: readonly Node[]): Promise<ReadonlySet<string>> => {

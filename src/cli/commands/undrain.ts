@@ -3,8 +3,8 @@
 // node.
 import type { Command } from 'commander';
 import { formatTime } from '../../api/brand.ts';
-import { withdrawWrite } from '../../api/causes.ts';
 import { type Node, resourceTypes } from '../../api/kube.ts';
+import { withdrawWrite } from '../../core/termination/index.ts';
 import type { KubeApi } from '../../ports/index.ts';
 import { type CliContext, CommandError, type Connection, exitCodes } from '../context.ts';
 import { readDisruption, writeCauses } from '../drain/record.ts';

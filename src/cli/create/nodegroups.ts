@@ -1,8 +1,10 @@
 // `create nodegroup`, and the node groups of `create cluster`: stacks are deployed side by side,
 // roles of self-managed groups are let in, and nodes waited for. Tells what it does in eksctl's
 // words, step by step; what cannot be known before a call is left to the service that is called.
+
 import { durationMs, epochMs } from '../../api/brand.ts';
 import type { ClusterFacts, StackState } from '../../api/cloud-provisioning.ts';
+import { isReady } from '../../api/conditions.ts';
 import type { Node } from '../../api/kube.ts';
 import { resourceTypes } from '../../api/kube.ts';
 import { marksComplaint, nameComplaint } from '../../core/nodegroup/index.ts';
@@ -265,9 +267,6 @@ const finish = async (creation: Creation, group: GroupConfig): Promise<void> => 
   if (state?.status !== 'CREATE_COMPLETE') return failStack(wait, state, name);
   await admit(creation, group, state);
 };
-
-const isReady = (node: Node): boolean =>
-  (node.status?.conditions ?? []).some(({ type, status }) => type === 'Ready' && status === 'True');
 
 const lookEveryMs = durationMs(1_000);
 

@@ -2,7 +2,6 @@
 // marks, evictions in order, what stays, what blocks. Sends nothing, reads no clock.
 
 import { durationMs, type EpochMs, formatTime } from '../../api/brand.ts';
-import { defaultDrainTimeoutSeconds, mergeCause } from '../../api/causes.ts';
 import { defined } from '../../api/defined.ts';
 import {
   type DisruptionCause,
@@ -32,8 +31,10 @@ import {
   type Compat,
   causesInForce,
   decideDisruption,
+  defaultDrainTimeoutSeconds,
   demandOf,
   drainOf,
+  mergeCause,
   noMemory,
   type Observation,
   phaseOf,

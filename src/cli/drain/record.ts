@@ -2,11 +2,15 @@
 // version that was read, and again when somebody was faster. Drains nothing.
 
 import { type EpochMs, epochMs, formatTime } from '../../api/brand.ts';
-import { type CauseWrite, causeWrite, type DisruptionSubject } from '../../api/causes.ts';
 import { defined } from '../../api/defined.ts';
 import type { DisruptionCause, NodeDisruption } from '../../api/disruption.ts';
 import { type Node, resourceTypes } from '../../api/kube.ts';
-import { causesInForce } from '../../core/termination/index.ts';
+import {
+  type CauseWrite,
+  causesInForce,
+  causeWrite,
+  type DisruptionSubject,
+} from '../../core/termination/index.ts';
 import { type KubeApi, KubeError } from '../../ports/index.ts';
 import { CommandError, exitCodes } from '../context.ts';
 import { disruptionNameOf } from '../nodes.ts';

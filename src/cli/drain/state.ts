@@ -2,7 +2,6 @@
 // Pure; how often it is asked is wait.ts.
 
 import { epochMs, parseTime } from '../../api/brand.ts';
-import { mayBeWithdrawn } from '../../api/causes.ts';
 import { isInForce } from '../../api/confirmation.ts';
 import type {
   DisruptionCause,
@@ -12,7 +11,7 @@ import type {
   NodeDisruptionStatus,
   OwnedMarks,
 } from '../../api/disruption.ts';
-import { causesInForce } from '../../core/termination/index.ts';
+import { causesInForce, mayBeWithdrawn } from '../../core/termination/index.ts';
 import { type ExitCode, exitCodes } from '../context.ts';
 
 export type DrainState =

@@ -3,6 +3,7 @@
 
 import { type EpochMs, instanceIdOfProviderId, parseTime } from '../../api/brand.ts';
 import type { ClusterAccess, ScalingGroup } from '../../api/cloud.ts';
+import { isReady } from '../../api/conditions.ts';
 import { defined } from '../../api/defined.ts';
 import { type KubeObject, type Node, resourceTypes } from '../../api/kube.ts';
 import { autoScalingGroupNameOf, type NodeGroup } from '../../api/nodegroup.ts';
@@ -183,9 +184,6 @@ const notReadyOf = ({ status }: Node): string | undefined => {
     ? undefined
     : `${ready.reason ?? ready.status}: ${ready.message ?? ''}`;
 };
-
-const isReady = ({ status }: Node): boolean =>
-  status.conditions?.some((one) => one.type === 'Ready' && one.status === 'True') === true;
 
 const groupLabel = 'eks.amazonaws.com/nodegroup';
 /** Consoles are 64 KB each, and one says what all would. */

@@ -6,7 +6,7 @@ import { formatTime } from '../../api/brand.ts';
 import { defined } from '../../api/defined.ts';
 import type { DisruptionCause, NodeDisruptionStatus } from '../../api/disruption.ts';
 import { resourceTypes } from '../../api/kube.ts';
-import { hookCause, spotCause } from '../causes.ts';
+import { hookCause, spotCause } from '../../core/termination/notices/causes.ts';
 import { createConfirmationController } from './index.ts';
 
 const setUp = () => {

@@ -3,7 +3,6 @@
 // one key for all evictions, which are allocated over every drain at once.
 
 import { durationMs, epochMs } from '../../api/brand.ts';
-import { defaultDrainTimeoutSeconds } from '../../api/causes.ts';
 import { defined } from '../../api/defined.ts';
 import type { NodeDisruption } from '../../api/disruption.ts';
 import type { JsonObject } from '../../api/json.ts';
@@ -12,6 +11,7 @@ import type { Plan, Step } from '../../api/plan.ts';
 import { BudgetIndex, Ledger } from '../../core/drain/index.ts';
 import {
   decideDisruption,
+  defaultDrainTimeoutSeconds,
   isHeld,
   marksAreVisible,
   type Observation,

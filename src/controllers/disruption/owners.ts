@@ -1,5 +1,6 @@
 // How many Ready pods an owner has on nodes that are not being drained: asked only where the last
 // replicas are to go one at a time. Knows ReplicaSets; of other owners it says nothing.
+import { isReady } from '../../api/conditions.ts';
 import { defined } from '../../api/defined.ts';
 import type { KubeObject, Pod } from '../../api/kube.ts';
 import { resourceTypes } from '../../api/kube.ts';
@@ -10,10 +11,6 @@ import type { DisruptionDeps } from './deps.ts';
 interface Replicas extends KubeObject {
   readonly status?: { readonly readyReplicas?: number };
 }
-
-/** Terminating ones included: the owner's count may still include them, and must not mislead. */
-const isReady = (pod: Pod): boolean =>
-  (pod.status.conditions ?? []).some(({ type, status }) => type === 'Ready' && status === 'True');
 
 const controllerUid = (pod: Pod): string | undefined =>
   pod.metadata.ownerReferences?.find(({ controller }) => controller === true)?.uid;

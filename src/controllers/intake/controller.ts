@@ -7,6 +7,15 @@ import type { LifecycleHook, QueueMessage } from '../../api/cloud.ts';
 import { defined } from '../../api/defined.ts';
 import type { CauseKind, NodeDisruption } from '../../api/disruption.ts';
 import type { HookNotice, Notice } from '../../api/notice.ts';
+import {
+  decideMessage,
+  keptAsFull,
+  type MessageDecision,
+  type MessageFacts,
+  noticesIn,
+  type OwnsHook,
+  ownHooks,
+} from '../../core/termination/index.ts';
 import { parseNotice } from '../../formats/index.ts';
 import { CloudError } from '../../ports/index.ts';
 import {
@@ -21,17 +30,10 @@ import {
   withDeadline,
 } from '../../runtime/index.ts';
 import type { BaseDeps } from '../base-deps.ts';
-import { type OwnsHook, ownHooks, recordCause, withdrawCause } from '../causes.ts';
+import { recordCause, withdrawCause } from '../causes.ts';
 import { GroupDirectory } from '../group-directory.ts';
 import { groupsNaming, nodeOfInstance } from '../informers.ts';
 import { InstanceFactsReader } from '../instance-facts.ts';
-import {
-  decideMessage,
-  keptAsFull,
-  type MessageDecision,
-  type MessageFacts,
-  noticesIn,
-} from './decide.ts';
 import { journalDecision, outcomeOf } from './events.ts';
 
 export interface IntakeDeps extends BaseDeps {

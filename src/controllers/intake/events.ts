@@ -1,8 +1,8 @@
 // What intake tells about messages: one journal entry each, and a count per outcome. Never the body
 // of a message, which is not ours to repeat.
 import { isConfirmed, isRefuted } from '../../api/confirmation.ts';
+import type { MessageDecision } from '../../core/termination/index.ts';
 import type { Journal } from '../../ports/index.ts';
-import type { MessageDecision } from './decide.ts';
 
 export const journalDecision = (
   journal: Journal,

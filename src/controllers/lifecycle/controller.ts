@@ -4,9 +4,21 @@
 // hook.
 import { type EpochMs, epochMs, instanceIdOfProviderId, parseTime } from '../../api/brand.ts';
 import type { LifecycleHook, ScalingInstance } from '../../api/cloud.ts';
+import { isReady } from '../../api/conditions.ts';
 import type { NodeDisruption } from '../../api/disruption.ts';
 import type { Node } from '../../api/kube.ts';
 import { launchHookName, terminateHookName } from '../../core/nodegroup/index.ts';
+import {
+  decideLifecycle,
+  decideScheduled,
+  type LifecycleAction,
+  launchKey,
+  type OwnsHook,
+  ownHooks,
+  type ScheduledAction,
+  type ScheduledInstance,
+  type WaitingInstance,
+} from '../../core/termination/index.ts';
 import { CloudError } from '../../ports/index.ts';
 import {
   type Change,
@@ -16,17 +28,10 @@ import {
   WorkQueue,
 } from '../../runtime/index.ts';
 import type { BaseDeps } from '../base-deps.ts';
-import { type OwnsHook, ownHooks, recordCause, withdrawCause } from '../causes.ts';
+import { recordCause, withdrawCause } from '../causes.ts';
 import { GroupDirectory } from '../group-directory.ts';
-import { isReady, nodeOfInstance } from '../informers.ts';
-import {
-  decideLifecycle,
-  type LifecycleAction,
-  launchKey,
-  type WaitingInstance,
-} from './decide.ts';
+import { nodeOfInstance } from '../informers.ts';
 import { journalAction, journalScheduled } from './events.ts';
-import { decideScheduled, type ScheduledAction, type ScheduledInstance } from './scheduled.ts';
 
 export interface LifecycleDeps extends BaseDeps {
   readonly disruptions: Informer<NodeDisruption>;

@@ -1,7 +1,7 @@
 // What the backstop tells: found terminations and maintenance, completed launches. Decides nothing.
+
+import type { LifecycleAction, ScheduledAction } from '../../core/termination/index.ts';
 import type { Journal } from '../../ports/index.ts';
-import type { LifecycleAction } from './decide.ts';
-import type { ScheduledAction } from './scheduled.ts';
 
 export const journalAction = (journal: Journal, action: LifecycleAction): void => {
   if (action.kind === 'record') {

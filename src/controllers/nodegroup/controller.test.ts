@@ -2,10 +2,10 @@
 
 import { describe, expect, it } from 'vitest';
 import { aGroupSpec, anInstance, setUpControllers } from '../../../test/builders/controllers.ts';
-import { maxCauses } from '../../api/causes.ts';
 import { defined } from '../../api/defined.ts';
 import { resourceTypes } from '../../api/kube.ts';
 import { type NodeGroup, nodeGroupFinalizer } from '../../api/nodegroup.ts';
+import { maxCauses } from '../../core/termination/cause-writes.ts';
 import { fencedCloud, fencedKube } from '../../runtime/index.ts';
 import { createNodeGroupController } from './index.ts';
 

@@ -2,11 +2,12 @@
 // ends it, and tells in its status what is there. Every 15 s and when something of it changes.
 import { type EpochMs, epochMs, instanceIdOfProviderId } from '../../api/brand.ts';
 import type { ScalingGroup } from '../../api/cloud.ts';
+import { isReady } from '../../api/conditions.ts';
 import type { Node } from '../../api/kube.ts';
 import { autoScalingGroupNameOf, type NodeGroup, nodeGroupFinalizer } from '../../api/nodegroup.ts';
 import { type Change, NotLeader, type PassResult, WorkQueue } from '../../runtime/index.ts';
 import { GroupDirectory } from '../group-directory.ts';
-import { isInService, isReady } from '../informers.ts';
+import { isInService } from '../informers.ts';
 import type { NodeGroupDeps } from './deps.ts';
 import { mayBeMade, PassMemories } from './memory.ts';
 import { NodeRoles } from './nodes/node-roles.ts';

@@ -2,6 +2,7 @@
 // are told with it.
 
 import type { ScalingGroup } from '../../api/cloud.ts';
+import { isReady } from '../../api/conditions.ts';
 import { defined } from '../../api/defined.ts';
 import type { Node } from '../../api/kube.ts';
 import {
@@ -18,7 +19,7 @@ import {
   unhealthyText,
 } from '../../core/nodegroup/index.ts';
 import { failedRequestOf, failedUpdateOf, waitingChangeText } from '../../core/update/index.ts';
-import { isInService, isReady, nodeOfInstance } from '../informers.ts';
+import { isInService, nodeOfInstance } from '../informers.ts';
 import type { NodeGroupDeps } from './deps.ts';
 import { journalStatus } from './events.ts';
 import { type HooksMemory, hookIssues } from './lifecycle/hooks.ts';

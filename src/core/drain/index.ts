@@ -18,14 +18,7 @@ export {
 } from './classify.ts';
 export { type ForceWindow, forceAt, safetyMs, spotSafetyMs } from './force.ts';
 export { Ledger } from './ledger.ts';
-export {
-  controllerOf,
-  isReady,
-  isTerminating,
-  ownerName,
-  podRef,
-  unstoppableFrom,
-} from './pods.ts';
+export { controllerOf, isTerminating, ownerName, podRef, unstoppableFrom } from './pods.ts';
 export { selectorMatches, selectorText } from './selector.ts';
 export { mergedStops, StopLog } from './stops.ts';
 export { isAwaited, type PodEvent, unreadyOf, unreadyPodText, waitsForReady } from './unready.ts';

@@ -27,9 +27,6 @@ export const isTerminating = (pod: Pod): boolean => pod.metadata.deletionTimesta
 export const isFinished = (pod: Pod): boolean =>
   pod.status.phase === 'Succeeded' || pod.status.phase === 'Failed';
 
-export const isReady = (pod: Pod): boolean =>
-  pod.status.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;
-
 export const graceOf = (pod: Pod): DurationMs =>
   durationMs((pod.spec.terminationGracePeriodSeconds ?? defaultGraceSeconds) * 1000);
 

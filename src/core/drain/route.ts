@@ -1,8 +1,10 @@
 // Which way a pod may leave: what the server would ask of its eviction, as measured on a real one
 // (reference: real control plane, section 1). A token is needed only for a pod that counts.
+
+import { isReady } from '../../api/conditions.ts';
 import type { Pod, PodDisruptionBudget } from '../../api/kube.ts';
 import { statusIsCurrent } from './budgets.ts';
-import { isFinished, isReady, isTerminating } from './pods.ts';
+import { isFinished, isTerminating } from './pods.ts';
 
 export type Route =
   /** Its deadline has come: deleted, whatever its budgets say. */

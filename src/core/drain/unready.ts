@@ -2,11 +2,12 @@
 // what a budget that gives no eviction waits for. Never looks anything up.
 
 import { parseTime } from '../../api/brand.ts';
+import { isReady } from '../../api/conditions.ts';
 import { defined } from '../../api/defined.ts';
 import type { UnreadyPod, WaitingOn } from '../../api/disruption.ts';
 import type { KubeObject, Pod } from '../../api/kube.ts';
 import { keyOfObject } from './budgets.ts';
-import { isReady, isTerminating } from './pods.ts';
+import { isTerminating } from './pods.ts';
 
 interface ContainerStatus {
   readonly ready?: boolean;

@@ -1,7 +1,6 @@
 // A scale-in, or the drains of a delete: who is drained for it, who is drained and may go, who is
 // asked next, whose cause is withdrawn. A step never takes the group below the target. Pure.
 import { epochMs, formatTime } from '../../api/brand.ts';
-import { causeWrite, defaultDrainTimeoutSeconds } from '../../api/causes.ts';
 import type { ScalingGroup } from '../../api/cloud.ts';
 import { defined } from '../../api/defined.ts';
 import type { DisruptionCause, NodeDisruption } from '../../api/disruption.ts';
@@ -17,6 +16,7 @@ import {
   type Victim,
   victimState,
 } from '../nodegroup/index.ts';
+import { causeWrite, defaultDrainTimeoutSeconds } from '../termination/index.ts';
 import { updateCauseId } from '../update/index.ts';
 import { countedOf, isForced, sizesOf, surplusOf } from './members.ts';
 import type { GroupObservation, Records } from './observation.ts';

@@ -2,11 +2,11 @@
 // reboots the instance, then its effect is proven. A reboot that does not help is followed by the
 // next action. Nothing here touches a node or an instance. Pure.
 import { epochMs, formatTime, parseTime } from '../../api/brand.ts';
-import { wasHandled } from '../../api/causes.ts';
 import type { DisruptionCause, NodeDisruption } from '../../api/disruption.ts';
 import type { NodeRepair, NodeRepairStatus, RepairAttempt } from '../../api/node-repair.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import { canDrain } from '../health/index.ts';
+import { wasHandled } from '../termination/index.ts';
 import { dueOf, recoversAt } from './episode.ts';
 import type { RepairMember, RepairObservation, RepairStep } from './observation.ts';
 import { repairTimesOf } from './policy.ts';

@@ -3,7 +3,6 @@
 // and those of earlier episodes, do not count.
 
 import { type DurationMs, durationMs, type EpochMs, epochMs, parseTime } from '../../api/brand.ts';
-import { spotNoticeMs, wasHandled } from '../../api/causes.ts';
 import { isInForce } from '../../api/confirmation.ts';
 import { defined } from '../../api/defined.ts';
 import {
@@ -13,6 +12,7 @@ import {
   type NodeDisruption,
 } from '../../api/disruption.ts';
 import { safetyMs, spotSafetyMs } from '../drain/index.ts';
+import { spotNoticeMs, wasHandled } from './cause-writes.ts';
 import { hookKey, type KnownHook, knownHooks, lastCompletion } from './hooks.ts';
 import type { Observation } from './observation.ts';
 

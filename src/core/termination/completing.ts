@@ -2,13 +2,13 @@
 // stands in the status; a call that is repeated after a crash finds its work done.
 
 import { type EpochMs, formatTime } from '../../api/brand.ts';
+import { isReady } from '../../api/conditions.ts';
 import { defined } from '../../api/defined.ts';
 import type { DisruptionCause, NodeDisruptionStatus, WaitingOn } from '../../api/disruption.ts';
 import type { Step } from '../../api/plan.ts';
 import { askAgainAt, askForInstance, askWhetherLeaving, isLeaving } from './absence.ts';
 import { type Demand, handledIds } from './causes.ts';
 import { type Decision, decision } from './decision.ts';
-import { kubeletIsReady } from './draining.ts';
 import { terminationBlocker } from './held.ts';
 import { completionDue, type KnownHook } from './hooks.ts';
 import type { Observation } from './observation.ts';
@@ -52,7 +52,7 @@ const whileKept = (observation: Observation, keptBy: DisruptionCause): Decision 
   const { memory, node } = observation;
   if (memory.instance?.gone === true) return decision({});
   const waitingOn = [terminationBlocker(keptBy)];
-  if (node !== undefined && kubeletIsReady(node)) return decision({ waitingOn });
+  if (node !== undefined && isReady(node)) return decision({ waitingOn });
   const ask = askForInstance(observation);
   const steps = ask === undefined ? [] : [ask];
   return decision({ steps, waitingOn, wakeAt: [askAgainAt(observation)] });

@@ -2,7 +2,6 @@
 // with what the cloud says of it. One row for each kind of notice; nothing else may let one move a
 // pod.
 import { type EpochMs, epochMs, formatTime, parseTime } from '../../api/brand.ts';
-import { spotNoticeMs } from '../../api/causes.ts';
 import {
   type InstanceFacts,
   isConfirmed,
@@ -13,6 +12,7 @@ import {
   unknownToCloud,
 } from '../../api/confirmation.ts';
 import type { CauseKind, Confirmation, DisruptionCause } from '../../api/disruption.ts';
+import { spotNoticeMs } from './cause-writes.ts';
 import { hookEnd } from './hooks.ts';
 
 /**

@@ -1,6 +1,8 @@
 // Draining: waits until the node is empty, or until its deadline decides. What holds it up comes
 // from the allocation; here are the node's own questions: gone, unmarked, empty, late.
+
 import { type EpochMs, epochMs, formatTime, parseTime } from '../../api/brand.ts';
+import { isReady } from '../../api/conditions.ts';
 import type { NodeDisruptionStatus, WaitingOn } from '../../api/disruption.ts';
 import type { Node, Pod } from '../../api/kube.ts';
 import {
@@ -45,10 +47,6 @@ const namedWithinMs = 5_000;
 /** Past the deadline the server may say this long that nothing is left, where no hook ends. */
 const confirmMs = 15_000;
 
-export const kubeletIsReady = (node: Node): boolean =>
-  node.status.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ??
-  false;
-
 export const decideDraining = (observation: Observation, demand: Demand): Decision => {
   const { disruption, node, options } = observation;
   const { status } = disruption;
@@ -70,7 +68,7 @@ const drainMarked = (observation: Observation, demand: Demand, marked: Marked): 
   const { pods, now, memory } = observation;
   const { node, status } = marked;
   const goneHooks = demand.hooks.some(({ status: hook }) => hook.state !== 'Open');
-  const doubtful = !kubeletIsReady(node) || goneHooks;
+  const doubtful = !isReady(node) || goneHooks;
   if (doubtful && memory.instance?.gone === true) {
     const how = { outcome: 'InstanceGone' as const, message: 'the instance is gone' };
     return complete(observation, demand, how);

@@ -1,12 +1,13 @@
 // An episode that finds its node empty because the one before it had drained it: what it says of
 // that. Pure.
-import { wasHandled } from '../../api/causes.ts';
+
 import type {
   CauseKind,
   DisruptionOutcome,
   NodeDisruption,
   NodeDisruptionStatus,
 } from '../../api/disruption.ts';
+import { wasHandled } from './cause-writes.ts';
 
 /** By them the sentence is known again in the episode after the next. */
 const already = 'empty already: ';

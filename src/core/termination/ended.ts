@@ -3,11 +3,11 @@
 // day the record is deleted. Nothing else happens to a disruption that has ended.
 
 import { epochMs, parseTime } from '../../api/brand.ts';
-import { wasHandled } from '../../api/causes.ts';
 import { isInForce, isPending } from '../../api/confirmation.ts';
 import { defined } from '../../api/defined.ts';
 import type { NodeDisruption } from '../../api/disruption.ts';
 import type { Step } from '../../api/plan.ts';
+import { wasHandled } from './cause-writes.ts';
 import { type Demand, standingCauses } from './causes.ts';
 import { type Decision, decision } from './decision.ts';
 import { startUndoing } from './marking.ts';

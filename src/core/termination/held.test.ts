@@ -15,9 +15,9 @@ import {
   timePlus,
   tPlus,
 } from '../../../test/builders/core-termination.ts';
-import { liftWrite } from '../../api/causes.ts';
 import type { DisruptionCause, NodeDisruption } from '../../api/disruption.ts';
 import { classifyPods } from '../drain/index.ts';
+import { liftWrite } from './cause-writes.ts';
 import { demandOf } from './causes.ts';
 import { decideDisruption } from './decide.ts';
 import { drainOf } from './drains.ts';

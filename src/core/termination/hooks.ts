@@ -9,9 +9,9 @@ import {
   formatTime,
   parseTime,
 } from '../../api/brand.ts';
-import { hookWaitSeconds } from '../../api/causes.ts';
 import { defined } from '../../api/defined.ts';
 import type { DisruptionCause, HookRef, HookStatus } from '../../api/disruption.ts';
+import { hookWaitSeconds } from './cause-writes.ts';
 import type { HookMemory, Memory, Observation } from './observation.ts';
 
 const shortestIntervalMs = 10_000;

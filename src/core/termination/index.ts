@@ -1,4 +1,24 @@
 // Public entry of the termination decisions.
+
+export {
+  type CauseWrite,
+  causeWrite,
+  type DisruptionSubject,
+  defaultDrainTimeoutSeconds,
+  freeTerminationWrite,
+  hookCauseId,
+  hookWaitSeconds,
+  type Lifted,
+  liftWrite,
+  mayBeWithdrawn,
+  mergeCause,
+  replaceCausesWrite,
+  spotNoticeMs,
+  wasHandled,
+  withdrawCauseWrite,
+  withdrawUpdatesWrite,
+  withdrawWrite,
+} from './cause-writes.ts';
 export { causesInForce, demandOf, isHeld } from './causes.ts';
 export { confirmCause, isTerminating, nextLookAt, refuteCause } from './confirmation.ts';
 export { decideDisruption } from './decide.ts';
@@ -6,6 +26,26 @@ export { podsInTheWay } from './draining.ts';
 export { batchBlocker, batchOf, drainOf, receivedAt, unmarkedOf } from './drains.ts';
 export { hookKey } from './hooks.ts';
 export { marksAreVisible, marksOn } from './marks.ts';
+export { type OwnsHook, ownHooks } from './notices/causes.ts';
+export {
+  decideMessage,
+  keptAsFull,
+  type MessageDecision,
+  type MessageFacts,
+  noticesIn,
+  type Owner,
+} from './notices/message.ts';
+export {
+  decideScheduled,
+  type ScheduledAction,
+  type ScheduledInstance,
+} from './notices/scheduled.ts';
+export {
+  decideLifecycle,
+  type LifecycleAction,
+  launchKey,
+  type WaitingInstance,
+} from './notices/waiting.ts';
 export type {
   Compat,
   HookMemory,

@@ -2,6 +2,7 @@
 // that their owner puts back. Counts them; evicts nothing.
 
 import { type EpochMs, parseTime } from '../../api/brand.ts';
+import { isSilent } from '../../api/conditions.ts';
 import { defined } from '../../api/defined.ts';
 import type { NodeDisruption, NodeDisruptionStatus } from '../../api/disruption.ts';
 import type { Node } from '../../api/kube.ts';
@@ -18,13 +19,8 @@ export const isReturning = ({ reason }: Classified['skip'][number]): boolean =>
 export const inTheWay = ({ evict, skip }: Classified, { waitsForReturning }: Demand): number =>
   evict.length + (waitsForReturning ? skip.filter(isReturning).length : 0);
 
-/**
- * `Unknown` is what the control plane writes of a kubelet that is silent; a living one writes
- * `False`.
- */
 const kubeletIsUnreachable = (node: Node | undefined): boolean =>
-  node?.status.conditions?.some(({ type, status }) => type === 'Ready' && status === 'Unknown') ??
-  false;
+  node !== undefined && isSilent(node);
 
 /** Whether the instance goes after this drain: whatever a dead kubelet leaves on it goes along. */
 const takesInstance = (disruption: NodeDisruption): boolean =>

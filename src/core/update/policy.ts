@@ -1,6 +1,6 @@
 // The policies of one update, resolved: what the update itself asks for, then its group, then EKS'
 // own numbers, and GKE's of blue/green. EKS' strategies have EKS' alone. Pure.
-import { defaultDrainTimeoutSeconds } from '../../api/causes.ts';
+
 import type { NodeGroupSpec } from '../../api/nodegroup.ts';
 import {
   isOwnStrategy,
@@ -12,6 +12,7 @@ import type {
   ShortagePolicy,
   UpdateBlueGreen,
 } from '../../api/update-policy.ts';
+import { defaultDrainTimeoutSeconds } from '../termination/index.ts';
 
 /**
  * EKS waits this long between empty and terminate (EKS user guide, "managed node update behavior").

@@ -1,9 +1,9 @@
 // The nodes that actions choose from, and how causes get onto their disruptions: by the same writes
 // as people's and controllers' causes. Chooses nothing.
 import { instanceIdOfProviderId } from '../../api/brand.ts';
-import { type CauseWrite, causeWrite } from '../../api/causes.ts';
 import { type DisruptionCause, marks, type NodeDisruption } from '../../api/disruption.ts';
 import { objectOr } from '../../api/json.ts';
+import { type CauseWrite, causeWrite } from '../../core/termination/index.ts';
 import type { ActionContext } from './action.ts';
 
 export const nodes = { group: '', resource: 'nodes' } as const;

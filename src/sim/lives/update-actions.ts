@@ -3,7 +3,7 @@
 // failed.
 
 import { microsPerSecond } from '../../../world/kernel/index.ts';
-import { liftWrite, withdrawCauseWrite } from '../../api/causes.ts';
+import { liftWrite, withdrawCauseWrite } from '../../core/termination/index.ts';
 import { type ActionContext, pickOf } from './action.ts';
 import { changeCauses, liveNodes, recordCause, timestamp } from './node-causes.ts';
 

@@ -6,7 +6,7 @@ const completing = 'src/core/termination/completing.ts';
 const draining = 'src/core/termination/draining.ts';
 const absence = 'src/core/termination/absence.ts';
 const hookCalls = 'src/controllers/disruption/hooks.ts';
-const lifecycle = 'src/controllers/lifecycle/decide.ts';
+const lifecycle = 'src/core/termination/notices/waiting.ts';
 
 const kept: readonly Mutant[] = [
   {

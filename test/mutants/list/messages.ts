@@ -15,7 +15,7 @@ const foreign: readonly Mutant[] = [
     kind: 'logic',
     edits: [
       {
-        file: 'src/controllers/causes.ts',
+        file: 'src/core/termination/notices/causes.ts',
         find: 'return (name) => owned.has(name);',
         replace: 'return (name) => owned.has(name) || name.length > 0;',
       },
@@ -80,7 +80,7 @@ const durable: readonly Mutant[] = [
     kind: 'logic',
     edits: [
       {
-        file: 'src/controllers/intake/decide.ts',
+        file: 'src/core/termination/notices/message.ts',
         find: "if (group === undefined) return drop('foreignGroup', instanceId);",
         replace:
           "if (notice.kind !== 'rebalance' || group === undefined) return drop('foreignGroup', instanceId);",
@@ -123,7 +123,7 @@ const durable: readonly Mutant[] = [
     story: 'maintenance-is-called-off-unheard',
     edits: [
       {
-        file: 'src/controllers/lifecycle/scheduled.ts',
+        file: 'src/core/termination/notices/scheduled.ts',
         find: '.filter((cause) => cause.cancelledAt === undefined && isOf(cause, event))',
         replace: '.filter((cause) => cause.cancelledAt !== undefined && isOf(cause, event))',
       },

@@ -3,6 +3,7 @@
 // missing.
 import type { EpochMs } from '../../../api/brand.ts';
 import type { ScalingGroup } from '../../../api/cloud.ts';
+import { isReady } from '../../../api/conditions.ts';
 import {
   autoScalingGroupNameOf,
   type HealthIssue,
@@ -23,7 +24,7 @@ import {
 } from '../../../core/nodegroup/index.ts';
 import { failedLaunches } from '../../../core/update/index.ts';
 import { CloudError } from '../../../ports/index.ts';
-import { isReady, nodeOfInstance } from '../../informers.ts';
+import { nodeOfInstance } from '../../informers.ts';
 import type { NodeGroupDeps } from '../deps.ts';
 import { type ActivityMemory, lookAtActivities } from './activities.ts';
 import { joinCausesOf, type LateInstance } from './join-causes.ts';

@@ -2,12 +2,13 @@
 // nothing.
 
 import type { ScalingInstance } from '../../../api/cloud.ts';
+import { isReady } from '../../../api/conditions.ts';
 import { type Node, type Pod, resourceTypes } from '../../../api/kube.ts';
 import { classifyPods } from '../../../core/drain/index.ts';
 import { candidatesFrom, idsToLook, recordsOf, withEmpty } from '../../../core/group-plan/index.ts';
 import type { Candidate } from '../../../core/nodegroup/index.ts';
 import { KubeError } from '../../../ports/index.ts';
-import { isReady, nodeOfInstance } from '../../informers.ts';
+import { nodeOfInstance } from '../../informers.ts';
 import type { NodeGroupDeps } from '../deps.ts';
 
 /**

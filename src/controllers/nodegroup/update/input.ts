@@ -2,6 +2,7 @@
 // the group's instances as core/update wants them. Decides nothing.
 
 import type { ScalingGroup } from '../../../api/cloud.ts';
+import { isReady } from '../../../api/conditions.ts';
 import { defined } from '../../../api/defined.ts';
 import type { Node } from '../../../api/kube.ts';
 import type { NodeGroup } from '../../../api/nodegroup.ts';
@@ -15,7 +16,7 @@ import {
   shieldOf,
   type UpdateInstance,
 } from '../../../core/update/index.ts';
-import { isReady, nodeOfInstance } from '../../informers.ts';
+import { nodeOfInstance } from '../../informers.ts';
 import type { NodeGroupDeps } from '../deps.ts';
 import type { Health } from '../nodes/observe.ts';
 import type { PassMemory } from '../pass-input.ts';

@@ -2,18 +2,18 @@
 // desired capacity lowered, the template set back. Each is safe to repeat; decides nothing.
 
 import { epochMs, formatTime } from '../../../api/brand.ts';
+import type { DisruptionCause, NodeDisruption } from '../../../api/disruption.ts';
+import { resourceTypes } from '../../../api/kube.ts';
+import type { StepHolds, UpdateStep } from '../../../api/plan.ts';
+import { quarantineLabel } from '../../../api/update-policy.ts';
+import { nextCauseId } from '../../../core/nodegroup/index.ts';
 import {
   type CauseWrite,
   freeTerminationWrite,
   type Lifted,
   liftWrite,
   withdrawUpdatesWrite,
-} from '../../../api/causes.ts';
-import type { DisruptionCause, NodeDisruption } from '../../../api/disruption.ts';
-import { resourceTypes } from '../../../api/kube.ts';
-import type { StepHolds, UpdateStep } from '../../../api/plan.ts';
-import { quarantineLabel } from '../../../api/update-policy.ts';
-import { nextCauseId } from '../../../core/nodegroup/index.ts';
+} from '../../../core/termination/index.ts';
 import {
   outdatedTaint,
   ownCause,

@@ -1,9 +1,9 @@
 // From a snapshot to the model's input. Budgets that never allow, and pods under several, are taken
 // as though their blockers were gone: the preflight names those, the model tells the time of the
 // rest.
+import { isSilent } from '../../../api/conditions.ts';
 import { defined } from '../../../api/defined.ts';
 import { isOwnStrategy } from '../../../api/nodegroup-update.ts';
-import type { FullNode } from '../../../api/workloads.ts';
 import { isForced, isNodeReady, type MovedPod, type View } from '../preflight/view.ts';
 import { inOrderOfChance } from '../strategies/order.ts';
 import { hookSpreads } from './hooks.ts';
@@ -19,10 +19,6 @@ import {
 import type { Spread } from './spread.ts';
 import { graceOf, seenStops, stopSpread } from './stops.ts';
 import { bootSpread, measuredTimes, replaceSpread } from './times.ts';
-
-/** The control plane's word for a node whose kubelet it does not hear from. */
-const isSilent = ({ status }: FullNode): boolean =>
-  (status.conditions ?? []).some((one) => one.type === 'Ready' && one.status === 'Unknown');
 
 const keyOf = ({ owner, name }: MovedPod): string => owner?.key ?? `Pod/${name}`;
 

@@ -1,12 +1,13 @@
 // The snapshot as the checks ask for it: pods of the old nodes with owner and budgets, what a new
 // node will be, who else can take pods. Worked out once per preflight; decides nothing.
+
+import { isReady } from '../../../api/conditions.ts';
 import type { PodDisruptionBudget } from '../../../api/kube.ts';
 import type { FullPod, Workload } from '../../../api/workloads.ts';
 import {
   BudgetIndex,
   classifyPods,
   controllerOf,
-  isReady,
   isTerminating,
   keyOfObject,
 } from '../../drain/index.ts';
@@ -100,8 +101,7 @@ export const placeOf = ({ node }: PlannedNode): Place => ({
   taints: node.spec.taints ?? [],
 });
 
-export const isNodeReady = ({ node }: Pick<PlannedNode, 'node'>): boolean =>
-  (node.status.conditions ?? []).some(({ type, status }) => type === 'Ready' && status === 'True');
+export const isNodeReady = ({ node }: Pick<PlannedNode, 'node'>): boolean => isReady(node);
 
 /** What is left when a drain's time is over is deleted: as asked with --force, or by the policy. */
 export const isForced = ({ force, policies }: Snapshot['group']): boolean =>

@@ -1,6 +1,8 @@
 // A budget whose status allows nothing although every pod is healthy and its spec would allow some:
 // its controller cannot work it out. Where the pods are not healthy now, that is a warning.
-import { isReady, statusIsCurrent } from '../../../drain/index.ts';
+
+import { isReady } from '../../../../api/conditions.ts';
+import { statusIsCurrent } from '../../../drain/index.ts';
 import { ruleOf } from '../budgets.ts';
 import type { Check, Found } from '../finding.ts';
 import type { ConcernedBudget, View } from '../view.ts';

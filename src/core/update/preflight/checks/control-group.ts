@@ -1,6 +1,6 @@
 // What the update itself needs to go on: the cluster's DNS, metrics, and Drover's own controller.
 // All of their pods on one node, or only one of them, is a gap in the middle of the update.
-import { isReady } from '../../../drain/index.ts';
+import { isReady } from '../../../../api/conditions.ts';
 import type { Check, Found, Severity } from '../finding.ts';
 import type { MovedPod, View } from '../view.ts';
 import { byOwner, kubectl, ownerObject, whenDrained } from './parts.ts';

@@ -1,7 +1,9 @@
 // When it is a bad moment: windows and freezes that hold it, for ever even (a blocker), a window
 // that is too short, jobs that would begin again, StatefulSets that move one after the other, and a
 // group that is not well to begin with.
+
 import { parseTime } from '../../../../api/brand.ts';
+import { isSilent } from '../../../../api/conditions.ts';
 import type { Check, Found } from '../finding.ts';
 import type { PlannedNode } from '../snapshot.ts';
 import { isNodeReady, type MovedPod, type View } from '../view.ts';
@@ -133,8 +135,8 @@ const statefulFound = (view: View, pods: readonly MovedPod[]): readonly Found[] 
   ];
 };
 
-const illnessOf = ({ status }: PlannedNode['node']): string =>
-  (status.conditions ?? []).some((one) => one.type === 'Ready' && one.status === 'Unknown')
+const illnessOf = (node: PlannedNode['node']): string =>
+  isSilent(node)
     ? 'its kubelet is unreachable: it goes first, and each of its pods counts as gone 30 s after it was told to stop'
     : 'a node is not Ready to begin with';
 

@@ -1,6 +1,6 @@
 // Pods that are not Ready, held by a budget that lets unready pods go only while enough others are
 // healthy: the application is down already, and nothing can move it.
-import { isReady } from '../../../drain/index.ts';
+import { isReady } from '../../../../api/conditions.ts';
 import { ruleOf } from '../budgets.ts';
 import type { Check } from '../finding.ts';
 import { kubectl, shortName, stuckDrain } from './parts.ts';

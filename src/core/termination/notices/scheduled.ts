@@ -1,14 +1,14 @@
 // The second source for what AWS Health tells by a message: EC2's own list of scheduled events.
 // Decides which of them nobody has recorded, and which recorded ones are over. Pure; drains
 // nothing.
-import { type EpochMs, parseTime } from '../../api/brand.ts';
-import type { DisruptionSubject } from '../../api/causes.ts';
-import type { ScheduledEvent } from '../../api/cloud.ts';
-import { isRefuted } from '../../api/confirmation.ts';
-import type { DisruptionCause, NodeDisruption } from '../../api/disruption.ts';
-import type { Node } from '../../api/kube.ts';
-import type { NodeGroup } from '../../api/nodegroup.ts';
-import { scheduledEventCause, scheduledEventCauseId } from '../causes.ts';
+import { type EpochMs, parseTime } from '../../../api/brand.ts';
+import type { ScheduledEvent } from '../../../api/cloud.ts';
+import { isRefuted } from '../../../api/confirmation.ts';
+import type { DisruptionCause, NodeDisruption } from '../../../api/disruption.ts';
+import type { Node } from '../../../api/kube.ts';
+import type { NodeGroup } from '../../../api/nodegroup.ts';
+import type { DisruptionSubject } from '../cause-writes.ts';
+import { scheduledEventCause, scheduledEventCauseId } from './causes.ts';
 
 export interface ScheduledInstance {
   readonly event: ScheduledEvent;

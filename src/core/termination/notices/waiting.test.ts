@@ -1,14 +1,14 @@
 // One row per state of an instance and what is known of it.
 
 import { describe, expect, it } from 'vitest';
-import { aGroupSpec, anInstance } from '../../../test/builders/controllers.ts';
-import { testStart } from '../../../test/builders/runtime.ts';
-import type { LifecycleHook } from '../../api/cloud.ts';
-import { defined } from '../../api/defined.ts';
-import type { DisruptionCause, NodeDisruption } from '../../api/disruption.ts';
-import type { Node } from '../../api/kube.ts';
-import { hookCause } from '../causes.ts';
-import { decideLifecycle, launchKey, type WaitingInstance } from './decide.ts';
+import { aGroupSpec, anInstance } from '../../../../test/builders/controllers.ts';
+import { testStart } from '../../../../test/builders/runtime.ts';
+import type { LifecycleHook } from '../../../api/cloud.ts';
+import { defined } from '../../../api/defined.ts';
+import type { DisruptionCause, NodeDisruption } from '../../../api/disruption.ts';
+import type { Node } from '../../../api/kube.ts';
+import { hookCause } from './causes.ts';
+import { decideLifecycle, launchKey, type WaitingInstance } from './waiting.ts';
 
 const i1 = anInstance(1);
 const metadata = (name: string) => ({

@@ -1,11 +1,11 @@
 // Causes on a NodeDisruption: when two are one, and what to write so that one is recorded. Used by
-// whoever records a cause (intake, lifecycle backstop, command line). Decides no drain.
+// all that record a cause (intake, lifecycle backstop, command line). Decides no drain.
 
-import { parseTime } from './brand.ts';
-import { isConfirmed, isInForce, isPending, isRefuted } from './confirmation.ts';
-import { defined } from './defined.ts';
-import type { DisruptionCause, NodeDisruption, NodeDisruptionSpec } from './disruption.ts';
-import type { JsonObject } from './json.ts';
+import { parseTime } from '../../api/brand.ts';
+import { isConfirmed, isInForce, isPending, isRefuted } from '../../api/confirmation.ts';
+import { defined } from '../../api/defined.ts';
+import type { DisruptionCause, NodeDisruption, NodeDisruptionSpec } from '../../api/disruption.ts';
+import type { JsonObject } from '../../api/json.ts';
 
 /** How long a drain may take where its group says nothing; EKS waits about this long. */
 export const defaultDrainTimeoutSeconds = 15 * 60;

@@ -1,5 +1,6 @@
 // Which causes are one, and what is written for each.
 import { describe, expect, it } from 'vitest';
+import type { DisruptionCause, NodeDisruption, NodeDisruptionSpec } from '../../api/disruption.ts';
 import {
   causeWrite,
   hookCauseId,
@@ -8,8 +9,7 @@ import {
   mergeCause,
   withdrawCauseWrite,
   withdrawWrite,
-} from './causes.ts';
-import type { DisruptionCause, NodeDisruption, NodeDisruptionSpec } from './disruption.ts';
+} from './cause-writes.ts';
 
 const aCause = (more: Partial<DisruptionCause> & { readonly id: string }): DisruptionCause => ({
   kind: 'Manual',

@@ -1,13 +1,13 @@
 // The backstop's decision over everything that waits in a hook right now: which terminations nobody
 // has told us of, and which launches may be completed. Pure; foreign hooks never appear in it.
-import type { EpochMs } from '../../api/brand.ts';
-import { type DisruptionSubject, mergeCause } from '../../api/causes.ts';
-import type { HookCall, LifecycleHook, ScalingInstance } from '../../api/cloud.ts';
-import type { DisruptionCause, NodeDisruption } from '../../api/disruption.ts';
-import type { Node } from '../../api/kube.ts';
-import type { NodeGroup } from '../../api/nodegroup.ts';
-import { hookCause } from '../causes.ts';
-import { isReady } from '../informers.ts';
+import type { EpochMs } from '../../../api/brand.ts';
+import type { HookCall, LifecycleHook, ScalingInstance } from '../../../api/cloud.ts';
+import { isReady } from '../../../api/conditions.ts';
+import type { DisruptionCause, NodeDisruption } from '../../../api/disruption.ts';
+import type { Node } from '../../../api/kube.ts';
+import type { NodeGroup } from '../../../api/nodegroup.ts';
+import { type DisruptionSubject, mergeCause } from '../cause-writes.ts';
+import { hookCause } from './causes.ts';
 
 /** A completion that did not take is repeated no sooner; Describe may lag behind it by seconds. */
 const completeAgainMs = 60_000;

@@ -1,14 +1,14 @@
 // What to do with one message from the queue: record a cause, drop it, or leave it in the queue.
 // A pure decision over what was observed about it; every outcome has a name that is counted.
 
-import { type EpochMs, epochMs, parseTime } from '../../api/brand.ts';
-import type { DisruptionSubject } from '../../api/causes.ts';
-import type { InstanceFacts } from '../../api/confirmation.ts';
-import { defined } from '../../api/defined.ts';
-import type { DisruptionCause } from '../../api/disruption.ts';
-import type { NodeGroup } from '../../api/nodegroup.ts';
-import type { HookNotice, Notice, ScheduledChangeNotice } from '../../api/notice.ts';
-import { confirmCause, refuteCause } from '../../core/termination/index.ts';
+import { type EpochMs, epochMs, parseTime } from '../../../api/brand.ts';
+import type { InstanceFacts } from '../../../api/confirmation.ts';
+import { defined } from '../../../api/defined.ts';
+import type { DisruptionCause } from '../../../api/disruption.ts';
+import type { NodeGroup } from '../../../api/nodegroup.ts';
+import type { HookNotice, Notice, ScheduledChangeNotice } from '../../../api/notice.ts';
+import type { DisruptionSubject } from '../cause-writes.ts';
+import { confirmCause, refuteCause } from '../confirmation.ts';
 import {
   closedCause,
   type HookTimes,
@@ -16,8 +16,13 @@ import {
   maintenanceCause,
   shortestHook,
   spotCause,
-} from '../causes.ts';
-import type { Owner } from '../group-directory.ts';
+} from './causes.ts';
+
+/** The account and region of a group, from its ARN. */
+export interface Owner {
+  readonly account: string;
+  readonly region: string;
+}
 
 /** A message that we cannot make sense of is dropped when it was handed out this often. */
 const maxReceives = 3;

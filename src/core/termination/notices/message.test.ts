@@ -1,11 +1,11 @@
 // One row per kind of message and circumstance.
 import { describe, expect, it } from 'vitest';
-import { aGroupSpec, anInstance } from '../../../test/builders/controllers.ts';
-import { testStart } from '../../../test/builders/runtime.ts';
-import { epochMs, parseInstanceId, parseTime } from '../../api/brand.ts';
-import type { NodeGroup } from '../../api/nodegroup.ts';
-import type { HookNotice, Notice, ScheduledChangeNotice } from '../../api/notice.ts';
-import { decideMessage, type MessageFacts, noticesIn } from './decide.ts';
+import { aGroupSpec, anInstance } from '../../../../test/builders/controllers.ts';
+import { testStart } from '../../../../test/builders/runtime.ts';
+import { epochMs, parseInstanceId, parseTime } from '../../../api/brand.ts';
+import type { NodeGroup } from '../../../api/nodegroup.ts';
+import type { HookNotice, Notice, ScheduledChangeNotice } from '../../../api/notice.ts';
+import { decideMessage, type MessageFacts, noticesIn } from './message.ts';
 
 const instanceId = parseInstanceId(anInstance(1)) ?? (() => expect.unreachable())();
 const group = (drain?: NodeGroup['spec']['drain']): NodeGroup => ({
