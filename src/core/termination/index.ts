@@ -6,21 +6,18 @@ export {
   type DisruptionSubject,
   defaultDrainTimeoutSeconds,
   freeTerminationWrite,
-  hookCauseId,
-  hookWaitSeconds,
   type Lifted,
   liftWrite,
   mayBeWithdrawn,
   mergeCause,
   replaceCausesWrite,
-  spotNoticeMs,
   wasHandled,
   withdrawCauseWrite,
   withdrawUpdatesWrite,
   withdrawWrite,
 } from './cause-writes.ts';
 export { causesInForce, demandOf, isHeld } from './causes.ts';
-export { confirmCause, isTerminating, nextLookAt, refuteCause } from './confirmation.ts';
+export { confirmCause, isTerminating, nextLookAt } from './confirmation.ts';
 export { decideDisruption } from './decide.ts';
 export { podsInTheWay } from './draining.ts';
 export { batchBlocker, batchOf, drainOf, receivedAt, unmarkedOf } from './drains.ts';
