@@ -1,6 +1,5 @@
 // Public entry of the formats: texts of others, parsed to our types and printed back.
 
-export { hasAddress, isAddress, isCidr } from './addresses.ts';
 export { accessEntryProblems } from './aws-auth/access-entry.ts';
 export {
   type AwsAuthChange,

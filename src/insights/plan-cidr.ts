@@ -2,7 +2,8 @@
 // network that holds the address answers; of equal ones the first in the table. Never asks anybody
 // else about an address.
 
-import { networkBits, parseAddress, parseNetwork } from './evaluate/addresses.ts';
+import { networkBits } from '../api/addresses.ts';
+import { addressOf, networkOf } from './evaluate/addresses.ts';
 import { compile } from './evaluate/compile.ts';
 import type { Row } from './evaluate/row.ts';
 import { toText } from './evaluate/values.ts';
@@ -46,7 +47,7 @@ const onlyRanges = ({ columns, rows }: LookupTable, command: Of<'cidrlookup'>): 
   const { name, span } = command.table;
   const found = columns
     .map((_, index) => index)
-    .filter((index) => rows.every((row) => parseNetwork(row[index]) !== undefined));
+    .filter((index) => rows.every((row) => networkOf(row[index]) !== undefined));
   const [only, ...others] = rows.length === 0 ? [] : found;
   if (only !== undefined && others.length === 0) return only;
   const count = only === undefined ? 'no column' : 'more than one column';
@@ -69,7 +70,7 @@ const finderOf = (
     { length: number; version: 4 | 6; rows: Map<bigint, TableRow> }
   >();
   for (const row of rows) {
-    const network = parseNetwork(row[place]);
+    const network = networkOf(row[place]);
     if (network === undefined) continue;
     const { version, length } = network;
     const key = `${version}/${length}`;
@@ -80,7 +81,7 @@ const finderOf = (
   }
   const longestFirst = [...lengths.values()].sort((a, b) => b.length - a.length);
   return (text) => {
-    const address = parseAddress(text);
+    const address = addressOf(text);
     if (address === undefined) return undefined;
     for (const level of longestFirst) {
       if (level.version !== address.version) continue;

@@ -1,8 +1,10 @@
 // Where a node's user data and the facts of its instance come from: a file, the metadata service, a
 // config drive. Facts that were given go before those found. Never guesses a fact that a node is
 // told by.
+
+import { isAddress } from '../../api/addresses.ts';
 import { type JsonObject, objectOr } from '../../api/json.ts';
-import { isAddress, type NodeFacts } from '../../formats/index.ts';
+import type { NodeFacts } from '../../formats/index.ts';
 import type { HostApi, MetadataApi } from '../../ports/index.ts';
 import { CommandError, exitCodes } from '../context.ts';
 import { usage } from '../userdata/options.ts';

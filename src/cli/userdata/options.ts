@@ -1,13 +1,8 @@
 // The flags that the userdata commands share: family, version, instance type, who launches. Reads
 // the texts of flags into values, with a usage error for what cannot be.
 import { Option } from 'commander';
-import {
-  type Family,
-  families,
-  familyCalled,
-  instanceTypeFacts,
-  isCidr,
-} from '../../formats/index.ts';
+import { isCidr } from '../../api/addresses.ts';
+import { type Family, families, familyCalled, instanceTypeFacts } from '../../formats/index.ts';
 import { CommandError, exitCodes } from '../context.ts';
 
 export const usage = (message: string): CommandError => new CommandError(exitCodes.usage, message);

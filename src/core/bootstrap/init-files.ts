@@ -1,9 +1,10 @@
 // Which files node init writes of what user data makes, and what of user data it does not do, so
 // that nothing is passed over in silence. Decides only.
+
+import { isAddress } from '../../api/addresses.ts';
 import {
   type Evaluation,
   find,
-  isAddress,
   type Located,
   localDisksFile,
   type NodeFile,

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { aBudget, aPod, type BudgetOverrides } from '../../../test/builders/core-drain.ts';
 import { defined } from '../../api/defined.ts';
 import type { LabelSelector } from '../../api/kube.ts';
+import { selectorMatches } from '../../api/selectors.ts';
 import { BudgetIndex, offeredTokens, zeroBudget } from './budgets.ts';
-import { selectorMatches } from './selector.ts';
 
 describe('selectorMatches', () => {
   const labels = { app: 'web', tier: 'front' };

@@ -1,7 +1,7 @@
 // Budgets by namespace, and which of them select a pod. Kept current from outside, one budget at a
 // time, so that a pass costs what the pods on draining nodes cost. Knows no tokens in flight.
 import type { Pod, PodDisruptionBudget } from '../../api/kube.ts';
-import { selectorMatches } from './selector.ts';
+import { selectorMatches } from '../../api/selectors.ts';
 
 /** `namespace/name` of a namespaced object. */
 export const keyOfObject = (object: {

@@ -19,6 +19,6 @@ export {
 export { type ForceWindow, forceAt, safetyMs, spotSafetyMs } from './force.ts';
 export { Ledger } from './ledger.ts';
 export { controllerOf, isTerminating, ownerName, podRef, unstoppableFrom } from './pods.ts';
-export { selectorMatches, selectorText } from './selector.ts';
+export { selectorText } from './selector.ts';
 export { mergedStops, StopLog } from './stops.ts';
 export { isAwaited, type PodEvent, unreadyOf, unreadyPodText, waitsForReady } from './unready.ts';

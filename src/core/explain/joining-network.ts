@@ -1,8 +1,9 @@
 // What the network between an instance and its cluster would keep out: subnets without addresses,
 // the endpoint's access, security groups (EKS user guide, "cluster endpoint access", "security
 // group requirements"). Pure.
+
+import { hasAddress } from '../../api/addresses.ts';
 import type { ClusterNetwork, InstanceNetwork, SecurityRule } from '../../api/network.ts';
-import { hasAddress } from '../../formats/index.ts';
 import type { JoinCause, JoinEvidence } from './joining-evidence.ts';
 
 const apiPort = 443;

@@ -1,6 +1,6 @@
 // Amazon Linux 2 and Ubuntu: what /etc/eks/bootstrap.sh makes of its arguments, file by file.
 // Behaviour: awslabs/amazon-eks-ami before the script was removed. Runs nothing.
-import { isAddress, isCidr } from '../addresses.ts';
+import { isAddress, isCidr } from '../../api/addresses.ts';
 import { begin, type Position } from '../position.ts';
 import type { Bootstrap } from '../user-data/bootstrap.ts';
 import { type BootstrapCall, bootstrapOptions } from '../user-data/bootstrap-script.ts';

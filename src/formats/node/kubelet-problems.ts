@@ -1,6 +1,6 @@
 // What ends a kubelet at its start: flags, labels, taints and configuration that it refuses. Each
 // with the place where it was written. Rules: the kubelet's own validation.
-import { isAddress } from '../addresses.ts';
+import { isAddress } from '../../api/addresses.ts';
 import type { Position } from '../position.ts';
 import { kindOf, type Located, textOf } from '../user-data/located.ts';
 import {

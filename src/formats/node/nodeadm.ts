@@ -1,7 +1,8 @@
 // Amazon Linux 2023: what nodeadm makes of the NodeConfigs of user data, file by file. Behaviour:
 // awslabs/amazon-eks-ami, nodeadm/internal. Asks nobody; facts of the instance are given.
+
+import { isCidr } from '../../api/addresses.ts';
 import { type JsonObject, objectOr } from '../../api/json.ts';
-import { isCidr } from '../addresses.ts';
 import { begin, type Position } from '../position.ts';
 import {
   acceptedConfigs,

@@ -1,6 +1,6 @@
 // Functions that choose, convert and measure, which the language got in 2026
 // (CWL_QuerySyntax-operations-functions).
-import { addressKind, parseAddress } from './addresses.ts';
+import { addressKind, addressOf } from './addresses.ts';
 import type { FunctionSpec } from './function-spec.ts';
 import { isTrue, numberOrDigits, toNumber, type Value } from './values.ts';
 
@@ -94,7 +94,7 @@ export const numberFunctions: Readonly<Record<string, FunctionSpec>> = {
   if: { min: 3, max: 3, evaluate: chosen },
   case: { min: 2, max: maxBranches * 2 + 1, evaluate: chosen },
   ipv4tonumber: ofOne((value) => {
-    const address = parseAddress(value);
+    const address = addressOf(value);
     return address?.version === 4 ? Number(address.bits) : undefined;
   }),
   isprivateip: ofOne((value) => addressKind(value) === 'private'),

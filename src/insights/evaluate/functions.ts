@@ -1,7 +1,7 @@
 // Functions of one event's values (CWL_QuerySyntax-operations-functions), as a table. Those that
 // need a length of time, the clock or many events are compiled elsewhere.
 import type { Json } from '../../api/json.ts';
-import { isInSubnet, parseAddress } from './addresses.ts';
+import { addressOf, isInSubnet } from './addresses.ts';
 import { type FunctionSpec, maxTextLength } from './function-spec.ts';
 import { numberFunctions } from './functions-number.ts';
 import { textFunctions } from './functions-text.ts';
@@ -52,8 +52,7 @@ const inSubnet = (version: 4 | 6 | undefined): FunctionSpec => ({
   min: 2,
   max: 2,
   evaluate: ([value, subnet]) =>
-    (version === undefined || parseAddress(value)?.version === version) &&
-    isInSubnet(value, subnet),
+    (version === undefined || addressOf(value)?.version === version) && isInSubnet(value, subnet),
 });
 
 const trimmed = (
@@ -147,9 +146,9 @@ const table: Readonly<Record<string, FunctionSpec>> = {
     max: 1,
     evaluate: ([value]) => toText(value),
   },
-  isvalidip: ofAddress((value) => parseAddress(value) !== undefined),
-  isvalidipv4: ofAddress((value) => parseAddress(value)?.version === 4),
-  isvalidipv6: ofAddress((value) => parseAddress(value)?.version === 6),
+  isvalidip: ofAddress((value) => addressOf(value) !== undefined),
+  isvalidipv4: ofAddress((value) => addressOf(value)?.version === 4),
+  isvalidipv6: ofAddress((value) => addressOf(value)?.version === 6),
   isipinsubnet: inSubnet(undefined),
   isipv4insubnet: inSubnet(4),
   isipv6insubnet: inSubnet(6),

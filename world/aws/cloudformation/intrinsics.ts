@@ -1,5 +1,6 @@
 // CloudFormation's functions over a template's values: what they name, and what they come to. Pure:
 // everything outside the template is asked through `Lookup`.
+import { ipv4Block, ipv4Text } from '../../../src/api/addresses.ts';
 import { isObject, type Json, type JsonObject } from '../../../src/api/json.ts';
 import { encodeBase64 } from '../ec2/user-data.ts';
 import { validationError } from '../scope.ts';
@@ -157,16 +158,14 @@ const substitute = (value: Json, lookup: Lookup): string => {
 
 /** `count` blocks of 2^bits addresses each from the start of an IPv4 block. */
 const cidrBlocks = ([block, count, bits]: readonly Json[]): Json => {
-  const [address = '', length = '32'] = String(block).split('/');
-  const start = address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
+  const { first: start, size: room } = ipv4Block(String(block));
   const size = 2 ** Number(bits ?? 8);
-  if (size * Number(count) > 2 ** (32 - Number(length))) {
+  if (size * Number(count) > room) {
     throw templateError(`Fn::Cidr: ${block} has no room for ${count} blocks of ${size} addresses`);
   }
   return Array.from({ length: Number(count) }, (_, index) => {
     const first = start + index * size;
-    const text = [24, 16, 8, 0].map((shift) => Math.floor(first / 2 ** shift) % 256).join('.');
-    return `${text}/${32 - Number(bits ?? 8)}`;
+    return `${ipv4Text(first)}/${32 - Number(bits ?? 8)}`;
   });
 };
 

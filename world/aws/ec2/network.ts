@@ -1,5 +1,6 @@
 // One VPC with its subnets, and who holds which address in them. Nodes and pods draw from the same
 // subnet. Never decides where an instance goes.
+import { ipv4Block, ipv4Number, ipv4Text } from '../../../src/api/addresses.ts';
 import type { JsonObject } from '../../../src/api/json.ts';
 import type { Kernel, Table } from '../../kernel/index.ts';
 import type { Tags } from '../filters.ts';
@@ -51,17 +52,6 @@ const component = 'aws.ec2.network';
 /** What EC2 answers to the end of something in use. */
 const dependencies = (kind: string, id: string) =>
   refuse('DependencyViolation', `The ${kind} '${id}' has dependencies and cannot be deleted.`);
-
-const toNumber = (address: string): number =>
-  address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
-const toAddress = (value: number): string =>
-  [24, 16, 8, 0].map((shift) => Math.floor(value / 2 ** shift) % 256).join('.');
-
-/** First address and number of addresses of a CIDR block. */
-const blockOf = (cidr: string): { readonly first: number; readonly size: number } => {
-  const [address = '', bits = '32'] = cidr.split('/');
-  return { first: toNumber(address), size: 2 ** (32 - Number(bits)) };
-};
 
 export class Network {
   readonly #scope: Scope;
@@ -190,19 +180,19 @@ export class Network {
       return 0;
     }
     const taken = this.#taken.get(subnetId)?.size ?? 0;
-    return blockOf(subnet.cidr).size - reservedInAll - taken;
+    return ipv4Block(subnet.cidr).size - reservedInAll - taken;
   }
 
   /** A free address of the subnet, at random as EC2 hands them out; undefined when none is left. */
   allocate(holder: Omit<AddressRow, 'address'>): string | undefined {
     const subnet = this.#subnets.get(holder.subnetId);
     if (subnet === undefined || this.available(holder.subnetId) <= 0) return undefined;
-    const { first, size } = blockOf(subnet.cidr);
+    const { first, size } = ipv4Block(subnet.cidr);
     const usable = size - reservedInAll;
     const taken = this.#taken.get(holder.subnetId);
     let offset = this.#scope.kernel.random(component).below(usable);
     while (taken?.has(first + reservedAtStart + offset) === true) offset = (offset + 1) % usable;
-    const address = toAddress(first + reservedAtStart + offset);
+    const address = ipv4Text(first + reservedAtStart + offset);
     const key = `${holder.subnetId}/${address}`;
     const row: AddressRow = { ...holder, address };
     this.#addresses.put(key, row);
@@ -240,14 +230,14 @@ export class Network {
 
   #index(key: string, row: AddressRow): void {
     const taken = this.#taken.get(row.subnetId) ?? new Set();
-    this.#taken.set(row.subnetId, taken.add(toNumber(row.address)));
+    this.#taken.set(row.subnetId, taken.add(ipv4Number(row.address) ?? 0));
     const held = this.#held.get(row.instanceId) ?? new Set();
     this.#held.set(row.instanceId, held.add(key));
   }
 
   #drop(key: string, row: AddressRow): void {
     this.#addresses.delete(key);
-    this.#taken.get(row.subnetId)?.delete(toNumber(row.address));
+    this.#taken.get(row.subnetId)?.delete(ipv4Number(row.address) ?? 0);
     const held = this.#held.get(row.instanceId);
     held?.delete(key);
     if (held?.size === 0) this.#held.delete(row.instanceId);

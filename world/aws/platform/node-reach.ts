@@ -1,8 +1,9 @@
 // Whether a machine's packets get to the API server: by the private endpoint where there is one and
 // it stands in the cluster's VPC, else by the public one. Routes are not asked: whoever has a
 // subnet reaches the internet here.
+
+import { hasAddress } from '../../../src/api/addresses.ts';
 import type { JsonObject } from '../../../src/api/json.ts';
-import { hasAddress } from '../../../src/formats/index.ts';
 import type { InstanceRow } from '../ec2/instance-row.ts';
 import type { AwsParts } from '../parts.ts';
 import type { ClusterRow } from './clusters.ts';

@@ -1,5 +1,6 @@
 // Public entry of what the world's actors share: work queues, views of objects, selectors,
 // identities, events.
+
 export { EventMemory, EventRecorder } from './events.ts';
 export {
   clientFor,
@@ -30,7 +31,7 @@ export {
 } from './objects.ts';
 export { amount, milliCpu } from './quantity.ts';
 export { SelectorIndex } from './selector-index.ts';
-export { hasAll, nodeTermsMatch, selects, tolerates, untolerated } from './selectors.ts';
+export { hasAll, nodeTermsMatch, tolerates, untolerated } from './selectors.ts';
 export { kubeMicroTime, kubeTime, microsOf } from './time.ts';
 export * from './types.ts';
 export * from './types-volumes.ts';

@@ -1,8 +1,8 @@
 // The index of selectors never hides one that matches.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { selectorMatches } from '../../../src/api/selectors.ts';
 import { SelectorIndex } from './selector-index.ts';
-import { selects } from './selectors.ts';
 
 const name = fc.constantFrom('app', 'tier', 'zone');
 const value = fc.constantFrom('a', 'b', 'c');
@@ -25,7 +25,7 @@ describe('the index of selectors', () => {
         for (const [i, one] of selectors.entries()) index.set(`s${i}`, 'demo', one);
         const offered = index.candidates('demo', object);
         for (const [i, one] of selectors.entries()) {
-          if (selects(one, object)) expect(offered).toContain(`s${i}`);
+          if (selectorMatches(one, object)) expect(offered).toContain(`s${i}`);
         }
         expect(index.candidates('other', object).size).toBe(0);
         for (const i of selectors.keys()) index.remove(`s${i}`);

@@ -1,43 +1,7 @@
-// Label selectors, node selector terms, taints and tolerations. Pure decisions; upstream:
+// Node selectors and their terms, taints and tolerations. Pure decisions; upstream:
 // apimachinery/pkg/labels, component-helpers/scheduling/corev1 (Kubernetes 1.32).
-import type {
-  Labels,
-  NodeTerm,
-  Requirement,
-  Selector,
-  TaintView,
-  TolerationView,
-} from './types.ts';
-
-const requirementHolds = (requirement: Requirement, labels: Labels): boolean => {
-  const value = Object.hasOwn(labels, requirement.key) ? labels[requirement.key] : undefined;
-  const values = requirement.values ?? [];
-  switch (requirement.operator) {
-    case 'In':
-      return value !== undefined && values.includes(value);
-    case 'NotIn':
-      return value === undefined || !values.includes(value);
-    case 'Exists':
-      return value !== undefined;
-    case 'DoesNotExist':
-      return value === undefined;
-    case 'Gt':
-      return value !== undefined && Number(value) > Number(values[0]);
-    case 'Lt':
-      return value !== undefined && Number(value) < Number(values[0]);
-    default:
-      return false;
-  }
-};
-
-/** An absent selector matches nothing, an empty one everything. */
-export const selects = (selector: Selector | undefined, labels: Labels = {}): boolean => {
-  if (selector === undefined) return false;
-  for (const [key, value] of Object.entries(selector.matchLabels ?? {})) {
-    if (labels[key] !== value) return false;
-  }
-  return (selector.matchExpressions ?? []).every((one) => requirementHolds(one, labels));
-};
+import { labelOf, requirementHolds } from '../../../src/api/selectors.ts';
+import type { Labels, NodeTerm, TaintView, TolerationView } from './types.ts';
 
 /** Plain key-value selectors of Services and nodeSelector. */
 export const hasAll = (wanted: Labels | undefined, labels: Labels = {}): boolean => {
@@ -55,8 +19,10 @@ export const nodeTermsMatch = (
     const fields = term.matchFields ?? [];
     if (expressions.length + fields.length === 0) return false;
     return (
-      expressions.every((one) => requirementHolds(one, node.labels)) &&
-      fields.every((one) => requirementHolds(one, { 'metadata.name': node.name }))
+      expressions.every((one) => requirementHolds(one, labelOf(node.labels, one.key))) &&
+      fields.every((one) =>
+        requirementHolds(one, one.key === 'metadata.name' ? node.name : undefined),
+      )
     );
   });
 

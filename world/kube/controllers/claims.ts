@@ -3,6 +3,7 @@
 // pkg/controller/controller_ref_manager.go (Kubernetes 1.36).
 import type { JsonObject } from '../../../src/api/json.ts';
 import type { KubeObject } from '../../../src/api/kube.ts';
+import { selectorMatches } from '../../../src/api/selectors.ts';
 import type { GroupResource, StoreChange, WorldClient, WorldKube } from '../../contracts.ts';
 import {
   controllerOf,
@@ -12,7 +13,6 @@ import {
   nameOfKey,
   type Selector,
   SelectorIndex,
-  selects,
 } from '../actors/index.ts';
 import { controllerReference } from './pod-template.ts';
 
@@ -116,7 +116,7 @@ export class Claims {
 
   #matches(parent: KubeObject, child: KubeObject): boolean {
     const { isMember } = this.#rules;
-    if (!selects(selectorOf(parent), metaOf(child).labels)) return false;
+    if (!selectorMatches(selectorOf(parent), metaOf(child).labels)) return false;
     return isMember === undefined || isMember(parent, child);
   }
 

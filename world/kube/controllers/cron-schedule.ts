@@ -1,25 +1,17 @@
 // When a CronJob's schedule falls due: five fields in a time zone, as robfig/cron reads them. Pure:
 // times are world microseconds, zones come from the runtime's table. It never says what to start.
+import { type Cron, isDayOf, parseCron } from '../../../src/api/crontab.ts';
 import { type Micros, microsPerSecond } from '../../kernel/index.ts';
 
-export interface Schedule {
-  readonly minutes: ReadonlySet<number>;
-  readonly hours: ReadonlySet<number>;
-  readonly days: ReadonlySet<number>;
-  readonly months: ReadonlySet<number>;
-  readonly weekdays: ReadonlySet<number>;
-  /** A restricted day of the month and of the week are alternatives, as in every cron. */
-  readonly anyDay: boolean;
-  readonly anyWeekday: boolean;
+export type Schedule =
+  | { readonly kind: 'crontab'; readonly cron: Cron }
   /** `@every`: a fixed distance instead of fields. */
-  readonly everyMicros: Micros | undefined;
-}
+  | { readonly kind: 'every'; readonly micros: Micros };
 
 const minuteMicros = 60 * microsPerSecond;
 /** As upstream: a schedule that names no time within five years names none. */
 const searchDays = 366 * 5;
 
-const monthNames = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ');
 const dayNames = 'sun mon tue wed thu fri sat'.split(' ');
 
 const descriptors: Readonly<Record<string, string>> = {
@@ -32,36 +24,6 @@ const descriptors: Readonly<Record<string, string>> = {
   '@hourly': '0 * * * *',
 };
 
-interface Field {
-  readonly min: number;
-  readonly max: number;
-  readonly names?: readonly string[];
-}
-
-const numberIn = (text: string, field: Field): number | undefined => {
-  const named = field.names?.indexOf(text.toLowerCase()) ?? -1;
-  const value = named >= 0 ? named + field.min : /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  return value >= field.min && value <= field.max ? value : undefined;
-};
-
-const fieldSet = (text: string, field: Field): ReadonlySet<number> | undefined => {
-  const found = new Set<number>();
-  for (const part of text.split(',')) {
-    const [range = '', stepText] = part.split('/');
-    const step = stepText === undefined ? 1 : Number(stepText);
-    if (!Number.isInteger(step) || step < 1) return undefined;
-    const whole = range === '*' || range === '?';
-    const [fromText = '', toText] = range.split('-');
-    const from = whole ? field.min : numberIn(fromText, field);
-    // `5/15` runs to the end of the field, `5` is one value.
-    const open = stepText === undefined ? from : field.max;
-    const to = whole ? field.max : toText === undefined ? open : numberIn(toText, field);
-    if (from === undefined || to === undefined || to < from) return undefined;
-    for (let value = from; value <= to; value += step) found.add(value);
-  }
-  return found;
-};
-
 const everyOf = (text: string): Micros | undefined => {
   const match = /^@every (?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?$/.exec(text);
   if (match === null) return undefined;
@@ -70,31 +32,17 @@ const everyOf = (text: string): Micros | undefined => {
   return total > 0 ? total * microsPerSecond : undefined;
 };
 
-/** Undefined when the text is no schedule. */
+/** Undefined when the text is not a schedule: robfig/cron reads `?` as `*`, and 7 is not a day. */
 export const parseSchedule = (text: string): Schedule | undefined => {
   const trimmed = text.trim();
-  const [minute = '', hour = '', day = '', month = '', weekday = '', ...rest] = (
-    descriptors[trimmed] ?? (trimmed.startsWith('@every') ? '* * * * *' : trimmed)
-  ).split(/\s+/);
-  const minutes = fieldSet(minute, { min: 0, max: 59 });
-  const hours = fieldSet(hour, { min: 0, max: 23 });
-  const days = fieldSet(day, { min: 1, max: 31 });
-  const months = fieldSet(month, { min: 1, max: 12, names: monthNames });
-  const weekdays = fieldSet(weekday, { min: 0, max: 6, names: dayNames });
-  const everyMicros = everyOf(trimmed);
-  if (!minutes || !hours || !days || !months || !weekdays || rest.length > 0) return undefined;
-  if (trimmed.startsWith('@every') && everyMicros === undefined) return undefined;
-  const any = (field: string): boolean => /^[*?]/.test(field);
-  return {
-    minutes,
-    hours,
-    days,
-    months,
-    weekdays,
-    anyDay: any(day),
-    anyWeekday: any(weekday),
-    everyMicros,
-  };
+  if (trimmed.startsWith('@every')) {
+    const micros = everyOf(trimmed);
+    return micros === undefined ? undefined : { kind: 'every', micros };
+  }
+  const line = (descriptors[trimmed] ?? trimmed).replaceAll('?', '*');
+  if (/(?:^|[,-])7/.test(line.split(/\s+/)[4] ?? '')) return undefined;
+  const cron = parseCron(line);
+  return typeof cron === 'string' ? undefined : { kind: 'crontab', cron };
 };
 
 interface LocalTime {
@@ -136,29 +84,23 @@ export const localClock = (timeZone: string): ((at: Micros) => LocalTime) | unde
   };
 };
 
-const dayMatches = (schedule: Schedule, local: LocalTime): boolean => {
-  if (!schedule.months.has(local.month)) return false;
-  const day = schedule.days.has(local.day);
-  const weekday = schedule.weekdays.has(local.weekday);
-  return schedule.anyDay || schedule.anyWeekday ? day && weekday : day || weekday;
-};
-
 /** The first time after `after` that the schedule names; undefined when there is none for years. */
 export const nextTime = (
   schedule: Schedule,
   after: Micros,
   clock: (at: Micros) => LocalTime,
 ): Micros | undefined => {
-  if (schedule.everyMicros !== undefined) return after + schedule.everyMicros;
+  if (schedule.kind === 'every') return after + schedule.micros;
+  const { cron } = schedule;
   let at = (Math.floor(after / minuteMicros) + 1) * minuteMicros;
   const end = at + searchDays * 24 * 60 * minuteMicros;
   while (at < end) {
     const local = clock(at);
-    if (!dayMatches(schedule, local)) {
+    if (!isDayOf(cron, local)) {
       // Hours at a time, so that a day whose length a zone changes is not stepped over.
       at += (60 - local.minute) * minuteMicros;
-    } else if (!schedule.hours.has(local.hour)) at += (60 - local.minute) * minuteMicros;
-    else if (!schedule.minutes.has(local.minute)) at += minuteMicros;
+    } else if (!cron.hours.includes(local.hour)) at += (60 - local.minute) * minuteMicros;
+    else if (!cron.minutes.includes(local.minute)) at += minuteMicros;
     else return at;
   }
   return undefined;

@@ -2,6 +2,7 @@
 // instead of walking the pods. Upstream: pkg/controller/disruption (Kubernetes 1.32). It never
 // evicts and never gives a token; the API server's eviction takes those from this status.
 import type { JsonObject } from '../../../src/api/json.ts';
+import { selectorMatches } from '../../../src/api/selectors.ts';
 import type { StoreChange, WorldClient } from '../../contracts.ts';
 import {
   asBudget,
@@ -22,7 +23,6 @@ import {
   type PodView,
   resources,
   SelectorIndex,
-  selects,
   type Worker,
   withCondition,
   withStatus,
@@ -153,7 +153,7 @@ export class DisruptionController implements Controller {
 
   /** Takes the pod's present state into the counters; true when they changed. */
   #admit(scope: Scope, budget: BudgetView, pod: PodView): boolean {
-    if (!selects(budget.spec.selector, pod.metadata.labels)) return this.#drop(scope, pod);
+    if (!selectorMatches(budget.spec.selector, pod.metadata.labels)) return this.#drop(scope, pod);
     const healthy = isReady(pod) && !isTerminating(pod);
     const old = scope.members.get(pod.metadata.name);
     const owner = controllerOf(pod);

@@ -2,6 +2,7 @@
 // pkg/controller/clusterroleaggregation (1.32). It writes only the rules of roles that aggregate.
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
 import type { KubeObject } from '../../../src/api/kube.ts';
+import { selectorMatches } from '../../../src/api/selectors.ts';
 import type { WorldClient } from '../../contracts.ts';
 import {
   metaOf,
@@ -9,7 +10,6 @@ import {
   type Outcome,
   resources,
   type Selector,
-  selects,
   type Worker,
 } from '../actors/index.ts';
 import { type Controller, type ControllerContext, controllerClient, newWorker } from './context.ts';
@@ -57,7 +57,7 @@ export class RoleAggregation implements Controller {
     for (const selector of selectorsOf(role)) {
       for (const other of this.#context.kube.readAll(resources.clusterroles)) {
         if (other.metadata.name === role.metadata.name) continue;
-        if (!selects(selector, metaOf(other).labels)) continue;
+        if (!selectorMatches(selector, metaOf(other).labels)) continue;
         for (const rule of rulesOf(other)) rules.set(JSON.stringify(rule), rule);
       }
     }

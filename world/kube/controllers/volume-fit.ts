@@ -1,12 +1,12 @@
 // Which volume suits a claim, and the volume that is made for one. Pure; upstream:
 // pkg/controller/volume/persistentvolume (Kubernetes 1.32) and the EBS CSI driver.
 import type { JsonObject } from '../../../src/api/json.ts';
+import { selectorMatches } from '../../../src/api/selectors.ts';
 import {
   amount,
   type ClaimView,
   isTerminating,
   type StorageClassView,
-  selects,
   type VolumeView,
 } from '../actors/index.ts';
 
@@ -29,7 +29,8 @@ export const fits = (volume: VolumeView, claim: ClaimView): boolean =>
   (volume.spec.storageClassName ?? '') === (claim.spec.storageClassName ?? '') &&
   (claim.spec.accessModes ?? []).every((mode) => volume.spec.accessModes?.includes(mode)) &&
   amount(volume.spec.capacity?.storage) >= amount(claim.spec.resources?.requests?.storage) &&
-  (claim.spec.selector === undefined || selects(claim.spec.selector, volume.metadata.labels));
+  (claim.spec.selector === undefined ||
+    selectorMatches(claim.spec.selector, volume.metadata.labels));
 
 /** What the EBS driver's provisioner creates. */
 export const newVolume = (

@@ -1,5 +1,7 @@
 // Which node a pod gets, or whose leaving would make room, or why none. Costs are bounded: nodes
 // are sampled as upstream does, static answers are kept per template. Decides only; binds nothing.
+
+import { selectorMatches } from '../../../src/api/selectors.ts';
 import type { Random } from '../../../src/ports/index.ts';
 import type { WorldKube } from '../../contracts.ts';
 import {
@@ -10,7 +12,6 @@ import {
   type PodView,
   resources,
   type Selector,
-  selects,
 } from '../actors/index.ts';
 import {
   type Demand,
@@ -143,7 +144,7 @@ export class Chooser {
   #namespaces(selector: Selector): readonly string[] {
     const names: string[] = [];
     for (const object of this.#kube.readAll(resources.namespaces)) {
-      if (selects(selector, metaOf(object).labels)) names.push(object.metadata.name);
+      if (selectorMatches(selector, metaOf(object).labels)) names.push(object.metadata.name);
     }
     return names;
   }

@@ -1,5 +1,7 @@
 // What pods ask of each other's places: topology spread, affinity, anti-affinity. Prepared once per
 // pod, then asked per node. Upstream: podtopologyspread and interpodaffinity (Kubernetes 1.32).
+
+import { selectorMatches } from '../../../src/api/selectors.ts';
 import {
   hasAll,
   type Labels,
@@ -8,7 +10,6 @@ import {
   type PodView,
   type Selector,
   type SpreadConstraint,
-  selects,
   untolerated,
 } from '../actors/index.ts';
 import type { NodeInfo, SchedulerCache } from './cache.ts';
@@ -116,7 +117,7 @@ export class PodConstraints {
         const count = counted.byNode.get(node.name)?.live ?? 0;
         byValue.set(value, (byValue.get(value) ?? 0) + count);
       }
-      const self = selects(selector, labels) ? 1 : 0;
+      const self = selectorMatches(selector, labels) ? 1 : 0;
       return { topologyKey, counted, byValue, constraint, self };
     });
   }

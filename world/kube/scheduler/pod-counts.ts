@@ -1,11 +1,12 @@
 // How many placed pods each selector picks, by node: counted once when a selector is first asked
 // for, then followed change by change, so that affinity and spreading never walk all pods again.
+
+import { selectorMatches } from '../../../src/api/selectors.ts';
 import {
   isTerminating,
   type PodAffinityTerm,
   type PodView,
   type Selector,
-  selects,
 } from '../actors/index.ts';
 
 /** Undefined: every namespace. */
@@ -57,7 +58,7 @@ export const picks = (
   pod: PodView,
 ): boolean =>
   (of.namespaces === undefined || of.namespaces.has(pod.metadata.namespace ?? '')) &&
-  selects(of.selector, pod.metadata.labels);
+  selectorMatches(of.selector, pod.metadata.labels);
 
 export class PodCounts {
   readonly #followed = new Map<string, Counted>();

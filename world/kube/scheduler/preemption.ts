@@ -1,7 +1,9 @@
 // Who has to go so that a pod of higher priority fits: dry runs per node, as few budget violations
 // as possible, then the least important victims. Pure; upstream: framework/preemption and
 // defaultpreemption (Kubernetes 1.32). It never deletes.
-import { type BudgetView, microsOf, type PodView, selects } from '../actors/index.ts';
+
+import { selectorMatches } from '../../../src/api/selectors.ts';
+import { type BudgetView, microsOf, type PodView } from '../actors/index.ts';
 import type { NodeInfo } from './cache.ts';
 
 /** Upstream's default: a tenth of the nodes, at least this many, are tried. */
@@ -43,7 +45,7 @@ const byBudget = (
   for (const pod of pods) {
     let violated = false;
     for (const budget of budgets(pod.metadata.namespace ?? '')) {
-      if (!selects(budget.spec.selector, pod.metadata.labels)) continue;
+      if (!selectorMatches(budget.spec.selector, pod.metadata.labels)) continue;
       if (budget.status?.disruptedPods?.[pod.metadata.name] !== undefined) continue;
       const { uid } = budget.metadata;
       const allowed = (left.get(uid) ?? budget.status?.disruptionsAllowed ?? 0) - 1;

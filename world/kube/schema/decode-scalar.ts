@@ -1,8 +1,8 @@
 // The leaves of decoding: scalars and types with a JSON form of their own, with the words of Go's
 // encoding/json (request bodies) and of apimachinery's converter (strategic patches).
 import { isObject, type Json } from '../../../src/api/json.ts';
+import { canonicalQuantity, quantityError } from '../../../src/api/quantity.ts';
 import type { ScalarType, SpecialType, TypeRef } from './facts.ts';
-import { canonicalQuantity, quantityError } from './quantity.ts';
 import { normalizeTime } from './time-text.ts';
 import { goKind, jsonKind } from './values.ts';
 

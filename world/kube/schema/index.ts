@@ -15,6 +15,5 @@ export {
 } from './facts.ts';
 export { type CustomSchemaOf, openApiV3Document, openApiV3Index } from './openapi.ts';
 export { decodeProtobuf } from './protobuf.ts';
-export { parseQuantity, printQuantity, type Quantity } from './quantity.ts';
 export * as values from './values.ts';
 export { zeroObject } from './zero.ts';

@@ -2,7 +2,7 @@
 // pods and claims may ask for. Upstream: plugin/pkg/admission/limitranger (1.32). Never counts what
 // is there: that is a quota's business.
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
-import { parseQuantity, printQuantity, type Quantity } from '../schema/index.ts';
+import { parseQuantity, printQuantity, type Quantity } from '../../../src/api/quantity.ts';
 import {
   metadataOf,
   objectsOf,

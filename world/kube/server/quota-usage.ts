@@ -1,7 +1,7 @@
 // What one object takes of a quota, whether a quota's scopes hold for it, and what a quota demands
 // that it says (apiserver's quota evaluators). Stores nothing.
 import { type Json, type JsonObject, objectOr } from '../../../src/api/json.ts';
-import { parseQuantity, type Quantity } from '../schema/index.ts';
+import { parseQuantity, type Quantity } from '../../../src/api/quantity.ts';
 import type { ResourceDefinition } from './definition.ts';
 import { objectsOf, specOf, statusOf, textOf, textsOf } from './objects.ts';
 

@@ -2,8 +2,9 @@
 // keeps status.used up to date some milliseconds after each change (kube-controller-manager's
 // part).
 import { type Json, type JsonObject, objectOr } from '../../../src/api/json.ts';
+import { parseQuantity, printQuantity, type Quantity } from '../../../src/api/quantity.ts';
 import { type Kernel, microsPerMs } from '../../kernel/index.ts';
-import { parseQuantity, printQuantity, type Quantity, values } from '../schema/index.ts';
+import { values } from '../schema/index.ts';
 import { apiVersionOf } from './definition.ts';
 import { builtInKinds } from './kinds.ts';
 import { type Stored, specOf, statusOf, textOf, withFields } from './objects.ts';

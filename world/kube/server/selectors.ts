@@ -1,41 +1,20 @@
 // Label and field selectors: parsed from query text or from a LabelSelector object, then asked of
 // objects. Bad text is a BadRequest in the API server's words.
 import { isObject, type Json, type JsonObject, objectOr } from '../../../src/api/json.ts';
+import { type Requirement, requirementHolds } from '../../../src/api/selectors.ts';
 import { labelsOf, objectsOf, textOf, textsOf } from './objects.ts';
 import { badRequest } from './status.ts';
 
 export type LabelMatcher = (labels: JsonObject) => boolean;
 
-interface Requirement {
-  readonly key: string;
-  readonly operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist' | 'Gt' | 'Lt';
-  readonly values: readonly string[];
-}
-
-function holds(requirement: Requirement, labels: JsonObject): boolean {
-  const value = Object.hasOwn(labels, requirement.key)
-    ? textOf(labels[requirement.key])
-    : undefined;
-  switch (requirement.operator) {
-    case 'In':
-      return value !== undefined && requirement.values.includes(value);
-    case 'NotIn':
-      return value === undefined || !requirement.values.includes(value);
-    case 'Exists':
-      return value !== undefined;
-    case 'DoesNotExist':
-      return value === undefined;
-    case 'Gt':
-      return value !== undefined && Number(value) > Number(requirement.values[0]);
-    case 'Lt':
-      return value !== undefined && Number(value) < Number(requirement.values[0]);
-  }
-}
+type Operator = 'In' | 'NotIn' | 'Exists' | 'DoesNotExist' | 'Gt' | 'Lt';
 
 const matcherOf =
   (requirements: readonly Requirement[]): LabelMatcher =>
   (labels) =>
-    requirements.every((requirement) => holds(requirement, labels));
+    requirements.every((one) =>
+      requirementHolds(one, Object.hasOwn(labels, one.key) ? textOf(labels[one.key]) : undefined),
+    );
 
 const unparsable = (text: string): never => {
   throw badRequest(`unable to parse requirement: ${text}`);
@@ -85,11 +64,7 @@ function parseTerm(term: string): Requirement {
   return checked(term, 'Exists', []);
 }
 
-function checked(
-  key: string,
-  operator: Requirement['operator'],
-  values: readonly string[],
-): Requirement {
+function checked(key: string, operator: Operator, values: readonly string[]): Requirement {
   if (!isLabelKey(key)) {
     unparsable(`<nil>: Invalid value: "${key}": name part must consist of alphanumeric characters`);
   }
@@ -137,7 +112,7 @@ function makeMatcher(selector: JsonObject): LabelMatcher {
   return matcherOf(requirements);
 }
 
-function operatorOf(value: Json | undefined): Requirement['operator'] {
+function operatorOf(value: Json | undefined): Operator {
   if (value === 'NotIn' || value === 'Exists' || value === 'DoesNotExist') return value;
   return 'In';
 }

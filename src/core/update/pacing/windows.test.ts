@@ -3,9 +3,9 @@
 
 import { describe, expect, it, vi } from 'vitest';
 import { epochMs, formatTime, parseTime } from '../../../api/brand.ts';
+import { parseCron } from '../../../api/crontab.ts';
 import { defined } from '../../../api/defined.ts';
 import type { UpdatePacing } from '../../../api/update-pacing.ts';
-import { parseCron } from './cron.ts';
 import { windowState } from './windows.ts';
 
 const at = (text: string) => epochMs(Date.parse(text));

@@ -2,8 +2,8 @@
 // next. Several windows are open together when one of them is; a freeze closes all. Reads no clock.
 // Pure.
 import { type EpochMs, epochMs, formatTime, parseTime } from '../../../api/brand.ts';
+import { type CivilDay, type Cron, isDayOf, parseCron } from '../../../api/crontab.ts';
 import type { Freeze, MaintenanceWindow, UpdatePacing } from '../../../api/update-pacing.ts';
-import { type CivilDay, type Cron, isDayOf, parseCron } from './cron.ts';
 import { type CivilMs, civilOf, instantsOf, isTimeZone } from './zone.ts';
 
 const minuteMs = 60_000;

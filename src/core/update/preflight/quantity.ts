@@ -1,38 +1,12 @@
-// Kubernetes quantities as numbers, cpu in cores; and what a pod asks of a node. Pure.
+// Amounts of resources by name, cpu in cores; and what a pod asks of a node. Pure.
+import { quantityValue } from '../../../api/quantity.ts';
 import type { Container, FullPod, ResourceList } from '../../../api/workloads.ts';
-
-const factors: Readonly<Record<string, number>> = {
-  '': 1,
-  n: 1e-9,
-  u: 1e-6,
-  m: 1e-3,
-  k: 1e3,
-  M: 1e6,
-  G: 1e9,
-  T: 1e12,
-  P: 1e15,
-  E: 1e18,
-  Ki: 2 ** 10,
-  Mi: 2 ** 20,
-  Gi: 2 ** 30,
-  Ti: 2 ** 40,
-  Pi: 2 ** 50,
-  Ei: 2 ** 60,
-};
-
-/** '250m' -> 0.25, '70Mi' -> 73400320; what is no quantity is 0. */
-export const quantity = (value: string | number | undefined): number => {
-  if (value === undefined) return 0;
-  if (typeof value === 'number') return value;
-  const match = /^([+-]?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)([a-zA-Z]*)$/.exec(value.trim());
-  return match === null ? 0 : Number(match[1]) * (factors[match[2] ?? ''] ?? 0);
-};
 
 /** Resource name -> number. */
 export type Amounts = Readonly<Record<string, number>>;
 
 export const amountsOf = (list: ResourceList | undefined): Amounts =>
-  Object.fromEntries(Object.entries(list ?? {}).map(([key, value]) => [key, quantity(value)]));
+  Object.fromEntries(Object.entries(list ?? {}).map(([key, value]) => [key, quantityValue(value)]));
 
 /** A plan combines amounts some hundred thousand times: without intermediate lists. */
 const combine = (a: Amounts, b: Amounts, how: (x: number, y: number) => number): Amounts => {
@@ -92,12 +66,17 @@ export const shortOf = (
     return value > there + 1e-9 ? [{ resource, wanted: value, has: there }] : [];
   });
 
-const binary = ['Ki', 'Mi', 'Gi', 'Ti'] as const;
+const binary = [
+  ['Ti', 2 ** 40],
+  ['Gi', 2 ** 30],
+  ['Mi', 2 ** 20],
+  ['Ki', 2 ** 10],
+] as const;
 
 /** For people: 0.25 cores as `250m`, bytes as `70Mi`. */
 export const printQuantity = (resource: string, value: number): string => {
   if (resource === 'cpu') return `${Math.round(value * 1000)}m`;
   if (!/memory|storage/.test(resource)) return String(value);
-  const unit = binary.findLast((name) => value >= (factors[name] ?? 1));
-  return unit === undefined ? String(value) : `${Math.round(value / (factors[unit] ?? 1))}${unit}`;
+  const [unit, size] = binary.find(([, from]) => value >= from) ?? ['', 1];
+  return unit === '' ? String(value) : `${Math.round(value / size)}${unit}`;
 };

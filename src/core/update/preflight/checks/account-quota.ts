@@ -2,8 +2,8 @@
 // EC2 refuses the launches, and no new node comes where none of the group's types has room in its
 // quota. Other quotas are a warning, since others use them as well and nothing here counts in them.
 import { defined } from '../../../../api/defined.ts';
+import { quantityValue } from '../../../../api/quantity.ts';
 import type { Check } from '../finding.ts';
-import { quantity } from '../quantity.ts';
 import type { AccountQuota } from '../snapshot.ts';
 import { vcpuQuotaOf } from '../vcpu-quotas.ts';
 import type { View } from '../view.ts';
@@ -15,7 +15,10 @@ const vcpusOf = ({ snapshot, oldNodes }: View, { code }: AccountQuota): number =
     ({ name, vcpus }) => vcpus > 0 && vcpuQuotaOf(name, isSpot)?.code === code,
   );
   if (types.length > 0) return Math.min(...types.map(({ vcpus }) => vcpus));
-  return Math.max(0, ...oldNodes.map(({ node }) => Math.ceil(quantity(node.status.capacity?.cpu))));
+  return Math.max(
+    0,
+    ...oldNodes.map(({ node }) => Math.ceil(quantityValue(node.status.capacity?.cpu))),
+  );
 };
 
 const demandOf = (view: View, quota: AccountQuota): number => {
@@ -45,7 +48,7 @@ const givenBack = ({ snapshot }: View, { code }: AccountQuota, one: OldNode): nu
   const { instanceTypes, group } = snapshot;
   if (vcpuQuotaOf(one.instanceType ?? '', group.capacityType === 'SPOT')?.code !== code) return 0;
   const known = instanceTypes.find(({ name }) => name === one.instanceType)?.vcpus ?? 0;
-  return known > 0 ? known : Math.ceil(quantity(one.node.status.capacity?.cpu));
+  return known > 0 ? known : Math.ceil(quantityValue(one.node.status.capacity?.cpu));
 };
 
 /**

@@ -2,9 +2,10 @@
 // until it is gone, so a full quota delays its replacement, and one that was lowered since refuses
 // it.
 
+import { quantityValue } from '../../../../api/quantity.ts';
 import type { Container, ResourceQuota } from '../../../../api/workloads.ts';
 import type { Check, Found } from '../finding.ts';
-import { amountsOf, printQuantity, quantity } from '../quantity.ts';
+import { amountsOf, printQuantity } from '../quantity.ts';
 import type { MovedPod, View } from '../view.ts';
 import { byOwner, kubectl, ownerObject, whenDrained } from './parts.ts';
 
@@ -28,8 +29,8 @@ const quotaFound = (view: View, quota: ResourceQuota): readonly Found[] => {
   return Object.entries(quota.status?.hard ?? {}).flatMap(([key, value]) => {
     const resource = resourceOf(key);
     if (resource === undefined) return [];
-    const hard = quantity(value);
-    const used = quantity(quota.status?.used?.[key]);
+    const hard = quantityValue(value);
+    const used = quantityValue(quota.status?.used?.[key]);
     const most = pods.reduce((all, { asks }) => Math.max(all, asks[resource] ?? 0), 0);
     if (most === 0 || used + most <= hard) return [];
     const isOver = used > hard;

@@ -1,7 +1,8 @@
 // Required anti-affinity and DoNotSchedule spread while nodes are replaced: a replacement must find
 // a place of its own beside the pods that still run, which takes new nodes before old ones go.
+
+import { selectorMatches } from '../../../../api/selectors.ts';
 import type { PodAffinityTerm, TopologySpread } from '../../../../api/workloads.ts';
-import { selectorMatches } from '../../../drain/index.ts';
 import type { Check, Found } from '../finding.ts';
 import type { MovedPod, View } from '../view.ts';
 import { byOwner, kubectl, ownerObject, plural, whenDrained } from './parts.ts';

@@ -1,8 +1,8 @@
 // Admission webhooks that fail closed on pods, evictions or nodes, and whose servers are moved by
 // this very update: while none of them answers, nothing is created, not even their own replacement.
 
+import { selectorMatches } from '../../../../api/selectors.ts';
 import type { WebhookConfiguration } from '../../../../api/workloads.ts';
-import { selectorMatches } from '../../../drain/index.ts';
 import type { Check, Found } from '../finding.ts';
 import type { View } from '../view.ts';
 import { kubectl, shortName } from './parts.ts';

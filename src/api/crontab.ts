@@ -1,6 +1,5 @@
 // Times of a crontab line, five fields: POSIX' rules, and the common ones beside them (steps,
-// names, 7 for Sunday). Knows wall clocks without zone or date arithmetic; what a time is in the
-// world is zone.ts'. Pure.
+// names, 7 for Sunday). Knows wall clocks without zone or date arithmetic. Pure.
 
 export interface Cron {
   readonly minutes: readonly number[];
@@ -117,7 +116,7 @@ export interface CivilDay {
 
 export const isDayOf = (
   cron: Cron,
-  { month: inMonth, day: date, weekday: of }: CivilDay,
+  { month: inMonth, day: date, weekday: of }: Omit<CivilDay, 'year'>,
 ): boolean => {
   if (!cron.months.has(inMonth)) return false;
   const [isDate, isWeekday] = [cron.days.has(date), cron.weekdays.has(of)];

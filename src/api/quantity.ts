@@ -1,5 +1,6 @@
-// Resource quantities: parsing and the canonical text that the API server stores (apimachinery's
-// api/resource). `0.5` becomes `500m`, `1024Mi` becomes `1Gi`. Exact: integers only, no floats.
+// Resource quantities: parsing, their value as a number, and the canonical text that the API server
+// stores (apimachinery's api/resource). `0.5` becomes `500m`, `1024Mi` becomes `1Gi`. Parsing and
+// printing are exact: integers only, no floats.
 
 const PATTERN = /^([+-]?)(\d*)(?:\.(\d*))?([eEinumkKMGTP]*[-+]?\d*)$/;
 const DECIMAL: readonly (readonly [string, number])[] = [
@@ -101,3 +102,11 @@ export function canonicalQuantity(text: string): string | undefined {
   const quantity = parseQuantity(text);
   return quantity === undefined ? undefined : printQuantity(quantity);
 }
+
+/** '250m' -> 0.25, '70Mi' -> 73400320. A text that is not a quantity is 0, and so is an absent one. */
+export const quantityValue = (value: string | number | undefined): number => {
+  if (value === undefined) return 0;
+  if (typeof value === 'number') return value;
+  const nanos = parseQuantity(value)?.nanos ?? 0n;
+  return Number(nanos / ONE) + Number(nanos % ONE) / 1e9;
+};
