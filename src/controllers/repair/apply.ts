@@ -8,7 +8,7 @@ import type { RepairPlan, RepairStep } from '../../core/repair/index.ts';
 import { KubeError } from '../../ports/index.ts';
 import { describeError, mergePatchBetween } from '../../runtime/index.ts';
 import { recordCause, withdrawCause } from '../causes.ts';
-import type { RepairDeps } from './controller.ts';
+import type { RepairDeps } from './deps.ts';
 import { eventOf, journalRepair } from './events.ts';
 
 type StepOf<Kind extends RepairStep['kind']> = Extract<RepairStep, { readonly kind: Kind }>;

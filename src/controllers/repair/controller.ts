@@ -2,28 +2,16 @@
 // writes its NodeRepairs and records causes on NodeDisruptions. It drains, reboots and terminates
 // nothing.
 import { type EpochMs, epochMs } from '../../api/brand.ts';
-import type { NodeDisruption } from '../../api/disruption.ts';
 import { jsonEqual } from '../../api/json.ts';
 import type { Node } from '../../api/kube.ts';
 import type { NodeRepair } from '../../api/node-repair.ts';
 import { autoScalingGroupNameOf, type NodeGroup } from '../../api/nodegroup.ts';
 import { decideRepairs, repairModeOf } from '../../core/repair/index.ts';
-import {
-  type Change,
-  type Informer,
-  NotLeader,
-  type PassResult,
-  WorkQueue,
-} from '../../runtime/index.ts';
-import type { BaseDeps } from '../base-deps.ts';
+import { type Change, NotLeader, type PassResult, WorkQueue } from '../../runtime/index.ts';
 import { GroupDirectory } from '../group-directory.ts';
 import { Applier } from './apply.ts';
+import type { RepairDeps } from './deps.ts';
 import { Observer } from './observe.ts';
-
-export interface RepairDeps extends BaseDeps {
-  readonly disruptions: Informer<NodeDisruption>;
-  readonly repairs: Informer<NodeRepair>;
-}
 
 /** Nodes fall ill in flocks: gathered into one pass. */
 const gatherMs = 1_000;

@@ -10,7 +10,7 @@ import { isMember, type RepairObservation, repairObservation } from '../../core/
 import { CloudError } from '../../ports/index.ts';
 import { type Change, describeError } from '../../runtime/index.ts';
 import { nodeOfInstance } from '../informers.ts';
-import type { RepairDeps } from './controller.ts';
+import type { RepairDeps } from './deps.ts';
 
 /** EC2 runs its status checks every minute. */
 const checksKeptMs = 60_000;

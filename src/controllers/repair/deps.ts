@@ -1,0 +1,10 @@
+// What the repair controller works with. No behaviour.
+import type { NodeDisruption } from '../../api/disruption.ts';
+import type { NodeRepair } from '../../api/node-repair.ts';
+import type { Informer } from '../../runtime/index.ts';
+import type { BaseDeps } from '../base-deps.ts';
+
+export interface RepairDeps extends BaseDeps {
+  readonly disruptions: Informer<NodeDisruption>;
+  readonly repairs: Informer<NodeRepair>;
+}
