@@ -1,5 +1,5 @@
-// IP addresses and networks (CIDR): read from text as Go's netip does, which nodeadm and the kubelet
-// go by (no leading zeros, no zone), and as numbers. Never asks a resolver.
+// IP addresses and networks (CIDR): read from text as Go's netip does, which nodeadm and the
+// kubelet go by (no leading zeros, no zone), and as numbers. Never asks a resolver.
 
 export interface Address {
   readonly version: 4 | 6;

@@ -103,7 +103,7 @@ export function canonicalQuantity(text: string): string | undefined {
   return quantity === undefined ? undefined : printQuantity(quantity);
 }
 
-/** '250m' -> 0.25, '70Mi' -> 73400320. A text that is not a quantity is 0, and so is an absent one. */
+/** '250m' -> 0.25, '70Mi' -> 73400320. What is absent or not a quantity is 0. */
 export const quantityValue = (value: string | number | undefined): number => {
   if (value === undefined) return 0;
   if (typeof value === 'number') return value;
