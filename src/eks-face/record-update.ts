@@ -1,8 +1,10 @@
 // How an update that is asked for through EKS becomes a NodeGroupUpdate: one at a time per group,
 // and one per request, whose token gives the object its name. What it changes is decided by its
 // operation.
+
 import type { JsonObject } from '../api/json.ts';
 import { resourceTypes } from '../api/kube.ts';
+import { newUpdate } from '../api/new-update.ts';
 import type { NodeGroup } from '../api/nodegroup.ts';
 import {
   type NodeGroupUpdate,
@@ -63,19 +65,13 @@ const objectOf = (
   { metadata }: NodeGroup,
   id: { readonly name: string; readonly digest: string },
   spec: Omit<NodeGroupUpdateSpec, 'nodeGroup'>,
-): JsonObject => {
-  const owner = { kind: 'NodeGroup', name: metadata.name, uid: metadata.uid };
-  return {
-    apiVersion: 'drover.dev/v1alpha1',
-    kind: 'NodeGroupUpdate',
-    metadata: {
-      name: id.name,
-      annotations: { [requestAnnotation]: id.digest },
-      ownerReferences: [{ apiVersion: 'drover.dev/v1alpha1', ...owner }],
-    },
-    spec: JSON.parse(JSON.stringify({ nodeGroup: metadata.name, ...spec })) as JsonObject,
-  };
-};
+): JsonObject =>
+  newUpdate({
+    name: id.name,
+    owner: metadata,
+    annotations: { [requestAnnotation]: id.digest },
+    spec: { nodeGroup: metadata.name, ...spec },
+  });
 
 /** Throws ResourceInUseException while another update is in progress. */
 export const recordUpdate = async (

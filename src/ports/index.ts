@@ -6,6 +6,7 @@ export * from './cloud-access.ts';
 export * from './host.ts';
 export * from './http.ts';
 export { lookAtJoinNetwork } from './join-network.ts';
+export { readNodeRoles, readUserData } from './join-reads.ts';
 export * from './journal.ts';
 export * from './kube.ts';
 export * from './kube-status.ts';

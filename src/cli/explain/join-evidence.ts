@@ -5,7 +5,7 @@ import { type EpochMs, instanceIdOfProviderId, parseTime } from '../../api/brand
 import type { ClusterAccess, ScalingGroup } from '../../api/cloud.ts';
 import { isReady } from '../../api/conditions.ts';
 import { defined } from '../../api/defined.ts';
-import { type KubeObject, type Node, resourceTypes } from '../../api/kube.ts';
+import { type Node, resourceTypes } from '../../api/kube.ts';
 import { autoScalingGroupNameOf, type NodeGroup } from '../../api/nodegroup.ts';
 import type {
   GroupUserDataInForce,
@@ -14,7 +14,7 @@ import type {
   RoleMap,
 } from '../../core/explain/index.ts';
 import { joinTimeoutMs, launchIssues } from '../../core/nodegroup/index.ts';
-import { type AwsAuthData, familyCalled } from '../../formats/index.ts';
+import { familyCalled } from '../../formats/index.ts';
 import {
   type CloudApi,
   CloudError,
@@ -23,6 +23,8 @@ import {
   listNodeGroups,
   lookAtJoinNetwork,
   orUnknown,
+  readNodeRoles,
+  readUserData,
 } from '../../ports/index.ts';
 import { CommandError, exitCodes } from '../context.ts';
 import { holdingLines } from '../nodegroup/deleting.ts';
@@ -135,22 +137,12 @@ export const groupNameOf = async (
   return stack?.tags[nameTag];
 };
 
-interface ConfigMap extends KubeObject {
-  readonly data?: AwsAuthData;
-}
-
 const rolesOf = async (
   kube: KubeApi,
   describe: Promise<ClusterAccess | undefined>,
 ): Promise<RoleMap> => {
   try {
-    const access = await describe;
-    if (access?.authenticationMode === 'API') return { kind: 'unused' };
-    const where = { namespace: 'kube-system', name: 'aws-auth' };
-    const found = await kube.get<ConfigMap>(resourceTypes.configmaps, where);
-    if (found.kind === 'found') return { kind: 'map', data: found.object.data ?? {} };
-    // kubeadm's and kOps' nodes join by other means.
-    return access === undefined ? { kind: 'unused' } : { kind: 'absent' };
+    return await readNodeRoles(kube, describe);
   } catch (error) {
     if (!(error instanceof KubeError) && !(error instanceof CloudError)) throw error;
     return { kind: 'unknown', why: `kube-system/aws-auth was not read: ${error.message}` };
@@ -160,22 +152,19 @@ const rolesOf = async (
 const userDataOf = async (
   cloud: CloudApi,
   group: JoiningGroup,
-  { launchTemplate }: ScalingGroup,
+  scaling: ScalingGroup,
 ): Promise<GroupUserDataInForce | undefined> => {
-  if (launchTemplate === undefined) return undefined;
-  const { id, version } = launchTemplate;
-  const { data } = (await cloud.findLaunchTemplate({ id, version })) ?? {};
-  if (typeof data?.UserData !== 'string') return undefined;
+  const read = await readUserData(cloud, scaling);
   const { amiType, hasOwnImage, version: kubernetesVersion, instanceTypes } = group;
-  const type = typeof data.InstanceType === 'string' ? data.InstanceType : instanceTypes[0];
-  return {
-    base64: data.UserData,
-    template: `${id} version ${version}`,
-    family: amiType === undefined ? undefined : familyCalled(amiType),
-    hasOwnImage,
-    kubernetesVersion,
-    instanceType: type,
-  };
+  return (
+    read && {
+      ...read,
+      family: amiType === undefined ? undefined : familyCalled(amiType),
+      hasOwnImage,
+      kubernetesVersion,
+      instanceType: read.instanceType ?? instanceTypes[0],
+    }
+  );
 };
 
 const notReadyOf = ({ status }: Node): string | undefined => {

@@ -1,8 +1,10 @@
 // A version update as an object, after what cannot be has been refused in EKS' words. The strategy
 // is the group's own; who carries it out is the controller.
+
 import { defined } from '../../api/defined.ts';
-import { isObject, type JsonObject } from '../../api/json.ts';
+import { isObject } from '../../api/json.ts';
 import { resourceTypes } from '../../api/kube.ts';
+import { newUpdate } from '../../api/new-update.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import type {
   NodeGroupChange,
@@ -200,15 +202,7 @@ export const requestUpdate = async (
     );
   }
   const type = resourceTypes.nodegroupupdates;
-  const object: JsonObject = {
-    apiVersion: 'drover.dev/v1alpha1',
-    kind: 'NodeGroupUpdate',
-    metadata: {
-      name: id,
-      ownerReferences: [{ apiVersion: 'drover.dev/v1alpha1', kind: 'NodeGroup', name, uid }],
-    },
-    spec: JSON.parse(JSON.stringify(spec)) as JsonObject,
-  };
+  const object = newUpdate({ name: id, owner: { name, uid }, spec });
   try {
     return await kube.create<NodeGroupUpdate>(type, object, dryRun ? { dryRun } : {});
   } catch (error) {

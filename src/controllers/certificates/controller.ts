@@ -1,10 +1,10 @@
 // Approves certificate requests of kubelets whose names and addresses are those of their instance
 // by the cloud's record. Off unless asked for: on EKS the platform does it. Never denies, never
 // signs.
+
 import { type EpochMs, epochMs, formatKubeTime, instanceIdOfProviderId } from '../../api/brand.ts';
 import type { CloudInstance } from '../../api/cloud.ts';
 import { type Node, resourceTypes } from '../../api/kube.ts';
-import type { NodeGroup } from '../../api/nodegroup.ts';
 import {
   approvalWindowMs,
   decideCertificate,
@@ -13,8 +13,8 @@ import {
   type RequestFacts,
   type WaitingReason,
 } from '../../core/identity/index.ts';
-import type { Clock, CloudApi, Journal, KubeApi, Log, Random } from '../../ports/index.ts';
 import { Informer, WorkQueue } from '../../runtime/index.ts';
+import type { BaseDeps } from '../base-deps.ts';
 import { GroupDirectory } from '../group-directory.ts';
 import { slim } from '../informers.ts';
 import { journalApproval, tellWaiting } from './events.ts';
@@ -26,17 +26,6 @@ import {
   readRequest,
   type SigningRequest,
 } from './requests.ts';
-
-export interface CertificateDeps {
-  readonly kube: KubeApi;
-  readonly cloud: CloudApi;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-  readonly journal: Journal;
-  readonly nodes: Informer<Node>;
-  readonly nodeGroups: Informer<NodeGroup>;
-}
 
 const type = resourceTypes.certificatesigningrequests;
 /**
@@ -58,7 +47,7 @@ const atOnce = 4;
 const byOwner = 'owner';
 
 export const createCertificateController = (
-  deps: CertificateDeps,
+  deps: BaseDeps,
 ): { run(signal: AbortSignal): Promise<void> } => {
   const approver = new Approver(deps);
   return { run: (signal) => approver.run(signal) };
@@ -77,12 +66,12 @@ const recordOf = (instance: CloudInstance): InstanceRecord => {
 };
 
 class Approver {
-  readonly #deps: CertificateDeps;
+  readonly #deps: BaseDeps;
   readonly #requests: Informer<SigningRequest>;
   readonly #directory: GroupDirectory;
   readonly #queue: WorkQueue<string>;
 
-  constructor(deps: CertificateDeps) {
+  constructor(deps: BaseDeps) {
     this.#deps = deps;
     this.#directory = new GroupDirectory(deps);
     this.#requests = new Informer<SigningRequest>({

@@ -2,23 +2,15 @@
 // informers; it reads no clock, no environment and no other controller.
 import type { DurationMs } from '../../api/brand.ts';
 import type { NodeDisruption } from '../../api/disruption.ts';
-import type { Node } from '../../api/kube.ts';
-import type { NodeGroup } from '../../api/nodegroup.ts';
 import type { Limits } from '../../core/drain/index.ts';
 import type { Compat } from '../../core/termination/index.ts';
-import type { Clock, CloudApi, Journal, KubeApi, Log, Random } from '../../ports/index.ts';
+import type { CloudApi } from '../../ports/index.ts';
 import type { Informer } from '../../runtime/index.ts';
+import type { BaseDeps } from '../base-deps.ts';
 
-export interface DisruptionDeps {
-  readonly kube: KubeApi;
+export interface DisruptionDeps extends Omit<BaseDeps, 'cloud'> {
   /** Absent where there is no cloud: hooks cannot be served then, instances count as alive. */
   readonly cloud?: CloudApi;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-  readonly journal: Journal;
-  readonly nodes: Informer<Node>;
-  readonly nodeGroups: Informer<NodeGroup>;
   readonly disruptions: Informer<NodeDisruption>;
   readonly compat: Compat;
   /** For causes without a deadline of their own; default 15 minutes, as EKS. */

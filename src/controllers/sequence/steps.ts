@@ -1,9 +1,11 @@
 // The steps of an update sequence: marks set and taken off, updates created, paused and stopped,
 // the finalizer. Each is safe to repeat, and asks just before its effect who leads; decides
 // nothing.
+
 import { defined } from '../../api/defined.ts';
 import type { JsonObject } from '../../api/json.ts';
 import { type ResourceType, resourceTypes } from '../../api/kube.ts';
+import { newUpdate } from '../../api/new-update.ts';
 import {
   awaitingTaint,
   type NodeGroupUpdateSequence,
@@ -127,27 +129,20 @@ const begin = async (
   if (owner === undefined) return;
   const { force, strategy, policies } = spec;
   const change = group.target ?? spec.target ?? {};
-  const apiVersion = 'drover.dev/v1alpha1';
-  const { name, uid } = owner.metadata;
-  const whole = {
-    nodeGroup: group.name,
-    type: 'VersionUpdate',
-    action: 'Update',
-    reason: `sequence ${metadata.name}`,
-    params: versionParams(change),
-    change,
-    ...defined({ force, strategy, policies }),
-  };
-  const object: JsonObject = {
-    apiVersion,
-    kind: 'NodeGroupUpdate',
-    metadata: {
-      name: update,
-      ownerReferences: [{ apiVersion, kind: 'NodeGroup', name, uid }],
-      annotations: { [sequenceAnnotation]: metadata.name },
+  const object = newUpdate({
+    name: update,
+    owner: owner.metadata,
+    annotations: { [sequenceAnnotation]: metadata.name },
+    spec: {
+      nodeGroup: group.name,
+      type: 'VersionUpdate',
+      action: 'Update',
+      reason: `sequence ${metadata.name}`,
+      params: versionParams(change),
+      change,
+      ...defined({ force, strategy, policies }),
     },
-    spec: JSON.parse(JSON.stringify(whole)) as JsonObject,
-  };
+  });
   try {
     const made = await deps.kube.create(nodegroupupdates, object, { signal });
     await deps.updates.observedAtLeast(made.metadata.resourceVersion, signal);

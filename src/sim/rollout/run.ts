@@ -14,6 +14,7 @@ import { microsPerSecond, Tables } from '../../../world/kernel/index.ts';
 import { type EpochMs, parseTime } from '../../api/brand.ts';
 import { defined } from '../../api/defined.ts';
 import { type JsonObject, objectOr } from '../../api/json.ts';
+import { newUpdate } from '../../api/new-update.ts';
 import type {
   NodeGroupUpdate,
   NodeGroupUpdateSpec,
@@ -263,7 +264,7 @@ class Rollout {
     const { strategy, asked = {}, updateConfig } = this.#options;
     const spec = {
       nodeGroup: rolloutGroup,
-      type: 'VersionUpdate',
+      type: 'VersionUpdate' as const,
       strategy,
       // What it takes by itself: a soak is as long as somebody likes.
       ...(strategy === 'BLUE_GREEN' && updateConfig?.blueGreen === undefined
@@ -273,14 +274,7 @@ class Rollout {
       change: {},
       ...asked,
     };
-    this.#must(
-      this.#user().create(updates, undefined, {
-        apiVersion: 'drover.dev/v1alpha1',
-        kind: 'NodeGroupUpdate',
-        metadata: { name: 'update' },
-        spec: JSON.parse(JSON.stringify(spec)) as JsonObject,
-      }),
-    );
+    this.#must(this.#user().create(updates, undefined, newUpdate({ name: 'update', spec })));
   }
 
   async run(): Promise<RolloutOutcome> {

@@ -5,8 +5,8 @@
 import { formatTime } from '../../../api/brand.ts';
 import type { ScalingGroup } from '../../../api/cloud.ts';
 import { defined } from '../../../api/defined.ts';
-import type { JsonObject } from '../../../api/json.ts';
 import { resourceTypes } from '../../../api/kube.ts';
+import { newUpdate } from '../../../api/new-update.ts';
 import type { NodeGroup, UpdateNote } from '../../../api/nodegroup.ts';
 import {
   type NodeGroupUpdate,
@@ -45,17 +45,12 @@ const reviveLost = async (
 ): Promise<void> => {
   const { updating } = status ?? {};
   if (updating === undefined || isThere(deps, updating.name)) return;
-  const apiVersion = 'drover.dev/v1alpha1';
-  const owner = { apiVersion, kind: 'NodeGroup', name: metadata.name, uid: metadata.uid };
-  const object: JsonObject = {
-    apiVersion,
-    kind: 'NodeGroupUpdate',
-    metadata: {
-      name: updating.name,
-      ownerReferences: [owner],
-      ...(updating.turn === undefined ? {} : { annotations: { [turnAnnotation]: updating.turn } }),
-      finalizers: [updateFinalizer],
-    },
+  const { turn } = updating;
+  const object = newUpdate({
+    name: updating.name,
+    owner: metadata,
+    ...(turn === undefined ? {} : { annotations: { [turnAnnotation]: turn } }),
+    finalizers: [updateFinalizer],
     spec: {
       nodeGroup: metadata.name,
       type: 'VersionUpdate',
@@ -64,7 +59,7 @@ const reviveLost = async (
       strategy: updating.strategy,
       abort: 'Stop',
     },
-  };
+  });
   try {
     const made = await deps.kube.create(resourceTypes.nodegroupupdates, object, { signal });
     await deps.updates.observedAtLeast(made.metadata.resourceVersion, signal);

@@ -3,8 +3,8 @@
 
 import type { ScalingGroup } from '../../../api/cloud.ts';
 import { defined } from '../../../api/defined.ts';
-import type { JsonObject } from '../../../api/json.ts';
 import { resourceTypes } from '../../../api/kube.ts';
+import { newUpdate } from '../../../api/new-update.ts';
 import type { NodeGroup, NodeGroupStatus } from '../../../api/nodegroup.ts';
 import {
   byGenerationAnnotation,
@@ -123,15 +123,12 @@ const createVersionUpdate = async (
   { name, spec, annotations, signal }: NewUpdate,
 ): Promise<void> => {
   const params = versionParams(spec.change);
-  const apiVersion = 'drover.dev/v1alpha1';
-  const owner = { apiVersion, kind: 'NodeGroup', name: group.name, uid: group.uid };
-  const whole = { nodeGroup: group.name, type: 'VersionUpdate', params, ...spec };
-  const object: JsonObject = {
-    apiVersion,
-    kind: 'NodeGroupUpdate',
-    metadata: { name, ownerReferences: [owner], annotations: { ...annotations } },
-    spec: JSON.parse(JSON.stringify(whole)) as JsonObject,
-  };
+  const object = newUpdate({
+    name,
+    owner: group,
+    annotations: { ...annotations },
+    spec: { nodeGroup: group.name, type: 'VersionUpdate', params, ...spec },
+  });
   try {
     await deps.kube.create(resourceTypes.nodegroupupdates, object, { signal });
   } catch (error) {
