@@ -1,5 +1,5 @@
-// The NodeGroupUpdate object that asks for an update, as it is sent to the API server. Every process
-// that asks for one makes it here. Decides nothing.
+// The NodeGroupUpdate object that asks for an update, as it is sent to the API server. Every
+// process that asks for one makes it here. Decides nothing.
 import { defined } from './defined.ts';
 import type { JsonObject } from './json.ts';
 import type { ObjectMeta } from './kube.ts';

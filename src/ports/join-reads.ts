@@ -1,5 +1,5 @@
-// What the command line and the controller read before they say why nodes do not join: aws-auth, and
-// the user data that a launch template starts instances with. Throws the ports' errors.
+// What the command line and the controller read before they say why nodes do not join: aws-auth,
+// and the user data that a launch template starts instances with. Throws the ports' errors.
 import type { ClusterAccess, ScalingGroup } from '../api/cloud.ts';
 import { type KubeObject, resourceTypes } from '../api/kube.ts';
 import type { CloudApi } from './cloud.ts';
