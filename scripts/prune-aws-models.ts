@@ -25,7 +25,8 @@ const KEEP: Readonly<Record<string, typeof ALL | readonly string[]>> = {
     ...['CreateStack', 'UpdateStack', 'DeleteStack', 'DescribeStacks', 'ListStacks'],
     ...['DescribeStackEvents', 'DescribeStackResource', 'DescribeStackResources'],
     ...['ListStackResources', 'GetTemplate', 'GetTemplateSummary', 'ValidateTemplate'],
-    ...['ListExports', 'UpdateTerminationProtection'],
+    ...['ListExports', 'UpdateTerminationProtection', 'CreateChangeSet', 'DescribeChangeSet'],
+    ...['ExecuteChangeSet', 'DeleteChangeSet', 'ListChangeSets'],
   ],
   cloudtrail: ['LookupEvents', 'DescribeTrails', 'ListTrails', 'GetTrailStatus'],
   events: [

@@ -16,6 +16,7 @@ import { warmPoolHandlers } from './autoscaling/warm-pool-handlers.ts';
 import { ServiceCalls } from './calls.ts';
 import {
   buildStacks,
+  type ChangeSets,
   type StackEngine,
   type StackLookups,
   type Stacks,
@@ -103,6 +104,7 @@ export interface AwsParts {
   readonly stacks: Stacks;
   readonly stackEngine: StackEngine;
   readonly stackUpdates: StackUpdates;
+  readonly changeSets: ChangeSets;
   readonly lookups: StackLookups;
   readonly clusters: Clusters;
   readonly entries: AccessEntries;

@@ -3,37 +3,29 @@
 import { objectOr } from '../../../src/api/json.ts';
 import {
   type AwsInput,
-  notImplemented,
   optionalFlag,
   optionalText,
-  structures,
   text,
   texts,
 } from '../../../src/aws-wire/index.ts';
-import type { Images } from '../ec2/images.ts';
-import { tagsOf } from '../filters.ts';
-import { refuse, type ServiceHandlers, sentence, validationError } from '../scope.ts';
-import type { StackEngine } from './engine.ts';
-import { evaluateText, importsIn } from './intrinsics.ts';
-import type { StackLookups } from './lookups.ts';
-import type { OnFailure, StackRow } from './rows.ts';
-import type { Stacks } from './store.ts';
+import { type ServiceHandlers, sentence, validationError } from '../scope.ts';
+import type { ChangeSets } from './change-sets.ts';
 import {
-  checkCapabilities,
-  conditionsOf,
-  parametersOf,
-  readTemplate,
-  resourcesOf,
-  type TemplateResource,
-} from './template.ts';
+  bodyOf,
+  newNameOf,
+  newStack,
+  onFailureOf,
+  plannedOf,
+  type RequestParts,
+  readRequest,
+  refuseKeptFailure,
+} from './requests.ts';
+import { readTemplate, resourcesOf } from './template.ts';
 import type { StackUpdates } from './updates.ts';
 
-export interface StackParts {
-  readonly stacks: Stacks;
-  readonly stackEngine: StackEngine;
+export interface StackParts extends RequestParts {
   readonly stackUpdates: StackUpdates;
-  readonly lookups: StackLookups;
-  readonly images: Images;
+  readonly changeSets: ChangeSets;
 }
 
 export const stackChangeHandlers = (parts: StackParts): ServiceHandlers => ({
@@ -82,15 +74,6 @@ export const stackChangeHandlers = (parts: StackParts): ServiceHandlers => ({
 const optionalString = (value: unknown): string | undefined =>
   value === undefined || value === null ? undefined : String(value);
 
-const bodyOf = (input: AwsInput): string => {
-  const body = optionalText(input, 'TemplateBody');
-  if (body !== undefined) return body;
-  if (optionalText(input, 'TemplateURL') !== undefined) {
-    throw validationError("TemplateURL is not supported by Drover's world: pass TemplateBody");
-  }
-  throw validationError('Either Template URL or Template Body must be specified.');
-};
-
 const summaryOf = ({ stackEngine }: StackParts, body: string) => {
   const template = readTemplate(body);
   const resources = resourcesOf(template, (type) => Object.hasOwn(stackEngine.types, type));
@@ -99,143 +82,34 @@ const summaryOf = ({ stackEngine }: StackParts, body: string) => {
   return { template, types, capabilities: hasIam ? ['CAPABILITY_IAM'] : [] };
 };
 
-const readParameters = (input: AwsInput, previous?: StackRow): Readonly<Record<string, string>> =>
-  Object.fromEntries(
-    structures(input, 'Parameters').map((one) => {
-      const key = text(one, 'ParameterKey');
-      const kept = optionalFlag(one, 'UsePreviousValue') ? previous?.parameters[key] : undefined;
-      return [key, kept ?? optionalText(one, 'ParameterValue') ?? ''];
-    }),
-  );
-
-const onFailureOf = (input: AwsInput): OnFailure => {
-  const given = optionalText(input, 'OnFailure');
-  const disabled = optionalFlag(input, 'DisableRollback');
-  if (given !== undefined && disabled !== undefined) {
-    throw validationError('Either DisableRollback or OnFailure can be specified, not both.');
-  }
-  if (given === 'DELETE' || given === 'DO_NOTHING') return given;
-  return disabled === true ? 'DO_NOTHING' : 'ROLLBACK';
-};
-
-/** What would change behaviour that the world does not have is refused, never ignored. */
-const unsupported = [
-  'NotificationARNs',
-  'StackPolicyBody',
-  'StackPolicyURL',
-  'RollbackConfiguration',
-];
-
 const createStack = (parts: StackParts, input: AwsInput) => {
-  const { stacks, stackEngine, images } = parts;
-  const name = checkedName(stacks, input);
-  const body = bodyOf(input);
-  const template = readTemplate(body);
-  const all = resourcesOf(template, (type) => Object.hasOwn(stackEngine.types, type));
-  const capabilities = texts(input, 'Capabilities');
-  checkCapabilities(all, capabilities);
-  const published = (parameter: string): string | undefined =>
-    images.parameters().find((one) => one.name === parameter)?.value;
-  const row: StackRow = {
-    id: stacks.newId(name),
-    name,
-    description: optionalString(template.Description) ?? '',
-    createdAt: stacks.scope.now(),
+  const { stacks, stackEngine } = parts;
+  const name = newNameOf(stacks, input);
+  const row = newStack(stacks, name, readRequest(parts, input), {
     status: 'CREATE_IN_PROGRESS',
-    reason: 'User Initiated',
-    tags: tagsOf(input),
-    capabilities,
     onFailure: onFailureOf(input),
     isProtected: optionalFlag(input, 'EnableTerminationProtection') ?? false,
-    parameters: parametersOf(template, readParameters(input), { published }),
-    template,
-    body,
-    outputs: [],
-    resources: [],
-    imports: [],
-  };
-  stackEngine.begin({ ...row, ...plannedOf(parts, row, all) });
+  });
+  stackEngine.begin({ ...row, ...plannedOf(parts, row) });
   return { StackId: row.id };
 };
 
 const updateStack = (parts: StackParts, input: AwsInput) => {
-  const { stacks, stackEngine, stackUpdates, images } = parts;
-  refuseUnsupported(input);
+  const { stacks, stackUpdates, changeSets } = parts;
+  refuseKeptFailure(input);
   const stack = stacks.need(text(input, 'StackName'));
-  const keeps = optionalFlag(input, 'UsePreviousTemplate') ?? false;
-  const body = keeps ? stack.body : bodyOf(input);
-  if (stack.body === '') {
-    throw notImplemented(`Changing a stack that the world began with (${stack.name})`);
-  }
-  const template = readTemplate(body);
-  const all = resourcesOf(template, (type) => Object.hasOwn(stackEngine.types, type));
-  checkCapabilities(all, texts(input, 'Capabilities'));
-  const published = (parameter: string): string | undefined =>
-    images.parameters().find((one) => one.name === parameter)?.value;
-  const parameters = parametersOf(template, readParameters(input, stack), { published });
-  const tags = structures(input, 'Tags').length > 0 ? tagsOf(input) : stack.tags;
-  const change = { template, body, parameters, tags };
-  const wanted = plannedOf(parts, { ...stack, ...change }, all).resources;
-  stackUpdates.begin(stack, change, wanted);
+  const request = readRequest(parts, input, stack);
+  stackUpdates.check(stack);
+  const { resources, imports } = plannedOf(parts, { ...stack, ...request });
+  const change = { ...request, imports };
+  const plan = stackUpdates.planOf(stack, change, resources);
+  if (plan.isEmpty) throw validationError('No updates are to be performed.');
+  stackUpdates.begin(stack, change, plan.changes);
+  changeSets.outdate(stack.id);
   return { StackId: stack.id };
 };
 
-const refuseUnsupported = (input: AwsInput): void => {
-  const foreign = unsupported.find((one) => input[one] !== undefined);
-  if (foreign === undefined) return;
-  throw validationError(`${foreign} is not supported by Drover's world`);
-};
-
-const checkedName = (stacks: Stacks, input: AwsInput): string => {
-  refuseUnsupported(input);
-  const name = text(input, 'StackName');
-  if (!/^[a-zA-Z][-a-zA-Z0-9]{0,127}$/.test(name)) {
-    throw validationError(
-      sentence(
-        `1 validation error detected: Value '${name}' at 'stackName' failed to satisfy`,
-        'constraint: Member must satisfy regular expression pattern: [a-zA-Z][-a-zA-Z0-9]*',
-      ),
-    );
-  }
-  if (stacks.find(name) !== undefined) {
-    throw refuse('AlreadyExistsException', `Stack [${name}] already exists`);
-  }
-  return name;
-};
-
-/** The resources whose conditions hold, not begun, and the imports that the template names. */
-const plannedOf = (
-  { stacks, lookups }: StackParts,
-  row: StackRow,
-  all: readonly TemplateResource[],
-): Pick<StackRow, 'resources' | 'imports'> => {
-  const lookup = lookups.of(row);
-  const condition = conditionsOf(row.template, lookup);
-  const wanted = all.filter((one) => one.condition === undefined || condition(one.condition));
-  const names = new Set(wanted.map((one) => one.logicalId));
-  const resources = wanted.map(({ logicalId, type, dependsOn }) => ({
-    logicalId,
-    physicalId: '',
-    type,
-    status: 'NOT_STARTED' as const,
-    updatedAt: stacks.scope.now(),
-    attributes: {},
-    properties: {},
-    dependsOn: dependsOn.filter((other) => names.has(other)),
-  }));
-  const imports = importsIn(row.template).flatMap((value) => {
-    try {
-      return evaluateText(value, { ...lookup, condition });
-    } catch {
-      // A name that depends on a resource: CloudFormation refuses these; here it fails the
-      // resource.
-      return [];
-    }
-  });
-  return { resources, imports };
-};
-
-const deleteStack = ({ stacks, stackEngine }: StackParts, input: AwsInput): void => {
+const deleteStack = ({ stacks, stackEngine, changeSets }: StackParts, input: AwsInput): void => {
   // A stack that is not there is deleted already (API reference): no error.
   const stack = stacks.find(text(input, 'StackName'));
   if (stack === undefined || stack.status === 'DELETE_COMPLETE') return;
@@ -271,4 +145,5 @@ const deleteStack = ({ stacks, stackEngine }: StackParts, input: AwsInput): void
     }
   }
   stackEngine.remove(stacks.need(stack.id), 'User Initiated');
+  changeSets.forget(stack.id);
 };

@@ -187,6 +187,7 @@ export class StackEngine {
         this.#moveResource(stack.id, logicalId, {
           attributes: {},
           ...made,
+          ...(type.kind === 'remote' ? { stackTags: stack.tags } : {}),
           properties,
           reason: 'Resource creation Initiated',
         });

@@ -7,6 +7,8 @@ import type { NetworkRecords } from '../ec2/network-records.ts';
 import type { Identity } from '../platform/identity.ts';
 import type { Scope, ServiceHandlers } from '../scope.ts';
 import { type StackParts, stackChangeHandlers } from './change-handlers.ts';
+import { changeSetHandlers } from './change-set-handlers.ts';
+import { ChangeSets } from './change-sets.ts';
 import { StackEngine } from './engine.ts';
 import { StackLookups } from './lookups.ts';
 import { stackReadHandlers } from './read-handlers.ts';
@@ -38,7 +40,8 @@ export const buildStacks = (parts: {
   return {
     stacks,
     lookups,
-    stackUpdates: new StackUpdates({ scope, stacks, lookups }, types),
+    changeSets: new ChangeSets(scope, stacks),
+    stackUpdates: new StackUpdates({ scope, stacks, calls, lookups }, types),
     stackEngine: new StackEngine({ scope, stacks, calls, lookups }, types),
   };
 };
@@ -46,10 +49,13 @@ export const buildStacks = (parts: {
 export const stackHandlers = (parts: StackParts): ServiceHandlers => ({
   ...stackReadHandlers(parts.stacks),
   ...stackChangeHandlers(parts),
+  ...changeSetHandlers(parts),
 });
 
+export type { ChangeSets } from './change-sets.ts';
 export type { StackEngine } from './engine.ts';
 export type { StackLookups } from './lookups.ts';
-export type { StandingResource } from './rows.ts';
+export { addStanding } from './standing.ts';
 export type { Stacks } from './store.ts';
+export { nodegroupAttributes } from './types/nodegroup.ts';
 export type { StackUpdates } from './updates.ts';

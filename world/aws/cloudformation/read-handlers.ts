@@ -85,7 +85,7 @@ export const stackReadHandlers = (stacks: Stacks): ServiceHandlers => ({
     };
   },
   GetTemplate: (input) => ({
-    TemplateBody: templateOf(stacks.need(optionalText(input, 'StackName') ?? '')),
+    TemplateBody: stacks.need(optionalText(input, 'StackName') ?? '').body,
     StagesAvailable: ['Original', 'Processed'],
   }),
 });
@@ -123,13 +123,14 @@ const deletionOf = (row: StackRow) =>
 const renderStack = (row: StackRow) => ({
   StackId: row.id,
   StackName: row.name,
-  Description: row.description,
+  Description: descriptionOf(row),
   Parameters: Object.entries(row.parameters).map(([ParameterKey, ParameterValue]) => ({
     ParameterKey,
     ParameterValue,
   })),
   CreationTime: row.createdAt,
   ...deletionOf(row),
+  ...(row.changeSetId === undefined ? {} : { ChangeSetId: row.changeSetId }),
   RollbackConfiguration: {},
   StackStatus: row.status,
   ...stackReasonOf(row),
@@ -149,7 +150,7 @@ const renderStack = (row: StackRow) => ({
 const renderSummary = (row: StackRow) => ({
   StackId: row.id,
   StackName: row.name,
-  TemplateDescription: row.description,
+  TemplateDescription: descriptionOf(row),
   CreationTime: row.createdAt,
   ...deletionOf(row),
   StackStatus: row.status,
@@ -181,28 +182,6 @@ const renderEvent = (row: StackEventRow) => ({
   ...defined({ ResourceProperties: row.properties }),
 });
 
-/** As given; of the stacks that a world begins with, what is recorded of them, values literal. */
-const templateOf = (stack: StackRow): string =>
-  stack.body !== ''
-    ? stack.body
-    : JSON.stringify({
-        AWSTemplateFormatVersion: '2010-09-09',
-        Description: stack.description,
-        Resources: Object.fromEntries(stack.resources.map(templateResource)),
-        ...templateOutputs(stack),
-      });
-
-const templateResource = ({ logicalId, type, properties }: StackResource) => {
-  const given = Object.keys(properties).length === 0 ? {} : { Properties: properties };
-  return [logicalId, { Type: type, ...given }];
-};
-
-/** The section may be absent but not empty. */
-const templateOutputs = ({ outputs }: StackRow) => {
-  if (outputs.length === 0) return {};
-  const entries = outputs.map(({ key, value, exportName }) => [
-    key,
-    { Value: value, ...(exportName === undefined ? {} : { Export: { Name: exportName } }) },
-  ]);
-  return { Outputs: Object.fromEntries(entries) };
-};
+/** Empty where the template has none. */
+const descriptionOf = ({ template }: StackRow): string =>
+  typeof template.Description === 'string' ? template.Description : '';

@@ -1,4 +1,4 @@
-// Rows of CloudFormation: stacks, their resources, their events. Types only.
+// Rows of CloudFormation: stacks, their resources, their events, their change sets. Types only.
 import type { JsonObject } from '../../../src/api/json.ts';
 import type { Tags } from '../filters.ts';
 
@@ -18,6 +18,8 @@ export type ResourceStatus =
 
 export type StackStatus =
   | Exclude<ResourceStatus, 'NOT_STARTED' | 'DELETE_SKIPPED' | 'UPDATE_FAILED'>
+  /** Made by a change set that nobody has executed: a name without resources. */
+  | 'REVIEW_IN_PROGRESS'
   | 'ROLLBACK_IN_PROGRESS'
   | 'ROLLBACK_COMPLETE'
   | 'ROLLBACK_FAILED'
@@ -39,16 +41,25 @@ export type StackResource = {
   readonly attributes: Readonly<Record<string, string>>;
   /** As sent to the service, once evaluated. */
   readonly properties: JsonObject;
+  /** The stack's tags as the service has them, of a resource that takes later ones too. */
+  readonly stackTags?: Tags;
+  /** A step of its update that the service has begun. */
+  readonly step?: ResourceStep;
   readonly dependsOn: readonly string[];
 };
 
-/** What a world's first stacks tell of a resource: it stands. */
-export type StandingResource = Pick<StackResource, 'logicalId' | 'physicalId' | 'type'> & {
-  /** Resources that it refers to, which go after it when the stack goes. */
-  readonly dependsOn?: readonly string[];
-  /** What its template says of it, where a client or its removal reads that. */
-  readonly properties?: JsonObject;
+export type ResourceStep = {
+  /** The call whose answer reports on it. */
+  readonly look: SavedCall;
+  /** What the resource has once the step has ended well. */
+  readonly result: StepResult;
 };
+export type SavedCall = {
+  readonly service: string;
+  readonly operation: string;
+  readonly input: JsonObject;
+};
+export type StepResult = Pick<StackResource, 'properties' | 'stackTags'>;
 
 export type StackOutput = {
   readonly key: string;
@@ -62,7 +73,6 @@ export type OnFailure = 'ROLLBACK' | 'DELETE' | 'DO_NOTHING';
 export type StackRow = {
   readonly id: string;
   readonly name: string;
-  readonly description: string;
   readonly createdAt: number;
   readonly deletedAt?: number;
   readonly status: StackStatus;
@@ -71,8 +81,10 @@ export type StackRow = {
   readonly capabilities: readonly string[];
   readonly onFailure: OnFailure;
   readonly isProtected: boolean;
+  /** The change set that made it, or that changed it last. */
+  readonly changeSetId?: string;
   readonly parameters: Readonly<Record<string, string>>;
-  /** As parsed; empty for the stacks that a world begins with. */
+  /** As parsed. */
   readonly template: JsonObject;
   /** As given. */
   readonly body: string;
@@ -81,7 +93,63 @@ export type StackRow = {
   /** Names of other stacks' exports that this one uses. */
   readonly imports: readonly string[];
   /** While it is changed in place: what to put back when that fails. */
-  readonly previous?: Pick<StackRow, 'template' | 'body' | 'parameters' | 'tags'>;
+  readonly previous?: StackChange;
+  /** Tells this change in place from every other. */
+  readonly updateToken?: string;
+};
+
+/** What a request may change in a stack. */
+export type StackChange = Pick<
+  StackRow,
+  'template' | 'body' | 'parameters' | 'tags' | 'capabilities' | 'imports'
+>;
+
+export type ChangeSetType = 'CREATE' | 'UPDATE';
+export type ExecutionStatus =
+  | 'UNAVAILABLE'
+  | 'AVAILABLE'
+  | 'EXECUTE_IN_PROGRESS'
+  | 'EXECUTE_COMPLETE'
+  | 'EXECUTE_FAILED'
+  | 'OBSOLETE';
+
+export type ChangeSetRow = {
+  readonly id: string;
+  readonly name: string;
+  readonly stackId: string;
+  readonly stackName: string;
+  readonly type: ChangeSetType;
+  readonly description?: string;
+  readonly createdAt: number;
+  readonly status: 'CREATE_COMPLETE' | 'FAILED';
+  readonly reason?: string;
+  readonly execution: ExecutionStatus;
+  readonly change: StackChange;
+  readonly onFailure: OnFailure;
+  readonly changes: readonly ResourceChange[];
+};
+
+/** What a change does to one resource. */
+export type ResourceChange = {
+  readonly action: 'Add' | 'Modify' | 'Remove';
+  readonly logicalId: string;
+  readonly physicalId: string;
+  readonly type: string;
+  readonly properties: readonly PropertyChange[];
+  /** The stack's tags on it change. */
+  readonly isRetagged: boolean;
+};
+
+export type PropertyChange = {
+  readonly name: string;
+  /**
+   * Always: the service takes another value only for a new resource. Conditionally: the world
+   * cannot tell.
+   */
+  readonly recreation: 'Never' | 'Conditionally' | 'Always';
+  readonly source: 'DirectModification' | 'ParameterReference' | 'ResourceAttribute';
+  /** The parameter, or the resource with its attribute, that brings it about. */
+  readonly cause?: string;
 };
 
 export type StackEventRow = {

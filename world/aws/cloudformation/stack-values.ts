@@ -50,6 +50,11 @@ export class StackValues {
     return isObject(value) ? value : {};
   }
 
+  value(stack: StackRow, raw: Json | undefined): Json | undefined {
+    return evaluate(raw, this.#lookup(stack));
+  }
+
+  /** Throws where another stack exports the name of one. */
   outputs(stack: StackRow): readonly StackOutput[] {
     const lookup = this.#lookup(stack);
     return Object.entries(objectOr(stack.template.Outputs)).flatMap(([key, value]) => {

@@ -5,8 +5,8 @@ import {
   eksctlManaged,
   eksctlSelfManaged,
 } from '../../../test/builders/world-aws-cloudformation-templates.ts';
+import { clusterStack, FakeNodegroups, live } from '../../../test/builders/world-aws-nodegroups.ts';
 import { Tables } from '../../kernel/index.ts';
-import type { ServiceCall } from '../calls.ts';
 
 const create = (world: TestWorld, template: unknown, more: object = {}): Answer =>
   world.call('cloudformation', 'CreateStack', {
@@ -39,57 +39,6 @@ const told = (world: TestWorld, name: string): string[] =>
     .toReversed();
 const subnetsOf = (world: TestWorld): string =>
   world.foundation.publicSubnets.map((one) => one.subnetId).join(',');
-
-/** A stack whose exports eksctl's templates import. */
-const clusterStack = (world: TestWorld): void => {
-  world.parts.stacks.add({
-    name: 'eksctl-c-cluster',
-    description: '',
-    tags: {},
-    outputs: { SubnetsPublic: subnetsOf(world), ClusterSecurityGroupId: 'sg-1', VPC: 'vpc-1' },
-    resources: [],
-  });
-};
-
-/** EKS' node groups as the port shows them, with whatever status the test sets. */
-class FakeNodegroups {
-  readonly calls: ServiceCall[] = [];
-  readonly found = new Map<string, Record<string, unknown>>();
-
-  answer = async (call: ServiceCall): Promise<unknown> => {
-    this.calls.push(call);
-    const { clusterName, nodegroupName } = call.input as Record<string, string>;
-    const name = `${clusterName}/${nodegroupName}`;
-    if (call.operation === 'CreateNodegroup') {
-      if (!this.found.has(name)) {
-        this.found.set(name, { clusterName, nodegroupName, status: 'CREATING' });
-      }
-      return { nodegroup: this.found.get(name) };
-    }
-    const found = this.found.get(name);
-    if (found === undefined) {
-      throw new AwsError({
-        code: 'ResourceNotFoundException',
-        message: `No node group found for name: ${nodegroupName}.`,
-        httpStatus: 404,
-      });
-    }
-    if (call.operation === 'DeleteNodegroup') found.status = 'DELETING';
-    return { nodegroup: found };
-  };
-
-  sent(operation: string): readonly ServiceCall[] {
-    return this.calls.filter((one) => one.operation === operation);
-  }
-}
-
-/** As `advance`, and lets answers of the port arrive in between. */
-const live = async (world: TestWorld, seconds: number): Promise<void> => {
-  for (let i = 0; i < seconds * 4; i++) {
-    world.advance(0.25);
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-};
 
 describe('a stack of eksctl for a self-managed group', () => {
   it('is made resource by resource in the order of what needs what', () => {

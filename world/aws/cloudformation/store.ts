@@ -1,28 +1,21 @@
 // The tables of CloudFormation with the look-ups that its parts need. Decides nothing.
 import { defined } from '../../../src/api/defined.ts';
 import { hexString, type Table } from '../../kernel/index.ts';
-import type { Tags } from '../filters.ts';
 import { isoMillis, type Scope, validationError } from '../scope.ts';
 import {
   type StackEventRow,
   type StackOutput,
   type StackResource,
   type StackRow,
-  type StandingResource,
   stackType,
 } from './rows.ts';
 
 export const component = 'aws.cloudformation';
 
-/** What everything else in a stack stands on, and what goes first when the stack goes. */
-const carriedTypes = new Set([
-  'AWS::AutoScaling::AutoScalingGroup',
-  'AWS::EKS::Nodegroup',
-  'AWS::EKS::Cluster',
-]);
-
 export class Stacks {
   readonly scope: Scope;
+  /** Told of each state of a stack. */
+  whenTold: (stack: StackRow) => void = () => {};
   readonly #rows: Table<StackRow>;
   readonly #events: Table<StackEventRow>;
   /** Derived: stack id -> keys of its events, oldest first. */
@@ -81,50 +74,6 @@ export class Stacks {
     return after;
   }
 
-  /** A stack that is complete from the start: what a world begins with. */
-  add(stack: {
-    readonly name: string;
-    readonly description: string;
-    readonly tags: Tags;
-    readonly outputs: Readonly<Record<string, string>>;
-    readonly resources: readonly StandingResource[];
-  }): StackRow {
-    const now = this.scope.now();
-    const carrying = stack.resources.filter((one) => !carriedTypes.has(one.type));
-    const row: StackRow = {
-      ...stack,
-      id: this.newId(stack.name),
-      createdAt: now,
-      status: 'CREATE_COMPLETE',
-      capabilities: ['CAPABILITY_IAM'],
-      onFailure: 'ROLLBACK',
-      isProtected: false,
-      parameters: {},
-      template: {},
-      body: '',
-      imports: [],
-      outputs: Object.entries(stack.outputs).map(([key, value]) => ({
-        key,
-        value,
-        exportName: `${stack.name}::${key}`,
-      })),
-      resources: stack.resources.map((one) => ({
-        ...one,
-        status: 'CREATE_COMPLETE',
-        updatedAt: now,
-        attributes: {},
-        properties: one.properties ?? {},
-        dependsOn: carriedTypes.has(one.type)
-          ? carrying.map(({ logicalId }) => logicalId)
-          : (one.dependsOn ?? []),
-      })),
-    };
-    this.#rows.put(row.id, row);
-    for (const resource of row.resources) this.tellResource(row, resource);
-    this.tellStack(row);
-    return row;
-  }
-
   exports(): readonly (StackOutput & { readonly stack: StackRow })[] {
     return this.live().flatMap((stack) =>
       stack.outputs
@@ -149,6 +98,7 @@ export class Stacks {
       status: stack.status,
       ...defined({ reason: stack.reason }),
     });
+    this.whenTold(stack);
   }
 
   tellResource(stack: StackRow, resource: StackResource): void {

@@ -43,7 +43,7 @@ export interface DemoContext {
 }
 
 export const component = 'aws.demo';
-const nodePolicies = [
+export const nodePolicies = [
   'AmazonEKSWorkerNodePolicy',
   'AmazonEKS_CNI_Policy',
   'AmazonEC2ContainerRegistryReadOnly',
@@ -153,6 +153,13 @@ export const stackTags = (context: DemoContext, group: DemoGroup) => ({
 
 export const propagated = (tags: Readonly<Record<string, string>>): readonly GroupTag[] =>
   Object.entries(tags).map(([key, value]) => ({ key, value, propagate: true }));
+
+/** What Fn::GetAtt reads of a template with one version. */
+export const templateAttributes = ({ id }: Pick<TemplateUse, 'id'>) => ({
+  LaunchTemplateId: id,
+  LatestVersionNumber: '1',
+  DefaultVersionNumber: '1',
+});
 
 export const templateData = (
   context: DemoContext,

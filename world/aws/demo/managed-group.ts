@@ -1,9 +1,10 @@
 // A managed node group as EKS and eksctl leave it: eksctl's launch template, EKS' own derived from
 // it, the Auto Scaling group with the two hooks, the stack. As in articles 001 and 002.
+import type { JsonObject } from '../../../src/api/json.ts';
 import type { NodeGroupSpec } from '../../../src/api/nodegroup.ts';
 import { putHook } from '../autoscaling/hook-handlers.ts';
 import { launching, type TemplateUse, terminating } from '../autoscaling/rows.ts';
-import type { StandingResource } from '../cloudformation/index.ts';
+import { addStanding, nodegroupAttributes } from '../cloudformation/index.ts';
 import type { ImageRow } from '../ec2/images.ts';
 import { plainUuid } from '../scope.ts';
 import {
@@ -20,8 +21,10 @@ import {
   stackNameOf,
   stackTags,
   subnetsOf,
+  templateAttributes,
   templateData,
 } from './group-parts.ts';
+import { managedTemplate } from './stack-templates.ts';
 
 export interface ManagedGroupFacts {
   readonly name: string;
@@ -56,7 +59,11 @@ export const addManagedGroup = (context: DemoContext, group: DemoGroup): Managed
   });
   addHooks(context, name);
   settle(context, group, name);
-  addManagedStack(context, group, { stackName, roleName: role.name, templateId: source.id });
+  const labels = {
+    'alpha.eksctl.io/cluster-name': clusterName,
+    'alpha.eksctl.io/nodegroup-name': group.name,
+  };
+  addManagedStack(context, group, { stackName, role, source, labels, uuid });
   const spec: ManagedGroupFacts['spec'] = {
     clusterName,
     autoScalingGroupName: name,
@@ -68,10 +75,7 @@ export const addManagedGroup = (context: DemoContext, group: DemoGroup): Managed
     nodeRole: role.arn,
     subnets: subnetsOf(context, group),
     scaling: { minSize: group.min, maxSize: group.max, desired: group.desired },
-    labels: {
-      'alpha.eksctl.io/cluster-name': clusterName,
-      'alpha.eksctl.io/nodegroup-name': group.name,
-    },
+    labels,
     launchTemplate: { id: source.id, name: source.name, version: source.version },
     remoteAccess: { ec2SshKey: context.keyName },
     tags: stackTags(context, group),
@@ -81,22 +85,19 @@ export const addManagedGroup = (context: DemoContext, group: DemoGroup): Managed
   return { name: group.name, spec };
 };
 
+type SourceTemplate = Required<TemplateUse> & { readonly data: JsonObject };
+
 /** eksctl's own template: the one that the node group names and that nodes carry as a label. */
-const addSourceTemplate = (
-  { parts, foundation }: DemoContext,
-  name: string,
-): Required<TemplateUse> => {
+const addSourceTemplate = ({ parts, foundation }: DemoContext, name: string): SourceTemplate => {
   const disk = { DeviceName: '/dev/xvda', Ebs: { VolumeSize: 80, VolumeType: 'gp3' } };
-  const { template } = parts.templates.create({
-    name,
-    createdBy: `arn:aws:iam::${parts.scope.account}:user/cli`,
-    data: {
-      BlockDeviceMappings: [disk],
-      MetadataOptions: { HttpTokens: 'required', HttpPutResponseHopLimit: 2 },
-      SecurityGroupIds: [foundation.nodeSecurityGroupId],
-    },
-  });
-  return { id: template.id, name, version: '1' };
+  const data = {
+    BlockDeviceMappings: [disk],
+    MetadataOptions: { HttpTokens: 'required', HttpPutResponseHopLimit: 2 },
+    SecurityGroupIds: [foundation.nodeSecurityGroupId],
+  };
+  const createdBy = `arn:aws:iam::${parts.scope.account}:user/cli`;
+  const { template } = parts.templates.create({ name, createdBy, data });
+  return { id: template.id, name, version: '1', data };
 };
 
 const nodegroupRole = 'AWSServiceRoleForAmazonEKSNodegroup';
@@ -162,22 +163,41 @@ const addHooks = ({ parts, foundation }: DemoContext, group: string): void => {
 const addManagedStack = (
   context: DemoContext,
   group: DemoGroup,
-  facts: { readonly stackName: string; readonly roleName: string; readonly templateId: string },
+  facts: {
+    readonly stackName: string;
+    readonly role: { readonly name: string; readonly arn: string };
+    readonly source: SourceTemplate;
+    readonly labels: Readonly<Record<string, string>>;
+    /** EKS' own id of the node group. */
+    readonly uuid: string;
+  },
 ): void => {
-  const resources: readonly StandingResource[] = [
-    { logicalId: 'LaunchTemplate', physicalId: facts.templateId, type: 'AWS::EC2::LaunchTemplate' },
-    {
-      logicalId: 'ManagedNodeGroup',
-      physicalId: `${context.clusterName}/${group.name}`,
-      type: 'AWS::EKS::Nodegroup',
+  const { parts, clusterName, amiType } = context;
+  const { stackName, role, source, labels, uuid } = facts;
+  const { name, min, max, desired, capacityType, instanceType } = group;
+  const tags = stackTags(context, group);
+  const arn = parts.scope.arn('eks', `nodegroup/${clusterName}/${name}/${uuid}`);
+  addStanding(parts, {
+    name: stackName,
+    template: managedTemplate({
+      ...{ clusterName, name, amiType, capacityType, instanceType, labels },
+      // The others come from the stack.
+      tags: {
+        'alpha.eksctl.io/nodegroup-name': name,
+        'alpha.eksctl.io/nodegroup-type': 'managed',
+      },
+      sizes: { min, max, desired },
+      subnetIds: group.isZonal === true ? subnetsOf(context, group) : undefined,
+      launchTemplateData: source.data,
+    }),
+    tags,
+    resources: {
+      LaunchTemplate: { physicalId: source.id, attributes: templateAttributes(source) },
+      ManagedNodeGroup: {
+        physicalId: `${clusterName}/${name}`,
+        attributes: nodegroupAttributes(clusterName, name, arn),
+      },
+      NodeInstanceRole: { physicalId: role.name, attributes: { Arn: role.arn } },
     },
-    { logicalId: 'NodeInstanceRole', physicalId: facts.roleName, type: 'AWS::IAM::Role' },
-  ];
-  context.parts.stacks.add({
-    name: facts.stackName,
-    description: 'EKS Managed Nodes (SSH access: true) [created by eksctl]',
-    tags: stackTags(context, group),
-    outputs: {},
-    resources,
   });
 };

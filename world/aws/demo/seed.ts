@@ -1,6 +1,6 @@
 // The demo's account: cluster, three node groups, stacks. Returns what the Kubernetes side needs to
 // write the NodeGroup objects. Seeds once; never changes what is there.
-import type { StandingResource } from '../cloudformation/index.ts';
+import { addStanding } from '../cloudformation/index.ts';
 import type { AwsParts } from '../parts.ts';
 import { addServiceRoles } from '../platform/account.ts';
 import { addonCatalogue, addonVersionsOf } from '../platform/addon-catalogue.ts';
@@ -14,6 +14,7 @@ import {
 import { component, type DemoContext, type DemoGroup } from './group-parts.ts';
 import { addManagedGroup, type ManagedGroupFacts } from './managed-group.ts';
 import { addSelfManagedGroup, type SelfManagedGroupFacts } from './self-managed-group.ts';
+import { clusterPolicy, clusterTemplate } from './stack-templates.ts';
 
 export interface DemoOptions {
   readonly clusterName: string;
@@ -121,42 +122,36 @@ const addCluster = (
   const roleArn = identity.addRole({
     name: `${stackName}-ServiceRole`,
     service: 'eks.amazonaws.com',
-    policyArns: ['arn:aws:iam::aws:policy/AmazonEKSClusterPolicy'],
+    policyArns: [clusterPolicy],
   });
   addServiceRoles(parts);
-  const subnets = [...foundation.publicSubnets, ...foundation.privateSubnets];
-  const stack = parts.stacks.add({
+  const subnets = [...foundation.publicSubnets, ...foundation.privateSubnets].map((subnet) => ({
+    ...subnet,
+    logicalId: (subnet.tags.Name ?? '').split('/')[1] ?? subnet.subnetId,
+  }));
+  const stack = addStanding(parts, {
     name: stackName,
-    description:
-      'EKS cluster (dedicated VPC: true, dedicated IAM: true) [created and managed by eksctl]',
+    template: clusterTemplate({ ...cluster, vpcCidr: foundation.vpc.cidr, subnets }),
     tags: {
       'alpha.eksctl.io/cluster-name': clusterName,
       'alpha.eksctl.io/eksctl-version': '0.215.0',
       'eksctl.cluster.k8s.io/v1alpha1/cluster-name': clusterName,
     },
-    outputs: {
-      VPC: foundation.vpc.vpcId,
-      SubnetsPublic: foundation.publicSubnets.map((one) => one.subnetId).join(','),
-      SubnetsPrivate: foundation.privateSubnets.map((one) => one.subnetId).join(','),
-      SecurityGroup: foundation.nodeSecurityGroupId,
-      SharedNodeSecurityGroup: foundation.nodeSecurityGroupId,
-      ClusterSecurityGroupId: foundation.nodeSecurityGroupId,
-      ClusterStackName: stackName,
-      FeatureNATMode: 'Single',
-      ServiceRoleARN: roleArn,
-      ARN: clusterArn(parts, clusterName),
+    resources: {
+      ControlPlane: {
+        physicalId: clusterName,
+        attributes: {
+          Arn: clusterArn(parts, clusterName),
+          ClusterSecurityGroupId: foundation.nodeSecurityGroupId,
+        },
+      },
+      ServiceRole: { physicalId: `${stackName}-ServiceRole`, attributes: { Arn: roleArn } },
+      VPC: { physicalId: foundation.vpc.vpcId },
+      IngressDefaultClusterToNodeSG: { physicalId: addNodeRule(parts, foundation) },
+      ...Object.fromEntries(
+        subnets.map(({ logicalId, subnetId }) => [logicalId, { physicalId: subnetId }]),
+      ),
     },
-    resources: [
-      { logicalId: 'ControlPlane', physicalId: clusterName, type: 'AWS::EKS::Cluster' },
-      { logicalId: 'ServiceRole', physicalId: `${stackName}-ServiceRole`, type: 'AWS::IAM::Role' },
-      { logicalId: 'VPC', physicalId: foundation.vpc.vpcId, type: 'AWS::EC2::VPC' },
-      addNodeRule(parts, foundation),
-      ...subnets.map((subnet) => ({
-        logicalId: (subnet.tags.Name ?? '').split('/')[1] ?? subnet.subnetId,
-        physicalId: subnet.subnetId,
-        type: 'AWS::EC2::Subnet',
-      })),
-    ],
   });
   parts.clusters.add({
     name: clusterName,
@@ -179,27 +174,17 @@ const addCluster = (
   return roleArn;
 };
 
-/** Without this resource eksctl adds no managed group before it has changed the stack. */
-const addNodeRule = (
-  { network, scope }: AwsParts,
-  { nodeSecurityGroupId }: Foundation,
-): StandingResource => {
+/** The rule's id. */
+const addNodeRule = ({ network, scope }: AwsParts, { nodeSecurityGroupId }: Foundation): string => {
   const ruleId = scope.id(`${component}.security-group-rules`, 'sgr');
-  const properties = {
+  const rule = {
     GroupId: nodeSecurityGroupId,
     SourceSecurityGroupId: nodeSecurityGroupId,
     IpProtocol: '-1',
+    ruleId,
   };
-  network.changeRules(nodeSecurityGroupId, 'ingress', (rules) => [
-    ...rules,
-    { ...properties, ruleId },
-  ]);
-  return {
-    logicalId: 'IngressDefaultClusterToNodeSG',
-    physicalId: ruleId,
-    type: 'AWS::EC2::SecurityGroupIngress',
-    properties,
-  };
+  network.changeRules(nodeSecurityGroupId, 'ingress', (rules) => [...rules, rule]);
+  return ruleId;
 };
 
 const clusterArn = ({ scope }: AwsParts, name: string): string =>

@@ -1,7 +1,7 @@
 // A self-managed node group as eksctl leaves it: launch template, Auto Scaling group without hooks,
 // stack. As in articles 001 and 002.
-import type { StandingResource } from '../cloudformation/index.ts';
-import { sentence } from '../scope.ts';
+import type { JsonObject } from '../../../src/api/json.ts';
+import { addStanding } from '../cloudformation/index.ts';
 import {
   addGroup,
   addRole,
@@ -14,9 +14,12 @@ import {
   settle,
   stackNameOf,
   stackTags,
+  subnetsOf,
   suffix,
+  templateAttributes,
   templateData,
 } from './group-parts.ts';
+import { selfManagedTemplate } from './stack-templates.ts';
 
 export interface SelfManagedGroupFacts {
   readonly name: string;
@@ -50,10 +53,11 @@ export const addSelfManagedGroup = (
     `/etc/eks/bootstrap.sh ${clusterName} --kubelet-extra-args "$KUBELET_ARGS"`,
     '',
   ].join('\n');
+  const data = templateData(context, group, { imageId: image.imageId, userData, profile });
   const template = parts.templates.create({
     name: stackName,
     createdBy: `arn:aws:iam::${parts.scope.account}:user/cli`,
-    data: templateData(context, group, { imageId: image.imageId, userData, profile }),
+    data,
   });
   const name = `${stackName}-NodeGroup-${suffix(context)}`;
   const stack = addSelfManagedStack(context, group, {
@@ -63,6 +67,7 @@ export const addSelfManagedGroup = (
     roleArn: role.arn,
     profile,
     templateId: template.template.id,
+    data,
   });
   addGroup(context, group, {
     name,
@@ -94,6 +99,7 @@ const addSelfManagedStack = (
     readonly roleArn: string;
     readonly profile: string;
     readonly templateId: string;
+    readonly data: JsonObject;
   },
 ) => {
   const { parts, foundation } = context;
@@ -106,36 +112,31 @@ const addSelfManagedStack = (
     },
     parts.scope.id(`${component}.security-groups`, 'sg'),
   );
-  const resources: readonly StandingResource[] = [
-    { logicalId: 'NodeGroup', physicalId: facts.name, type: 'AWS::AutoScaling::AutoScalingGroup' },
-    {
-      logicalId: 'NodeGroupLaunchTemplate',
-      physicalId: facts.templateId,
-      type: 'AWS::EC2::LaunchTemplate',
-      dependsOn: ['NodeInstanceProfile', 'SG'],
-    },
-    {
-      logicalId: 'NodeInstanceProfile',
-      physicalId: facts.profile,
-      type: 'AWS::IAM::InstanceProfile',
-      // A role that a profile holds cannot be deleted.
-      dependsOn: ['NodeInstanceRole'],
-    },
-    { logicalId: 'NodeInstanceRole', physicalId: facts.roleName, type: 'AWS::IAM::Role' },
-    {
-      logicalId: 'SG',
-      physicalId: groupId,
-      type: 'AWS::EC2::SecurityGroup',
-    },
-  ];
-  return parts.stacks.add({
+  const { min, max, desired } = group;
+  return addStanding(parts, {
     name: facts.stackName,
-    description: sentence(
-      'EKS nodes (AMI family: AmazonLinux2, SSH access: true, private networking:',
-      'false) [created and managed by eksctl]',
-    ),
+    template: selfManagedTemplate({
+      clusterName: context.clusterName,
+      name: group.name,
+      sizes: { min, max, desired },
+      subnetIds: group.isZonal === true ? subnetsOf(context, group) : undefined,
+      launchTemplateData: facts.data,
+    }),
     tags: stackTags(context, group),
-    outputs: { InstanceRoleARN: facts.roleArn },
-    resources,
+    resources: {
+      NodeGroup: { physicalId: facts.name },
+      NodeGroupLaunchTemplate: {
+        physicalId: facts.templateId,
+        attributes: templateAttributes({ id: facts.templateId }),
+      },
+      NodeInstanceProfile: {
+        physicalId: facts.profile,
+        attributes: {
+          Arn: `arn:aws:iam::${parts.scope.account}:instance-profile/${facts.profile}`,
+        },
+      },
+      NodeInstanceRole: { physicalId: facts.roleName, attributes: { Arn: facts.roleArn } },
+      SG: { physicalId: groupId, attributes: { GroupId: groupId, Id: groupId } },
+    },
   });
 };

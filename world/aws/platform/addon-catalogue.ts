@@ -6,10 +6,20 @@ export interface AddonKind {
   readonly type: string;
   /** Newest first. `%` stands for the cluster's minor version. */
   readonly versions: readonly string[];
+  /**
+   * The service account whose role needs these policies of AWS; absent: the add-on calls no AWS
+   * API.
+   */
+  readonly identity?: { readonly serviceAccount: string; readonly policies: readonly string[] };
 }
 
 export const addonCatalogue: readonly AddonKind[] = [
-  { name: 'vpc-cni', type: 'networking', versions: ['v1.20.4-eksbuild.2', 'v1.19.6-eksbuild.7'] },
+  {
+    name: 'vpc-cni',
+    type: 'networking',
+    versions: ['v1.20.4-eksbuild.2', 'v1.19.6-eksbuild.7'],
+    identity: { serviceAccount: 'aws-node', policies: ['AmazonEKS_CNI_Policy'] },
+  },
   {
     name: 'kube-proxy',
     type: 'networking',
@@ -23,7 +33,15 @@ export const addonCatalogue: readonly AddonKind[] = [
   },
   { name: 'eks-pod-identity-agent', type: 'security', versions: ['v1.3.9-eksbuild.3'] },
   { name: 'metrics-server', type: 'observability', versions: ['v0.8.0-eksbuild.2'] },
-  { name: 'aws-ebs-csi-driver', type: 'storage', versions: ['v1.50.1-eksbuild.1'] },
+  {
+    name: 'aws-ebs-csi-driver',
+    type: 'storage',
+    versions: ['v1.50.1-eksbuild.1'],
+    identity: {
+      serviceAccount: 'ebs-csi-controller-sa',
+      policies: ['service-role/AmazonEBSCSIDriverPolicy'],
+    },
+  },
 ];
 
 export const addonVersionsOf = (addon: AddonKind, clusterVersion: string): readonly string[] =>

@@ -33,7 +33,8 @@ export const addonHandlers = ({
     const clusterVersion = clusters.all()[0]?.version ?? kubernetesVersion;
     const addonVersion = chooseVersion(addonName, clusterVersion, text(input, 'addonVersion'));
     const configurationSchema = JSON.stringify({ type: 'object' });
-    return { addonName, addonVersion, configurationSchema, podIdentityConfiguration: [] };
+    const podIdentityConfiguration = identitiesOf(addonName);
+    return { addonName, addonVersion, configurationSchema, podIdentityConfiguration };
   },
   DescribeAddonVersions: (input) => {
     const wanted = optionalText(input, 'addonName');
@@ -42,6 +43,14 @@ export const addonHandlers = ({
     return { addons: addonVersions(wanted, version) };
   },
 });
+
+const identitiesOf = (name: string) => {
+  const identity = addonCatalogue.find((one) => one.name === name)?.identity;
+  if (identity === undefined) return [];
+  const { serviceAccount, policies } = identity;
+  const recommendedManagedPolicies = policies.map((one) => `arn:aws:iam::aws:policy/${one}`);
+  return [{ serviceAccount, recommendedManagedPolicies }];
+};
 
 const addonVersions = (wanted: string | undefined, version: string) =>
   addonCatalogue
@@ -60,7 +69,7 @@ const addonVersions = (wanted: string | undefined, version: string) =>
           { clusterVersion: version, platformVersions: ['*'], defaultVersion: index === 0 },
         ],
         requiresConfiguration: false,
-        requiresIamPermissions: false,
+        requiresIamPermissions: addon.identity !== undefined,
       })),
     }));
 

@@ -59,6 +59,28 @@ describe('an add-on', () => {
     expect(addonOf(world)).toMatchObject({ status: 'ACTIVE', addonVersion });
   });
 
+  it('names the service account and the policies that it needs, or that it needs none', () => {
+    const world = begin();
+    const asked = (addonName: string) => {
+      const { addons } = world.call('eks', 'DescribeAddonVersions', { addonName });
+      const version = addons?.[0]?.addonVersions?.[0];
+      const addonVersion = version?.addonVersion;
+      const input = { addonName, addonVersion };
+      const { podIdentityConfiguration } = world.call('eks', 'DescribeAddonConfiguration', input);
+      return [version?.requiresIamPermissions, podIdentityConfiguration];
+    };
+    expect(asked('coredns')).toEqual([false, []]);
+    expect(asked('vpc-cni')).toEqual([
+      true,
+      [
+        {
+          serviceAccount: 'aws-node',
+          recommendedManagedPolicies: ['arn:aws:iam::aws:policy/AmazonEKS_CNI_Policy'],
+        },
+      ],
+    ]);
+  });
+
   it('is refused twice, unknown, and in a version that there is not; and it goes', () => {
     const world = begin();
     expect(world.refusal('eks', 'CreateAddon', named)).toMatch(/^ResourceInUseException: /);

@@ -32,6 +32,7 @@ export const scalingTypes = ({ calls, store }: ScalingParts): ResourceTypes => (
       return { physicalId: name, attributes: { Arn: arn, AutoScalingGroupARN: arn } };
     },
     ready: (resource) => stabilized(store, resource),
+    replacing: new Set(['AutoScalingGroupName', 'InstanceId']),
     update: (resource, properties, context) => {
       updateGroup(calls, resource, properties, context);
       return {};

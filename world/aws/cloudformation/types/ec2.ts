@@ -71,6 +71,7 @@ const launchTemplate = ({ templates }: Ec2TypeParts): LocalType => ({
       },
     };
   },
+  replacing: new Set(['LaunchTemplateName', 'TagSpecifications']),
   // A template has versions: another content is one more of them.
   update: ({ physicalId }, properties, context) => {
     const { version } = templates.addVersion(physicalId, {

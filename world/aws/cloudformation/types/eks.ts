@@ -1,18 +1,11 @@
-// EKS resources of a stack: clusters and add-ons, which the world has, and node groups, which are
-// Kubernetes objects behind the port. Property names differ from the API's in their first letter.
-import { defined } from '../../../../src/api/defined.ts';
-import { isObject, type Json, type JsonObject, objectOr } from '../../../../src/api/json.ts';
+// EKS resources of a stack that the world answers itself: clusters and add-ons.
+import { type JsonObject, objectOr } from '../../../../src/api/json.ts';
 import type { ServiceCalls } from '../../calls.ts';
 import type { Scope } from '../../scope.ts';
-import {
-  done,
-  type LocalType,
-  type Progress,
-  pending,
-  type RemoteType,
-  type ResourceTypes,
-} from './resource-type.ts';
-import { objectsOf, tagsOf, textOf, typed } from './values.ts';
+import { byStatus, inputOf, objectIn } from './eks-values.ts';
+import { nodegroup } from './nodegroup.ts';
+import { done, type LocalType, pending, type ResourceTypes } from './resource-type.ts';
+import { objectsOf, tagsOf, textOf } from './values.ts';
 
 export interface EksTypeParts {
   readonly scope: Scope;
@@ -24,43 +17,6 @@ export const eksTypes = (parts: EksTypeParts): ResourceTypes => ({
   'AWS::EKS::Addon': addon(parts),
   'AWS::EKS::Nodegroup': nodegroup(parts.scope),
 });
-
-/** Maps whose keys are the user's: they keep their spelling. */
-const userMaps = new Set(['Labels', 'Tags']);
-
-const lowerFirst = (name: string): string => {
-  if (name === 'AMIType') return 'amiType';
-  return name.charAt(0).toLowerCase() + name.slice(1);
-};
-
-/** `{NodeRole: x}` as `{nodeRole: x}`, at every depth. */
-const apiNames = (value: Json): Json => {
-  if (Array.isArray(value)) return value.map((one) => apiNames(one as Json));
-  if (!isObject(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, one]) => [
-      lowerFirst(key),
-      userMaps.has(key) ? one : apiNames(one ?? null),
-    ]),
-  );
-};
-
-const inputOf = (properties: JsonObject): Record<string, Json | undefined> => ({
-  ...objectOr(apiNames(typed(properties))),
-  ...(properties.Tags === undefined ? {} : { tags: tagsOf(properties.Tags) }),
-});
-
-const objectIn = (answer: unknown, member: string): JsonObject => {
-  const value = isObject(answer) ? answer[member] : undefined;
-  return objectOr(value);
-};
-
-const failedStatuses = new Set(['CREATE_FAILED', 'FAILED', 'DEGRADED']);
-
-const byStatus = (status: unknown, reason: string): Progress => {
-  if (status === 'ACTIVE') return done;
-  return failedStatuses.has(String(status)) ? { kind: 'failed', reason } : pending;
-};
 
 const cluster = ({ calls }: EksTypeParts): LocalType => {
   const describe = (name: string): JsonObject =>
@@ -145,78 +101,4 @@ const addon = ({ calls, scope }: EksTypeParts): LocalType => {
     },
     gone: ({ physicalId }) => (isThere(physicalId) ? pending : done),
   };
-};
-
-const nodegroup = (scope: Scope): RemoteType => {
-  const reference = (physicalId: string) => {
-    const [clusterName = '', nodegroupName = ''] = physicalId.split('/');
-    return { clusterName, nodegroupName };
-  };
-  return {
-    kind: 'remote',
-    physicalId: (properties, context) => {
-      const name = textOf(properties.NodegroupName) ?? context.physicalName(63);
-      return `${textOf(properties.ClusterName) ?? ''}/${name}`;
-    },
-    create: ({ physicalId, properties }, context) => {
-      const { forceUpdateEnabled: _, ...input } = inputOf(properties);
-      return {
-        service: 'eks',
-        operation: 'CreateNodegroup',
-        input: {
-          ...input,
-          ...reference(physicalId),
-          tags: { ...context.tags, ...tagsOf(properties.Tags) },
-          clientRequestToken: tokenOf(context.stackId, context.logicalId),
-          ...templateInput(objectOr(input.launchTemplate)),
-        },
-      };
-    },
-    describe: ({ physicalId }) => ({
-      service: 'eks',
-      operation: 'DescribeNodegroup',
-      input: reference(physicalId),
-    }),
-    remove: ({ physicalId }) => ({
-      service: 'eks',
-      operation: 'DeleteNodegroup',
-      input: reference(physicalId),
-    }),
-    progress: (answer, removing) => {
-      const found = objectIn(answer, 'nodegroup');
-      const name = textOf(found.nodegroupName) ?? '';
-      const reason = `Nodegroup ${name} failed to stabilize: ${issuesOf(found)}`;
-      if (removing) {
-        if (found.status === 'DELETING') return pending;
-        return found.status === 'DELETE_FAILED' ? { kind: 'failed', reason } : done;
-      }
-      const progress = byStatus(found.status, reason);
-      if (progress.kind !== 'done') return progress;
-      const clusterName = textOf(found.clusterName) ?? '';
-      const arn =
-        textOf(found.nodegroupArn) ?? scope.arn('eks', `nodegroup/${clusterName}/${name}`);
-      const id = `${clusterName}/${name}`;
-      const attributes = { Arn: arn, ClusterName: clusterName, NodegroupName: name, Id: id };
-      return { kind: 'done', attributes };
-    },
-  };
-};
-
-const templateInput = (template: JsonObject) => {
-  if (Object.keys(template).length === 0) return {};
-  const version = textOf(template.version);
-  return { launchTemplate: { ...template, ...defined({ version }) } };
-};
-
-/** The same for each attempt, so that a call sent twice makes one node group. */
-const tokenOf = (stackId: string, logicalId: string): string =>
-  `cfn-${logicalId}-${stackId.slice(stackId.lastIndexOf('/') + 1)}`.slice(0, 64);
-
-/** `[{Code: NodeCreationFailure,Message: ...,ResourceIds: [i-...]}]`, as eksctl's users know it. */
-const issuesOf = (found: JsonObject): string => {
-  const issues = objectsOf(objectOr(found.health).issues).map((issue) => {
-    const ids = Array.isArray(issue.resourceIds) ? issue.resourceIds.join(', ') : '';
-    return `{Code: ${issue.code},Message: ${issue.message},ResourceIds: [${ids}]}`;
-  });
-  return `[${issues.join(', ')}]`;
 };

@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../../../src/api/json.ts';
 import type { ServiceCall } from '../../calls.ts';
 import type { Tags } from '../../filters.ts';
-import type { StackResource } from '../rows.ts';
+import type { SavedCall, StackResource, StepResult } from '../rows.ts';
 
 export interface TypeContext {
   readonly stackId: string;
@@ -32,6 +32,8 @@ export interface LocalType {
   ): { readonly physicalId: string; readonly attributes?: Readonly<Record<string, string>> };
   /** Default: at once. */
   ready?(resource: StackResource): Progress;
+  /** Properties whose change makes another resource. */
+  readonly replacing?: ReadonlySet<string>;
   /** To these properties, in place; the attributes that change. Absent: it cannot be changed. */
   update?(
     resource: StackResource,
@@ -43,6 +45,12 @@ export interface LocalType {
   gone?(resource: StackResource): Progress;
 }
 
+/** One call of an update, and what the resource has once it has ended well. */
+export interface UpdateStep {
+  readonly call: ServiceCall;
+  readonly result: StepResult;
+}
+
 /** A resource behind the port: calls are data, the engine sends them and waits. */
 export interface RemoteType {
   readonly kind: 'remote';
@@ -52,6 +60,17 @@ export interface RemoteType {
   /** Of an answer to `describe`, while the resource is made or removed. */
   progress(answer: Readonly<Record<string, unknown>>, removing: boolean): Progress;
   remove(resource: StackResource): ServiceCall;
+  /** Properties whose change makes another resource. */
+  readonly replacing: ReadonlySet<string>;
+  /**
+   * The next call from what the resource has to what is wanted, or undefined when none is left. A
+   * call with the same token that was sent before is not carried out again.
+   */
+  nextStep(resource: StackResource, wanted: StepResult, token: string): UpdateStep | undefined;
+  /** How to look at what the answer to a step says has begun; undefined: it has ended already. */
+  look(resource: StackResource, answer: Readonly<Record<string, unknown>>): SavedCall | undefined;
+  /** Of an answer to that look. */
+  stepProgress(answer: Readonly<Record<string, unknown>>): Progress;
 }
 
 export type ResourceType = LocalType | RemoteType;

@@ -1,6 +1,6 @@
 // Values of a template's properties as API inputs need them: templates may write numbers and flags
 // as text. Never refuses: the service that gets the input does.
-import { isObject, type Json, type JsonObject } from '../../../../src/api/json.ts';
+import { isObject, type Json, type JsonObject, jsonEqual } from '../../../../src/api/json.ts';
 import type { Tags } from '../../filters.ts';
 
 export const textOf = (value: Json | undefined): string | undefined =>
@@ -38,6 +38,9 @@ const numbers = new Set([
   ...['HeartbeatTimeout', 'OnDemandBaseCapacity', 'OnDemandPercentageAboveBaseCapacity'],
   ...['SpotInstancePools', 'MinSize', 'MaxSize', 'DesiredSize', 'MaxUnavailable'],
   ...['MaxUnavailablePercentage', 'FromPort', 'ToPort', 'DiskSize', 'Priority'],
+  ...['MaxUnhealthyNodeThresholdCount', 'MaxUnhealthyNodeThresholdPercentage'],
+  ...['MaxParallelNodesRepairedCount', 'MaxParallelNodesRepairedPercentage'],
+  'MinRepairWaitTimeMins',
 ]);
 const flags = new Set([
   ...['DeleteOnTermination', 'Encrypted', 'EbsOptimized', 'AssociatePublicIpAddress'],
@@ -56,6 +59,17 @@ export const typed = (value: Json): Json => {
       return [[key, typed(one)] as const];
     }),
   );
+};
+
+/** Whether two values come to the same: a template may write a number or a flag as text. */
+export const sameValue = (a: unknown, b: unknown): boolean => jsonEqual(asText(a), asText(b));
+
+const asText = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(asText);
+  if (isObject(value)) {
+    return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, asText(one)]));
+  }
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
 };
 
 /** Without members that are undefined: an API input has what was given. */
