@@ -4,8 +4,9 @@
 // runs in production and never fetches anything.
 //
 // node scripts/generate-kube-facts.ts --api DIR --apimachinery DIR --apiextensions DIR \
-//   --source 'golang-k8s-api-dev 0.32.3-1' ... (one per package, printed into the file)
-// where DIR is .../usr/share/gocode/src/k8s.io/<module>.
+//   --resource DIR --source 'golang-k8s-api-dev 0.32.3-1' ... (one per package, printed)
+// where DIR is .../usr/share/gocode/src/k8s.io/<module>; --resource is k8s.io/api of 1.34 or
+// later, the first with resource.k8s.io/v1.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -43,7 +44,10 @@ const ROOTS: Readonly<Record<string, readonly string[]>> = {
   'events/v1': ['Event'],
   'autoscaling/v1': ['Scale'],
   'autoscaling/v2': ['HorizontalPodAutoscaler'],
-  'storage/v1': ['StorageClass', 'VolumeAttachment', 'CSINode', 'CSIDriver'],
+  'storage/v1': [
+    ...['StorageClass', 'VolumeAttachment', 'CSINode', 'CSIDriver', 'CSIStorageCapacity'],
+  ],
+  'resource/v1': ['DeviceClass', 'ResourceClaim', 'ResourceClaimTemplate', 'ResourceSlice'],
   'scheduling/v1': ['PriorityClass'],
   'rbac/v1': ['Role', 'RoleBinding', 'ClusterRole', 'ClusterRoleBinding'],
   'certificates/v1': ['CertificateSigningRequest'],
@@ -324,14 +328,16 @@ function main(): void {
       api: { type: 'string' },
       apimachinery: { type: 'string' },
       apiextensions: { type: 'string' },
+      resource: { type: 'string' },
       source: { type: 'string', multiple: true },
       out: { type: 'string', default: 'world/kube/schema/facts/kube.json' },
     },
   });
-  const { api, apimachinery, apiextensions } = values;
+  const { api, apimachinery, apiextensions, resource } = values;
   if (api === undefined || apimachinery === undefined || apiextensions === undefined) {
     throw new Error('need --api, --apimachinery and --apiextensions');
   }
+  if (resource === undefined) throw new Error('need --resource');
   for (const key of ['types.UID', 'types.NodeName']) {
     const dir = 'types';
     types.set(key, { key, dir, imports: new Map(), markers: [], alias: 'string', fields: [] });
@@ -339,7 +345,8 @@ function main(): void {
   readPackage(apimachinery, 'pkg/apis/meta/v1', 'meta/v1');
   readPackage(apiextensions, 'pkg/apis/apiextensions/v1', 'apiextensions/v1');
   for (const dir of Object.keys(ROOTS)) {
-    if (dir !== 'meta/v1' && dir !== 'apiextensions/v1') readPackage(api, dir, dir);
+    if (dir === 'meta/v1' || dir === 'apiextensions/v1') continue;
+    readPackage(dir.startsWith('resource/') ? resource : api, dir, dir);
   }
   const emitted: Emitted = {};
   for (const [dir, names] of Object.entries(ROOTS)) {

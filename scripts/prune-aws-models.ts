@@ -62,6 +62,7 @@ const KEEP: Readonly<Record<string, typeof ALL | readonly string[]>> = {
     ...['DeleteLaunchTemplateVersions', 'GetLaunchTemplateData', 'DescribeSubnets'],
     ...['DescribeVpcs', 'DescribeSecurityGroups', 'DescribeImages', 'DescribeInstanceTypes'],
     ...['DescribeInstanceTypeOfferings', 'DescribeAvailabilityZones', 'DescribeRegions'],
+    'GetInstanceTypesFromInstanceRequirements',
     ...['DescribeKeyPairs', 'CreateTags', 'DeleteTags', 'DescribeTags', 'DescribeVolumes'],
     ...['DescribeNetworkInterfaces', 'DescribeRouteTables', 'DescribeAccountAttributes'],
     ...['CreateKeyPair', 'ImportKeyPair', 'DeleteKeyPair', 'CreateSecurityGroup'],

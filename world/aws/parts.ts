@@ -29,6 +29,7 @@ import { instanceReadHandlers } from './ec2/describe-instances.ts';
 import { catalogueHandlers } from './ec2/describe-network.ts';
 import { withDryRun } from './ec2/dry-run.ts';
 import { Images } from './ec2/images.ts';
+import { requirementHandlers } from './ec2/instance-requirements.ts';
 import { Instances } from './ec2/instances.ts';
 import { KeyPairs } from './ec2/key-pairs.ts';
 import { LaunchTemplates } from './ec2/launch-templates.ts';
@@ -178,6 +179,7 @@ export const serviceHandlers = (parts: AwsParts): Readonly<Record<string, Servic
   ec2: withDryRun({
     ...instanceReadHandlers(parts),
     ...catalogueHandlers(parts),
+    ...requirementHandlers(),
     ...changeHandlers(parts),
     ...accessHandlers(parts),
   }),

@@ -106,6 +106,7 @@ export const workloadRules: readonly RuleEntry[] = [
   ['apps/v1.DaemonSetSpec', daemonSetSpec],
   ['apps/v1.StatefulSetSpec', statefulSetSpec],
   ['apps/v1.ReplicaSetSpec', fill({ replicas: 1 })],
+  ['core/v1.ReplicationControllerSpec', fill({ replicas: 1 })],
   ['batch/v1.Job', job],
   [
     'batch/v1.CronJobSpec',

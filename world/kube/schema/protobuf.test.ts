@@ -10,6 +10,10 @@ const ACCESS_REVIEW =
   'ADIAOABCABIhCh8KB2RlZmF1bHQSBmNyZWF0ZRoAIgAqBHBvZHMyADoAGggIABIAGgAgABoAIgA=';
 const EVICTION =
   'azhzAAoVCglwb2xpY3kvdjESCEV2aWN0aW9uEiMKGAoBcBIAGgdkZWZhdWx0IgAqADIAOABCABIHCB4qA0FsbBoAIgA=';
+/** The same under the version that cluster-autoscaler 1.36 sends. */
+const OLD_EVICTION =
+  'azhzAAoaCg5wb2xpY3kvdjFiZXRhMRIIRXZpY3Rpb24SIwoYCgFwEgAaB2RlZmF1bHQiACoAMgA4AEIAEgcIHioDQWxsGgAi' +
+  'AA==';
 const LEASE =
   'azhzAAofChZjb29yZGluYXRpb24uazhzLmlvL3YxEgVMZWFzZRIpChIKAWwSABoAIgAqADIBNzgAQgASEwoBaBAPIgwI' +
   '8POBrwYQoLyd+AIaACIA';
@@ -90,6 +94,15 @@ describe('protobuf bodies', () => {
       EVICTION,
       {
         apiVersion: 'policy/v1',
+        metadata: { name: 'p', namespace: 'default' },
+        deleteOptions: { gracePeriodSeconds: 30, dryRun: ['All'] },
+      },
+    ],
+    [
+      'an eviction of the version before',
+      OLD_EVICTION,
+      {
+        apiVersion: 'policy/v1beta1',
         metadata: { name: 'p', namespace: 'default' },
         deleteOptions: { gracePeriodSeconds: 30, dryRun: ['All'] },
       },

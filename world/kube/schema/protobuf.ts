@@ -57,9 +57,16 @@ function readEnvelope(bytes: Uint8Array): Envelope {
   return { ...typeMeta, raw };
 }
 
+/** Versions of which clients still send a kind that has the message of another version. */
+const sameMessage: Readonly<Record<string, string>> = {
+  // cluster-autoscaler evicts with it.
+  'policy/v1beta1 Eviction': 'policy/v1',
+};
+
 /** DeleteOptions and other meta kinds are sent under the group they are used in. */
 function schemaOf({ apiVersion, kind }: Envelope): KindSchema | undefined {
-  const [version = '', group = ''] = apiVersion.split('/').reverse();
+  const asked = sameMessage[`${apiVersion} ${kind}`] ?? apiVersion;
+  const [version = '', group = ''] = asked.split('/').reverse();
   return (
     findSchema({ group, version, kind }) ??
     findSchema({ group: 'meta.k8s.io', version: 'v1', kind })

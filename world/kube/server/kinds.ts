@@ -129,6 +129,7 @@ const apps = ['apps', 'v1'] as const;
 const batch = ['batch', 'v1'] as const;
 const rbac = ['rbac.authorization.k8s.io', 'v1'] as const;
 const storage = ['storage.k8s.io', 'v1'] as const;
+const resource = ['resource.k8s.io', 'v1'] as const;
 const networking = ['networking.k8s.io', 'v1'] as const;
 const admission = ['admissionregistration.k8s.io', 'v1'] as const;
 
@@ -225,6 +226,16 @@ const coreKinds: readonly ResourceDefinition[] = [
     returnsDeleted: true,
   }),
   define(core, 'podtemplates', 'PodTemplate', { ...spec }),
+  // Stored and listed: clients that look for the owners of pods watch them. No controller acts on
+  // one.
+  define(core, 'replicationcontrollers', 'ReplicationController', {
+    ...all,
+    ...status,
+    ...spec,
+    scale: true,
+    shortNames: ['rc'],
+    fields: { 'status.replicas': statusField('replicas', '0') },
+  }),
   define(core, 'limitranges', 'LimitRange', { shortNames: ['limits'] }),
   define(core, 'resourcequotas', 'ResourceQuota', { ...status, shortNames: ['quota'] }),
 ];
@@ -306,6 +317,7 @@ const policyKinds: readonly ResourceDefinition[] = [
   }),
   define(storage, 'csinodes', 'CSINode', { ...cluster, returnsDeleted: true }),
   define(storage, 'csidrivers', 'CSIDriver', { ...cluster, returnsDeleted: true }),
+  define(storage, 'csistoragecapacities', 'CSIStorageCapacity'),
   define(rbac, 'roles', 'Role', rbacRules),
   define(rbac, 'rolebindings', 'RoleBinding', rbacRules),
   define(rbac, 'clusterroles', 'ClusterRole', { ...cluster, ...rbacRules }),
@@ -344,8 +356,23 @@ const policyKinds: readonly ResourceDefinition[] = [
   }),
 ];
 
+/**
+ * Stored and listed, as a cluster from 1.34 on has them; nothing in the world allocates devices.
+ */
+const deviceKinds: readonly ResourceDefinition[] = [
+  define(resource, 'deviceclasses', 'DeviceClass', { ...cluster, ...spec }),
+  define(resource, 'resourceclaims', 'ResourceClaim', { ...status }),
+  define(resource, 'resourceclaimtemplates', 'ResourceClaimTemplate'),
+  define(resource, 'resourceslices', 'ResourceSlice', {
+    ...cluster,
+    ...spec,
+    fields: { 'spec.driver': specField('driver'), 'spec.nodeName': specField('nodeName') },
+  }),
+];
+
 export const builtInKinds: readonly ResourceDefinition[] = [
   ...coreKinds,
   ...workloadKinds,
   ...policyKinds,
+  ...deviceKinds,
 ];

@@ -16,6 +16,7 @@ import { ageOf } from './human.ts';
 import { summarizePod } from './pod-row.ts';
 import { batchAndStorage } from './printers-batch-storage.ts';
 import { certificatePrinters } from './printers-certificates.ts';
+import { devices } from './printers-devices.ts';
 import { policiesAndEndpoints } from './printers-policies.ts';
 import { labelText, mapAt, numberAt, objectsAt, textAt } from './read.ts';
 
@@ -105,6 +106,7 @@ const ratio =
 export const printers: Readonly<Record<string, Printer>> = {
   ...batchAndStorage,
   ...certificatePrinters,
+  ...devices,
   ...policiesAndEndpoints,
   '/pods': pods,
   '/nodes': nodes,
@@ -153,6 +155,15 @@ export const printers: Readonly<Record<string, Printer>> = {
     count('Ready', 'status', 'readyReplicas'),
     age,
     ...workloadColumns,
+  ],
+  '/replicationcontrollers': [
+    name,
+    count('Desired', 'spec', 'replicas'),
+    count('Current', 'status', 'replicas'),
+    count('Ready', 'status', 'readyReplicas'),
+    age,
+    ...workloadColumns.slice(0, 2),
+    wide('Selector', (controller) => labelText(mapAt(controller, 'spec', 'selector'))),
   ],
   'apps/statefulsets': [
     name,

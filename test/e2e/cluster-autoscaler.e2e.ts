@@ -1,0 +1,154 @@
+// cluster-autoscaler's own program, 1.36, against the demo: it adds nodes for pods that fit nowhere,
+// takes idle ones out through the lifecycle hooks, and starts a group from zero. CLUSTER_AUTOSCALER
+// names the program, else PATH has it. Its clock is the wall's.
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { eventually, missing, type ServedWorld } from '../support/demo-world.ts';
+import { rowsOf, type Steps, stepsOf } from '../support/steps.ts';
+import { skipWhen, suiteWorld } from '../support/stories.ts';
+
+const autoscaler = process.env.CLUSTER_AUTOSCALER ?? 'cluster-autoscaler';
+const whyNot =
+  (await missing(autoscaler, ['--help'])) ?? (await missing('kubectl', ['version', '--client']));
+const waitMs = 240_000;
+/** Two of them fit on no m5.large. */
+const cpu = '1200m';
+
+/** The autoscaler takes endpoints of Auto Scaling, EC2 and EKS from this file only. */
+const cloudConfig = (url: string, region: string): string =>
+  ['autoscaling', 'ec2', 'eks']
+    .map((service) =>
+      [
+        `[ServiceOverride "${service}"]`,
+        ...[`Service = ${service}`, `Region = ${region}`, `URL = ${url}`],
+        `SigningRegion = ${region}`,
+      ].join('\n'),
+    )
+    .join('\n');
+
+describe('cluster-autoscaler', {
+  skip: skipWhen('cluster-autoscaler', whyNot),
+  timeout: 900_000,
+}, () => {
+  let world: ServedWorld;
+  let kubectl: Steps;
+  let child: ChildProcess;
+  let dir = '';
+  let errors = '';
+
+  const suite = suiteWorld({
+    // A world that is ahead of the wall clock has pods from the autoscaler's future.
+    args: ['--demo', '--port', '0'],
+    judged: { settled: false },
+  });
+  before(() => {
+    world = suite.world;
+    kubectl = stepsOf('kubectl', (args, input) =>
+      input === undefined ? world.kubectl(...args) : world.kubectlInput(input, ...args),
+    );
+    dir = mkdtempSync(join(tmpdir(), 'drover-autoscaler-'));
+    const file = join(dir, 'cloud.conf');
+    const region = String(world.env.AWS_DEFAULT_REGION);
+    writeFileSync(file, cloudConfig(String(world.env.AWS_ENDPOINT_URL), region));
+    child = spawn(
+      autoscaler,
+      [
+        '--cloud-provider=aws',
+        `--cloud-config=${file}`,
+        `--kubeconfig=${world.env.KUBECONFIG}`,
+        '--leader-elect=false',
+        '--node-group-auto-discovery=asg:tag=k8s.io/cluster-autoscaler/enabled',
+        '--address=127.0.0.1:0',
+        '--scan-interval=5s',
+        '--scale-down-unneeded-time=10s',
+        '--scale-down-delay-after-add=10s',
+        '--skip-nodes-with-system-pods=false',
+      ],
+      { env: { ...world.env, AWS_REGION: region }, stdio: ['ignore', 'ignore', 'pipe'] },
+    );
+    child.stderr?.on('data', (chunk: Buffer) => {
+      for (const line of chunk.toString().split('\n'))
+        if (line.startsWith('E')) errors += `${line}\n`;
+    });
+  });
+  after(async () => {
+    const ended = new Promise((resolve) => child.on('close', resolve));
+    child.kill('SIGTERM');
+    await ended;
+    rmSync(dir, { recursive: true, force: true });
+  });
+
+  const deploy = (name: string, replicas: number, nodeSelector: object = {}): Promise<string> => {
+    const labels = { app: name };
+    const container = { name: 'c', image: 'nginx', resources: { requests: { cpu } } };
+    const object = {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { name, namespace: 'demo' },
+      spec: {
+        replicas,
+        selector: { matchLabels: labels },
+        template: { metadata: { labels }, spec: { nodeSelector, containers: [container] } },
+      },
+    };
+    return kubectl.okWith(JSON.stringify(object), 'apply -f -');
+  };
+  const running = async (name: string): Promise<number> =>
+    rowsOf(await kubectl.ok(`get pods -n demo -l app=${name}`)).filter((row) =>
+      / Running /.test(row),
+    ).length;
+  /** Desired sizes of the two managed groups, by name. */
+  const sizes = async (): Promise<Readonly<Record<string, number>>> => {
+    const path = '{range .items[*]}{.metadata.name}={.spec.scaling.desired} {end}';
+    const told = await kubectl.ok('get ng -o', `jsonpath=${path}`);
+    const pairs = told.trim().split(' ');
+    return Object.fromEntries(
+      pairs.map((pair) => [pair.split('=')[0] ?? '', Number(pair.split('=')[1])]),
+    );
+  };
+  const sum = async (): Promise<number> =>
+    Object.values(await sizes()).reduce((all, one) => all + one, 0);
+
+  it('adds nodes for pods that fit nowhere', async () => {
+    await deploy('big', 6);
+    await eventually(
+      'all pods run',
+      async () => ((await running('big')) === 6 ? true : undefined),
+      waitMs,
+    );
+    assert.ok(rowsOf(await kubectl.ok('get nodes')).length >= 6);
+  });
+
+  it('evicts pods and terminates idle nodes, which the hooks drain', async () => {
+    await kubectl.ok('delete deployment big -n demo');
+    await eventually(
+      'a group is empty',
+      async () => ((await sum()) <= 1 ? true : undefined),
+      waitMs,
+    );
+    const left = (await sum()) + 1;
+    await eventually('its nodes are gone', async () =>
+      rowsOf(await kubectl.ok('get nodes')).length === left ? true : undefined,
+    );
+    for (const row of rowsOf(await kubectl.ok('get nodedisruptions'))) {
+      assert.match(row, /LifecycleHook\s+Confirmed\s+Ended\s+Drained/);
+    }
+  });
+
+  it('starts a group from zero by what EKS says of it', async () => {
+    const [empty] = Object.entries(await sizes()).find(([, size]) => size === 0) ?? [];
+    assert.ok(empty !== undefined);
+    await deploy('zero', 2, { 'eks.amazonaws.com/nodegroup': empty });
+    await eventually(
+      'its pods run',
+      async () => ((await running('zero')) === 2 ? true : undefined),
+      waitMs,
+    );
+    assert.equal((await sizes())[empty], 2);
+    assert.equal(errors, '', 'the autoscaler logs no error');
+  });
+});
