@@ -71,6 +71,11 @@ const KEEP: Readonly<Record<string, typeof ALL | readonly string[]>> = {
     ...['DescribeNatGateways', 'DescribeAddresses', 'CreateVpc', 'CreateSubnet', 'DeleteVpc'],
     ...['DeleteSubnet', 'DescribeSecurityGroupRules'],
   ],
+  elb: [
+    ...['CreateLoadBalancer', 'DeleteLoadBalancer', 'DescribeLoadBalancers'],
+    ...['RegisterInstancesWithLoadBalancer', 'DeregisterInstancesFromLoadBalancer'],
+    ...['DescribeInstanceHealth', 'ConfigureHealthCheck', 'AddTags', 'RemoveTags', 'DescribeTags'],
+  ],
   elbv2: [
     ...['CreateTargetGroup', 'DeleteTargetGroup', 'ModifyTargetGroup', 'DescribeTargetGroups'],
     ...['DescribeTargetGroupAttributes', 'ModifyTargetGroupAttributes', 'RegisterTargets'],

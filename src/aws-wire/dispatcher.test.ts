@@ -35,6 +35,19 @@ describe('an answered call', () => {
     );
   });
 
+  it('goes to the API version that it names, where services share their signing name', async () => {
+    const { handle } = dispatcher({
+      elb: { DescribeLoadBalancers: () => ({ LoadBalancerDescriptions: [] }) },
+      elbv2: { DescribeLoadBalancers: () => ({ LoadBalancers: [] }) },
+    });
+    const described = async (version: string): Promise<unknown> => {
+      const body = `Action=DescribeLoadBalancers&Version=${version}`;
+      return (await handle(form('elasticloadbalancing', body))).body;
+    };
+    expect(await described('2012-06-01')).toContain('<LoadBalancerDescriptions/>');
+    expect(await described('2015-12-01')).toContain('<LoadBalancers/>');
+  });
+
   it('in ec2 has the request id at its root', async () => {
     const { handle } = dispatcher({ ec2: { DescribeVpcs: () => ({ Vpcs: [] }) } });
     const response = await handle(form('ec2', 'Action=DescribeVpcs&Version=2016-11-15'));

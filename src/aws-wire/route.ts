@@ -26,7 +26,9 @@ export function isForm(request: HttpRequest): boolean {
 export function routeOf(request: HttpRequest, credentials: Credentials): Route {
   const signingName = credentials.kind === 'none' ? undefined : credentials.service;
   const known =
-    (signingName === undefined ? undefined : serviceBySigningName(signingName)) ??
+    (signingName === undefined
+      ? undefined
+      : serviceBySigningName(signingName, versionOf(request))) ??
     (signingName === undefined ? (byTarget(request) ?? byVersion(request)) : undefined) ??
     (signingName === undefined ? byPath(request) : undefined);
   if (known !== undefined) return { service: known, isKnown: true };
@@ -40,9 +42,14 @@ function byTarget(request: HttpRequest): ServiceEntry | undefined {
 }
 
 function byVersion(request: HttpRequest): ServiceEntry | undefined {
+  const version = versionOf(request);
+  return version === undefined ? undefined : serviceByApiVersion(version);
+}
+
+/** The `Version` of a form, in the URL or in the body. */
+function versionOf(request: HttpRequest): string | undefined {
   const inUrl = new URLSearchParams(request.query).get('Version');
-  const version = inUrl ?? (isForm(request) ? formOf(request).get('Version') : null);
-  return version === null ? undefined : serviceByApiVersion(version);
+  return inUrl ?? (isForm(request) ? formOf(request).get('Version') : null) ?? undefined;
 }
 
 /** Of the modelled services only EKS has paths, and they start with few words. */

@@ -80,6 +80,13 @@ export const SERVICES: readonly ServiceEntry[] = [
     xmlNamespace: queryNamespace('elasticloadbalancing', '2015-12-01'),
   },
   {
+    name: 'elb',
+    signingName: 'elasticloadbalancing',
+    apiVersion: '2012-06-01',
+    protocol: 'query',
+    xmlNamespace: queryNamespace('elasticloadbalancing', '2012-06-01'),
+  },
+  {
     name: 'cloudtrail',
     signingName: 'cloudtrail',
     apiVersion: '2013-11-01',
@@ -121,8 +128,13 @@ export const SERVICES: readonly ServiceEntry[] = [
   },
 ];
 
-export function serviceBySigningName(signingName: string): ServiceEntry | undefined {
-  return SERVICES.find((service) => service.signingName === signingName);
+/** Services of one signing name have several API versions; the first where none is said. */
+export function serviceBySigningName(
+  signingName: string,
+  apiVersion?: string,
+): ServiceEntry | undefined {
+  const found = SERVICES.filter((service) => service.signingName === signingName);
+  return found.find((service) => service.apiVersion === apiVersion) ?? found[0];
 }
 
 export function serviceByTargetPrefix(prefix: string): ServiceEntry | undefined {

@@ -142,6 +142,8 @@ export interface GroupRequest {
   readonly zones?: number;
   /** Its template asks for spot instances. */
   readonly isSpot?: boolean;
+  /** Names of Classic Load Balancers. */
+  readonly balancers?: readonly string[];
 }
 
 /** Creates a launch template and a group `g` over the API. */
@@ -166,6 +168,7 @@ export const aGroup = (world: TestWorld, request: GroupRequest = {}): string => 
     LaunchTemplate: { LaunchTemplateName: `${name}-template`, Version: '$Latest' },
     VPCZoneIdentifier: subnets.map((subnet) => subnet.subnetId).join(','),
     LifecycleHookSpecificationList: request.hooks ?? [],
+    LoadBalancerNames: request.balancers ?? [],
   });
   return name;
 };

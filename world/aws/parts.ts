@@ -37,6 +37,8 @@ import { Network } from './ec2/network.ts';
 import { NetworkRecords } from './ec2/network-records.ts';
 import { Ec2Notices } from './ec2/notices.ts';
 import { ScheduledEvents } from './ec2/scheduled-events.ts';
+import { ClassicBalancers } from './elb/classic-balancers.ts';
+import { classicHandlers } from './elb/classic-handlers.ts';
 import { elbHandlers } from './elb/elb-handlers.ts';
 import { LoadBalancers } from './elb/load-balancers.ts';
 import { TargetGroups } from './elb/target-groups.ts';
@@ -97,6 +99,7 @@ export interface AwsParts {
   readonly warmPools: WarmPools;
   readonly refreshes: InstanceRefreshes;
   readonly targets: TargetGroups;
+  readonly classic: ClassicBalancers;
   readonly balancers: LoadBalancers;
   readonly notices: Ec2Notices;
   readonly scheduled: ScheduledEvents;
@@ -134,7 +137,8 @@ export const buildParts = (options: AwsWorldOptions): AwsParts => {
   const store = new GroupStore(scope);
   const targets = { queues, topics, delivery, events };
   const targetGroups = new TargetGroups(scope, instances);
-  const launching = { instances, network, templates, targets: targetGroups };
+  const classic = new ClassicBalancers(scope, instances);
+  const launching = { instances, network, templates, targets: targetGroups, classic };
   const engine = new Engine(store, launching, targets);
   notices.onRebalance = (instanceId) => engine.rebalancer.recommended(instanceId);
   const endpoint = options.endpoint ?? (() => `https://sqs.${options.region}.amazonaws.com`);
@@ -167,6 +171,7 @@ export const buildParts = (options: AwsWorldOptions): AwsParts => {
     warmPools,
     refreshes,
     targets: targetGroups,
+    classic,
     balancers,
     notices,
     scheduled,
@@ -193,6 +198,7 @@ export const serviceHandlers = (parts: AwsParts): Readonly<Record<string, Servic
     ...targetGroupHandlers(parts),
     ...refreshHandlers(parts),
   },
+  elb: classicHandlers(parts),
   elbv2: elbHandlers(parts),
   sqs: sqsHandlers(parts),
   sns: snsHandlers(parts),

@@ -2,6 +2,7 @@
 // its life, replaces what died. All waiting is durable kernel events. Handlers only start it.
 import { microsPerMs, type WorldEvent } from '../../kernel/index.ts';
 import type { StateChange } from '../ec2/instances.ts';
+import type { ClassicBalancers } from '../elb/classic-balancers.ts';
 import type { TargetGroups } from '../elb/target-groups.ts';
 import { refuse, type Scope, type Span, sentence, validationError } from '../scope.ts';
 import { type ActionOutcome, Actions, type NoticeTargets } from './actions.ts';
@@ -23,6 +24,7 @@ import { WarmPools } from './warm-pool.ts';
 
 export interface EngineParts extends LaunchParts {
   readonly targets: TargetGroups;
+  readonly classic: ClassicBalancers;
 }
 
 export class Engine {
@@ -164,16 +166,18 @@ export class Engine {
   }
 
   #outOfService({ instanceId, group }: MemberRow): void {
-    const { targetGroups = [] } = this.#store.needGroup(group);
+    const { targetGroups = [], loadBalancers = [] } = this.#store.needGroup(group);
     for (const arn of targetGroups) this.#parts.targets.deregister(arn, instanceId);
+    for (const name of loadBalancers) this.#parts.classic.deregister(name, instanceId);
   }
 
   #inService(member: MemberRow): void {
     const { instanceId, group, activityId } = member;
     this.#store.moveMember(instanceId, 'InService');
     this.#store.endActivity(activityId, 'Successful');
-    const { targetGroups = [] } = this.#store.needGroup(group);
+    const { targetGroups = [], loadBalancers = [] } = this.#store.needGroup(group);
     for (const arn of targetGroups) this.#parts.targets.register(arn, instanceId, undefined);
+    for (const name of loadBalancers) this.#parts.classic.register(name, instanceId);
     if (this.balancer.surplusCause(group) !== '') this.queueScaling(group);
     this.rebalancer.inService(member);
   }

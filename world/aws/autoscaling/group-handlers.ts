@@ -13,6 +13,7 @@ import {
 import type { Images } from '../ec2/images.ts';
 import type { LaunchTemplates } from '../ec2/launch-templates.ts';
 import type { Network } from '../ec2/network.ts';
+import type { ClassicBalancers } from '../elb/classic-balancers.ts';
 import type { TargetGroups } from '../elb/target-groups.ts';
 import { applyFilters, readFilters } from '../filters.ts';
 import { invalidNextToken, pageOf } from '../paging.ts';
@@ -24,6 +25,7 @@ import { renderGroup } from './render.ts';
 import { tagsOfGroup } from './rows.ts';
 import { component, type GroupStore } from './store.ts';
 import { readTag } from './tag-handlers.ts';
+import { needBalancers } from './target-handlers.ts';
 import type { WarmPools } from './warm-pool.ts';
 
 export interface GroupParts {
@@ -35,6 +37,7 @@ export interface GroupParts {
   readonly images: Images;
   readonly warmPools: WarmPools;
   readonly targets: TargetGroups;
+  readonly classic: ClassicBalancers;
 }
 
 const processes = [
@@ -136,7 +139,7 @@ const create = (parts: GroupParts, input: AwsInput) => {
     capacityRebalance: optionalFlag(input, 'CapacityRebalance') ?? false,
     terminationPolicies: readPolicies(input) ?? ['Default'],
     isDeleting: false,
-    ...targetGroupsOf(parts, input),
+    ...balancersOf(parts, input),
     cause: '',
     isScalingQueued: false,
     failures: 0,
@@ -170,7 +173,6 @@ const noSource = (): never => {
 const unsupported = [
   'LaunchConfigurationName',
   'InstanceId',
-  'LoadBalancerNames',
   'TrafficSources',
   'PlacementGroup',
   'MaxInstanceLifetime',
@@ -199,10 +201,15 @@ const readPolicies = (input: AwsInput): readonly string[] | undefined => {
   return given.length === 0 ? undefined : given;
 };
 
-const targetGroupsOf = ({ targets }: GroupParts, input: AwsInput) => {
-  const arns = texts(input, 'TargetGroupARNs');
-  for (const arn of arns) targets.need(arn);
-  return arns.length === 0 ? {} : { targetGroups: arns };
+const balancersOf = ({ targets, classic }: GroupParts, input: AwsInput) => {
+  const targetGroups = texts(input, 'TargetGroupARNs');
+  for (const arn of targetGroups) targets.need(arn);
+  const loadBalancers = texts(input, 'LoadBalancerNames');
+  needBalancers(classic, loadBalancers);
+  return {
+    ...(targetGroups.length === 0 ? {} : { targetGroups }),
+    ...(loadBalancers.length === 0 ? {} : { loadBalancers }),
+  };
 };
 
 const noSubnets = (): never => {

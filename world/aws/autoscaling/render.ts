@@ -81,7 +81,7 @@ export const renderGroup = (
   DesiredCapacity: row.desired,
   DefaultCooldown: row.cooldownSeconds,
   AvailabilityZones: zonesOf(row, parts.network),
-  LoadBalancerNames: [],
+  LoadBalancerNames: row.loadBalancers ?? [],
   TargetGroupARNs: row.targetGroups ?? [],
   ...warmPoolOf(row, parts),
   HealthCheckType: row.healthCheckType,
@@ -100,8 +100,13 @@ export const renderGroup = (
   NewInstancesProtectedFromScaleIn: row.protectsNew,
   ServiceLinkedRoleARN: `arn:aws:iam::${parts.account}:role/${serviceRole}`,
   CapacityRebalance: row.capacityRebalance,
-  TrafficSources: (row.targetGroups ?? []).map((Identifier) => ({ Identifier, Type: 'elbv2' })),
+  TrafficSources: trafficSourcesOf(row),
 });
+
+export const trafficSourcesOf = ({ targetGroups = [], loadBalancers = [] }: GroupRow) => [
+  ...targetGroups.map((Identifier) => ({ Identifier, Type: 'elbv2' })),
+  ...loadBalancers.map((Identifier) => ({ Identifier, Type: 'elb' })),
+];
 
 const warmPoolOf = (
   row: GroupRow,

@@ -115,6 +115,8 @@ export type GroupRow = {
   readonly isDeleting: boolean;
   /** ARNs of ELBv2 target groups that its instances are registered with. */
   readonly targetGroups?: readonly string[];
+  /** Names of Classic Load Balancers, likewise. */
+  readonly loadBalancers?: readonly string[];
   /** Why capacity was last changed; goes into the activities that follow. */
   readonly cause: string;
   /** True while an event to compare desired and actual capacity is on its way. */

@@ -109,7 +109,10 @@ export class CloudTrail {
   }
 }
 
-const eventSources: Readonly<Record<string, string>> = { elbv2: 'elasticloadbalancing' };
+const eventSources: Readonly<Record<string, string>> = {
+  elb: 'elasticloadbalancing',
+  elbv2: 'elasticloadbalancing',
+};
 
 const sessionArn = /:assumed-role\/([^/]+)\/(.+)$/;
 
