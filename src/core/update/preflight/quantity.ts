@@ -5,10 +5,14 @@ import type { Container, FullPod, ResourceList } from '../../../api/workloads.ts
 /** Resource name -> number. */
 export type Amounts = Readonly<Record<string, number>>;
 
-export const amountsOf = (list: ResourceList | undefined): Amounts =>
-  Object.fromEntries(Object.entries(list ?? {}).map(([key, value]) => [key, quantityValue(value)]));
+// A plan adds amounts some hundred thousand times: these make no lists on the way.
 
-/** A plan combines amounts some hundred thousand times: without intermediate lists. */
+export const amountsOf = (list: ResourceList = {}): Amounts => {
+  const all: Record<string, number> = {};
+  for (const [key, value] of Object.entries(list)) all[key] = quantityValue(value);
+  return all;
+};
+
 const combine = (a: Amounts, b: Amounts, how: (x: number, y: number) => number): Amounts => {
   const all: Record<string, number> = {};
   for (const [key, value] of Object.entries(a)) all[key] = how(value, b[key] ?? 0);
@@ -16,21 +20,22 @@ const combine = (a: Amounts, b: Amounts, how: (x: number, y: number) => number):
   return all;
 };
 
+export const sum = (all: Iterable<Amounts>): Amounts => {
+  const total: Record<string, number> = {};
+  for (const one of all) {
+    for (const [key, value] of Object.entries(one)) total[key] = (total[key] ?? 0) + value;
+  }
+  return total;
+};
+
 export const plus = (a: Amounts, b: Amounts): Amounts => combine(a, b, (x, y) => x + y);
 export const minus = (a: Amounts, b: Amounts): Amounts => combine(a, b, (x, y) => x - y);
 export const times = (a: Amounts, factor: number): Amounts =>
   Object.fromEntries(Object.entries(a).map(([key, value]) => [key, value * factor]));
-export const sum = (all: Iterable<Amounts>): Amounts => {
-  let total: Amounts = {};
-  for (const one of all) total = plus(total, one);
-  return total;
-};
 
-const requestsOf = (container: Container): Amounts => ({
-  // A limit without a request is the request (Kubernetes' defaulting; old objects may lack it).
-  ...amountsOf(container.resources?.limits),
-  ...amountsOf(container.resources?.requests),
-});
+/** A limit without a request is the request (Kubernetes' defaulting; old objects may lack it). */
+const requestsOf = ({ resources = {} }: Container): Amounts =>
+  amountsOf({ ...resources.limits, ...resources.requests });
 
 /** Claims of a pod count as this resource: what drivers can attach to a node is bounded. */
 export const volumesResource = 'attachable-volumes';
@@ -39,20 +44,17 @@ export const volumesResource = 'attachable-volumes';
  * What the scheduler reserves for a pod: containers and sidecars, or the largest init container.
  */
 export const podAmounts = ({ spec }: FullPod): Amounts => {
-  const sidecars = (spec.initContainers ?? []).filter((one) => one.restartPolicy === 'Always');
-  const inits = (spec.initContainers ?? []).filter((one) => one.restartPolicy !== 'Always');
-  const running = sum([...(spec.containers ?? []), ...sidecars].map(requestsOf));
-  const largest = inits.reduce<Amounts>(
-    (most, one) => combine(most, requestsOf(one), Math.max),
-    running,
-  );
-  const claims = (spec.volumes ?? []).filter(
+  const { containers = [], initContainers = [], volumes = [] } = spec;
+  const sidecars = initContainers.filter((one) => one.restartPolicy === 'Always');
+  const running = sum([...containers, ...sidecars].map(requestsOf));
+  const largest = initContainers
+    .filter((one) => one.restartPolicy !== 'Always')
+    .reduce<Amounts>((most, one) => combine(most, requestsOf(one), Math.max), running);
+  const claims = volumes.filter(
     (volume) => volume.persistentVolumeClaim !== undefined || volume.ephemeral !== undefined,
   ).length;
-  return plus(plus(largest, amountsOf(spec.overhead)), {
-    pods: 1,
-    ...(claims === 0 ? {} : { [volumesResource]: claims }),
-  });
+  const counts = { pods: 1, ...(claims === 0 ? {} : { [volumesResource]: claims }) };
+  return sum([largest, amountsOf(spec.overhead), counts]);
 };
 
 /** Resources of which `wanted` is more than `has`; a resource that `has` does not name is none. */
