@@ -26,23 +26,6 @@ export type Step =
       readonly why: string;
     }
   | {
-      readonly kind: 'Evict';
-      readonly node: string;
-      readonly pod: PodRef;
-      /** The budget whose token this eviction takes; absent when it needs none. */
-      readonly budget?: string;
-    }
-  | {
-      readonly kind: 'DeletePod';
-      readonly node: string;
-      readonly pod: PodRef;
-      /** Absent = the pod's own. */
-      readonly graceSeconds?: number;
-      /** Beside the uid, where the decision rests on exactly this version of the pod. */
-      readonly resourceVersion?: string;
-      readonly why: string;
-    }
-  | {
       readonly kind: 'HeartbeatHook' | 'CompleteHook';
       readonly autoScalingGroupName: string;
       readonly hookName: string;

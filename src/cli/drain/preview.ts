@@ -11,7 +11,7 @@ import {
   type WaitingOn,
 } from '../../api/disruption.ts';
 import type { Node, Pod, PodDisruptionBudget } from '../../api/kube.ts';
-import type { Plan, PodRef, Step } from '../../api/plan.ts';
+import type { PodRef, Step } from '../../api/plan.ts';
 import {
   allocate,
   BudgetIndex,
@@ -41,6 +41,33 @@ import {
 } from '../../core/termination/index.ts';
 import { subjectOf } from './record.ts';
 
+/** What the allocator grants over all drains together, in the order in which it grants it. */
+export type PodStep =
+  | {
+      readonly kind: 'Evict';
+      readonly node: string;
+      readonly pod: PodRef;
+      /** The budget whose token this eviction takes; absent when it needs none. */
+      readonly budget?: string;
+    }
+  | {
+      readonly kind: 'DeletePod';
+      readonly node: string;
+      readonly pod: PodRef;
+      /** Absent = the pod's own. */
+      readonly graceSeconds?: number;
+      /** Beside the uid, where the decision rests on exactly this version of the pod. */
+      readonly resourceVersion?: string;
+      readonly why: string;
+    };
+
+/** The marks of one node, then its pods. */
+export interface DrainPlan {
+  readonly subject: string;
+  readonly steps: readonly (Step | PodStep)[];
+  readonly waitingOn: readonly WaitingOn[];
+}
+
 /** What was read of one node. */
 export interface NodeRead {
   readonly node: Node;
@@ -69,7 +96,7 @@ export interface NodePreview {
   readonly node: string;
   readonly disruption: string;
   /** Steps and blockers as the controller would have them: the patches, then the evictions. */
-  readonly plan: Plan;
+  readonly plan: DrainPlan;
   readonly pods: readonly PreviewPod[];
   readonly stays: readonly {
     readonly pod: PodRef;
@@ -182,7 +209,7 @@ const toObserved = (read: NodeRead, input: PreviewInput): Observed => {
   return { observation, classified, drain };
 };
 
-const stepOf = (grant: Grant): Step => {
+const stepOf = (grant: Grant): PodStep => {
   const { node, pod } = grant;
   if (grant.kind === 'evict') {
     const [budget] = grant.budgets;

@@ -5,7 +5,7 @@ import type { Step } from '../../api/plan.ts';
 import type { PodWarning, SkipReason } from '../../core/drain/index.ts';
 import { explainWaiting } from '../../core/explain/index.ts';
 import { renderTable } from '../table.ts';
-import type { NodePreview } from './preview.ts';
+import type { NodePreview, PodStep } from './preview.ts';
 import type { DrainState } from './state.ts';
 
 /** Of every document below; a field that changes its meaning raises it. */
@@ -29,7 +29,6 @@ const podKey = ({ namespace, name }: { readonly namespace: string; readonly name
   `${namespace}/${name}`;
 
 type PatchNode = Extract<Step, { kind: 'PatchNode' }>;
-type Leave = Extract<Step, { kind: 'Evict' | 'DeletePod' }>;
 
 const budgetsOf = (waiting: WaitingOn): string =>
   'budgets' in waiting ? waiting.budgets.join(', ') : 'budget' in waiting ? waiting.budget : '-';
@@ -41,7 +40,7 @@ const podRows = (preview: NodePreview): readonly (readonly string[])[] => {
     (byKey.get(key)?.warnings ?? []).map((warning) => warningText[warning]).join('; ');
   const owner = (key: string): string => byKey.get(key)?.owner ?? '-';
   const leaving = plan.steps.filter(
-    (step): step is Leave => step.kind === 'Evict' || step.kind === 'DeletePod',
+    (step): step is PodStep => step.kind === 'Evict' || step.kind === 'DeletePod',
   );
   const evict = leaving.map((step, i) => {
     const key = podKey(step.pod);

@@ -94,9 +94,6 @@ export class Applier {
         return this.#withdraw(step, pass);
       case 'DeleteDisruption':
         return this.#delete(step, pass);
-      case 'Evict':
-      case 'DeletePod':
-        throw new Error(`${step.kind} is allocated over all drains, never planned for one`);
     }
   }
 

@@ -165,7 +165,7 @@ export const journalStatus = (
 export const journalStep = (
   journal: Journal,
   subject: string,
-  step: Exclude<Step, { kind: 'WriteStatus' | 'Confirm' | 'Evict' | 'DeletePod' }>,
+  step: Exclude<Step, { kind: 'WriteStatus' | 'Confirm' }>,
 ): void => {
   switch (step.kind) {
     case 'PatchNode': {

@@ -172,18 +172,8 @@ describe('explainDisruption', () => {
 });
 
 describe('explainPlan', () => {
-  const pod = { namespace: 'demo', name: 'p1', uid: 'u' };
   const hook = { autoScalingGroupName: 'asg', hookName: 'h', instanceId: 'i-1' };
   const steps: readonly [Step, string][] = [
-    [
-      { kind: 'Evict', node: 'n1', pod, budget: 'demo/web' },
-      'evict pod demo/p1, within budget demo/web',
-    ],
-    [{ kind: 'Evict', node: 'n1', pod }, 'evict pod demo/p1'],
-    [
-      { kind: 'DeletePod', node: 'n1', pod, graceSeconds: 30, why: 'deadline' },
-      'delete pod demo/p1 with 30 s grace: deadline',
-    ],
     [{ kind: 'HeartbeatHook', ...hook }, 'keep hook h of asg waiting'],
     [{ kind: 'CompleteHook', ...hook, result: 'CONTINUE' }, 'complete hook h of asg: CONTINUE'],
     [

@@ -105,9 +105,6 @@ export const explainDisruption = (
   ];
 };
 
-const pod = ({ namespace, name }: { readonly namespace: string; readonly name: string }): string =>
-  `${namespace}/${name}`;
-
 const confirmText: Readonly<Record<Extract<Step, { kind: 'Confirm' }>['what'], string>> = {
   nodeEmpty: 'ask the server whether the node is empty:',
   noNode: 'ask the server whether there is really no node of',
@@ -120,14 +117,6 @@ export const explainStep = (step: Step): string => {
   switch (step.kind) {
     case 'PatchNode':
       return `patch node ${step.node}: ${step.why}`;
-    case 'Evict': {
-      const budget = step.budget === undefined ? '' : `, within budget ${step.budget}`;
-      return `evict pod ${pod(step.pod)}${budget}`;
-    }
-    case 'DeletePod': {
-      const grace = step.graceSeconds === undefined ? 'its own' : `${step.graceSeconds} s`;
-      return `delete pod ${pod(step.pod)} with ${grace} grace: ${step.why}`;
-    }
     case 'HeartbeatHook':
       return `keep hook ${step.hookName} of ${step.autoScalingGroupName} waiting`;
     case 'CompleteHook': {
