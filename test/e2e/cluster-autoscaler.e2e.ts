@@ -1,6 +1,6 @@
-// cluster-autoscaler's own program, 1.36, against the demo: it adds nodes for pods that fit nowhere,
-// takes idle ones out through the lifecycle hooks, and starts a group from zero. CLUSTER_AUTOSCALER
-// names the program, else PATH has it. Its clock is the wall's.
+// cluster-autoscaler's own program, 1.36, against the demo: it adds nodes for pods that fit
+// nowhere, takes idle ones out through the lifecycle hooks, and starts a group from zero.
+// CLUSTER_AUTOSCALER names the program, else PATH has it. Its clock is the wall's.
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

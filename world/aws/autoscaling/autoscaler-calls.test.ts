@@ -14,7 +14,7 @@ const tag = (world: TestWorld, group: string, Key: string, Value: string): void 
   const of = { ResourceId: group, ResourceType: 'auto-scaling-group', PropagateAtLaunch: true };
   world.call('autoscaling', 'CreateOrUpdateTags', { Tags: [{ ...of, Key, Value }] });
 };
-const groups = (world: TestWorld, input: object): readonly unknown[] =>
+const groups = (world: TestWorld, input: Readonly<Record<string, unknown>>): readonly unknown[] =>
   (world.call('autoscaling', 'DescribeAutoScalingGroups', input).AutoScalingGroups ?? []).map(
     (one) => one.AutoScalingGroupName,
   );

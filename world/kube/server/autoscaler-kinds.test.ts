@@ -1,4 +1,5 @@
-// What cluster-autoscaler waits for before it begins: one type that is not served holds it for ever.
+// What cluster-autoscaler waits for before it begins: one type that is not served holds it for
+// ever.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/api/json.ts';
 import { TestWorld } from '../../../test/builders/world-kube-server.ts';
