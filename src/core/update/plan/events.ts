@@ -18,28 +18,40 @@ export const happening = {
 export type Happening = (typeof happening)[keyof typeof happening];
 
 const leastRoom = 1024;
+/** A pod stops, is replaced and may try new nodes; a run of more events makes room as it goes. */
+const eventsPerPod = 4;
 
 export class Events {
-  /** The heap: when, and the number of the event, which is also its place in the lists below. */
+  /** The heap: when, and the number of the event, which is also its place in the arrays below. */
   #at = new Float64Array(leastRoom);
   #number = new Int32Array(leastRoom);
   #size = 0;
-  readonly #kinds: number[] = [];
-  readonly #nodes: number[] = [];
-  readonly #pods: number[] = [];
+  #kinds: Uint8Array;
+  #nodes: Int32Array;
+  #pods: Int32Array;
+  #added = 0;
   /** Time of the event that `next` took last. */
   at = 0;
   kind: number = happening.begin;
   node = -1;
   pod = -1;
 
+  /** For a run that moves `pods`. */
+  constructor(pods: number) {
+    const room = Math.max(leastRoom, eventsPerPod * pods);
+    this.#kinds = new Uint8Array(room);
+    this.#nodes = new Int32Array(room);
+    this.#pods = new Int32Array(room);
+  }
+
   /** An event at `at` about a node, a pod, both or neither (-1). */
   add(at: number, kind: Happening, node: number, pod: number): void {
     if (this.#size === this.#at.length) this.#grow();
-    const number = this.#kinds.length;
-    this.#kinds.push(kind);
-    this.#nodes.push(node);
-    this.#pods.push(pod);
+    const number = this.#added++;
+    if (number === this.#kinds.length) this.#makeRoom();
+    this.#kinds[number] = kind;
+    this.#nodes[number] = node;
+    this.#pods[number] = pod;
     const [times, numbers] = [this.#at, this.#number];
     let place = this.#size++;
     while (place > 0) {
@@ -92,13 +104,22 @@ export class Events {
   }
 
   #grow(): void {
-    const [at, number] = [this.#at, this.#number];
-    this.#at = new Float64Array(2 * at.length);
-    this.#at.set(at);
-    this.#number = new Int32Array(2 * at.length);
-    this.#number.set(number);
+    this.#at = copied(this.#at, new Float64Array(2 * this.#at.length));
+    this.#number = copied(this.#number, new Int32Array(2 * this.#number.length));
+  }
+
+  #makeRoom(): void {
+    const room = 2 * this.#kinds.length;
+    this.#kinds = copied(this.#kinds, new Uint8Array(room));
+    this.#nodes = copied(this.#nodes, new Int32Array(room));
+    this.#pods = copied(this.#pods, new Int32Array(room));
   }
 }
+
+const copied = <A extends Float64Array | Int32Array | Uint8Array>(from: A, to: A): A => {
+  to.set(from);
+  return to;
+};
 
 const isLess = (numbers: Int32Array, a: number, b: number): boolean =>
   (numbers[a] ?? 0) < (numbers[b] ?? 0);

@@ -26,7 +26,7 @@ class Run {
   readonly #chance: Chance;
   readonly #times: RunTimes;
   readonly #rests: Rests;
-  readonly #events = new Events();
+  readonly #events: Events;
   readonly #members: Members;
   /** Where pods are counts only where new nodes may be surplus; else how many places are left. */
   readonly #room: Room | undefined;
@@ -67,6 +67,7 @@ class Run {
     this.#times = new RunTimes(input, chance, medians);
     this.#rests = new Rests(input);
     this.#habits = habitsOf(input, chance, { seed, medians });
+    this.#events = new Events(appOf.length);
     this.#members = new Members(model);
     if (input.strategy === 'DEFAULT') this.#room = roomOf(model);
     for (let node = this.#members.old; node < this.#members.count; node++) this.#open(node);
