@@ -103,10 +103,25 @@ export function canonicalQuantity(text: string): string | undefined {
   return quantity === undefined ? undefined : printQuantity(quantity);
 }
 
-/** '250m' -> 0.25, '70Mi' -> 73400320. What is absent or not a quantity is 0. */
+/** What most texts are: digits that a number holds exactly, and one of these suffixes. */
+const USUAL = /^(\d{1,9})(m|Ki|Mi|Gi)?$/;
+const USUAL_FACTORS: Readonly<Record<string, number>> = {
+  Ki: 2 ** 10,
+  Mi: 2 ** 20,
+  Gi: 2 ** 30,
+};
+
+/**
+ * '250m' -> 0.25, '70Mi' -> 73400320. What is absent or not a quantity is 0. Usual texts are read
+ * without big integers: a plan reads some hundred thousand.
+ */
 export const quantityValue = (value: string | number | undefined): number => {
   if (value === undefined) return 0;
   if (typeof value === 'number') return value;
+  const [, digits, suffix = ''] = USUAL.exec(value) ?? [];
+  if (digits !== undefined) {
+    return suffix === 'm' ? Number(digits) / 1000 : Number(digits) * (USUAL_FACTORS[suffix] ?? 1);
+  }
   const nanos = parseQuantity(value)?.nanos ?? 0n;
   return Number(nanos / ONE) + Number(nanos % ONE) / 1e9;
 };
