@@ -125,6 +125,7 @@ const index = (): string =>
     'Printed by `node scripts/print-health.ts` from the catalogue in `src/agent/rules`; each rule’s lines are its test.',
     'A rule of severity Condition makes its condition False until it clears. An Event is reported and never acted on:',
     'its reason is the condition’s name, and its message begins with the name below, as EKS’ agent has it.',
+    '"A real fault": `test/e2e/agent-host.e2e.ts` makes it as root, and prints `not run` where the machine cannot.',
     '',
     '| name | condition | severity | also named so by | shown by |',
     '|---|---|---|---|---|',

@@ -195,6 +195,18 @@ describe('a fault', () => {
     await life.stop();
   });
 
+  it('that a line told of is looked at a minute later, whenever the next look was due', async () => {
+    await life.start();
+    await life.clock.advance(minute);
+    life.kernel('EXT4-fs (nvme1n1): Remounting filesystem read-only');
+    await life.clock.advance(30 * second);
+    expect(life.says('StorageReady')).toMatch(/^False ReadonlyFilesystem/);
+    // The mount table knows of none: it was repaired, or unmounted.
+    await life.clock.advance(minute);
+    expect(life.says('StorageReady')).toMatch(/^True/);
+    await life.stop();
+  });
+
   it('that a look finds twice is set, and looked at again each minute until it has gone', async () => {
     life.host.files.set('/sys/class/net/ens5/flags', '0x1002');
     await life.start();

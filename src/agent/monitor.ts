@@ -263,8 +263,19 @@ export class HealthMonitor {
     if (!gate.pass(now)) return;
     for (const occurrence of this.#matcher.find(source, text, at)) {
       const isHistory = occurrence.rule.severity === 'Event' && now - at > maxEventAgeMs;
-      if (!isHistory) this.#apply(observe(this.#state, occurrence, at));
+      if (isHistory) continue;
+      this.#apply(observe(this.#state, occurrence, at));
+      this.#lookSoon(occurrence.rule, now);
     }
+  }
+
+  /** A fault that a line told of, and that a check can see, is looked at before its usual time. */
+  #lookSoon({ check: name, severity }: HealthRule, now: EpochMs): void {
+    if (name === undefined || severity !== 'Condition') return;
+    const soon = epochMs(now + soonMs);
+    this.#schedule = this.#schedule.map((one) =>
+      one.check.name === name && one.at > soon ? { ...one, at: soon } : one,
+    );
   }
 
   #apply({ state, notices }: Step): void {

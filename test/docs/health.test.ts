@@ -14,6 +14,13 @@ describe('docs/health', () => {
     }
   });
 
+  it('says of no rule that a real fault shows it, unless the story of real faults names it', () => {
+    const story = readFileSync(join(import.meta.dirname, '../e2e/agent-host.e2e.ts'), 'utf8');
+    const claimed = catalogue.filter(({ text }) => text.proof === 'fault');
+    expect(claimed.length).toBeGreaterThan(15);
+    expect(claimed.filter(({ reason }) => !story.includes(reason))).toEqual([]);
+  });
+
   it('shows a rules file that is right', () => {
     const readme = healthPages().get('README.md') ?? '';
     const file = /```json\n([\s\S]*?)```/.exec(readme)?.[1];

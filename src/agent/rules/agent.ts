@@ -34,7 +34,7 @@ export const agentRules: readonly HealthRule[] = [
       ...text,
       meaning: 'A log is written so fast that the agent only samples it, to bound its own load.',
       remedy: 'Find what writes: `dmesg -w`, `journalctl -f`.',
-      proof: 'fault',
+      proof: 'written',
     },
   },
   {

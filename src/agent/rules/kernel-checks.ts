@@ -112,7 +112,7 @@ export const kernelCheckRules: readonly HealthRule[] = [
       meaning: 'Pressure stall information says that work stood still for memory (limit: percent).',
       remedy: 'Reserve memory for the system, or lower what pods may take.',
       origin: 'Drover',
-      proof: 'fault',
+      proof: 'written',
       found: [],
       ignored: [],
     },

@@ -164,7 +164,7 @@ export const storageRules: readonly HealthRule[] = [
       meaning: 'Pressure stall information says that work stood still for I/O (limit: percent).',
       remedy: 'Give the volumes more IOPS and throughput, or find what reads and writes.',
       origin: 'EKS',
-      proof: 'fault',
+      proof: 'written',
       found: [],
       ignored: [],
     },
