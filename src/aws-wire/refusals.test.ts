@@ -30,7 +30,7 @@ describe('a request that names nothing the world has', () => {
     ['no action', form('sts', 'a=b'), 400, queryError('MissingAction')],
     [
       'another version',
-      form('elasticloadbalancing', 'Action=DescribeTags&Version=2012-06-01'),
+      form('elasticloadbalancing', 'Action=DescribeTags&Version=2011-11-15'),
       400,
       queryError('NoSuchVersion'),
     ],

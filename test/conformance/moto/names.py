@@ -1,7 +1,9 @@
 # A plugin of pytest for moto's tests. The names that they draw by lot are in lower case, since a node group
 # here is a Kubernetes object of its name. Launch configurations, which accounts of today cannot make, become
-# launch templates of the same name on their way to the world. Changes nothing else.
+# launch templates of the same name on their way to the world. Names of classic load balancers are uuids without
+# hyphens, since Elastic Load Balancing takes 32 characters. Changes nothing else.
 import base64
+import uuid
 
 from botocore.client import BaseClient
 from moto.moto_api._internal import mock_random
@@ -15,6 +17,13 @@ def _lower(*args, **kwargs):
 
 
 mock_random.get_random_string = _lower
+
+
+def pytest_collection_modifyitems(items):
+    for module in {item.module for item in items}:
+        if module.__name__.endswith(".test_elb"):
+            module.uuid4 = lambda: uuid.uuid4().hex
+
 
 _call = BaseClient._make_api_call
 _template_data = ("ImageId", "InstanceType", "KeyName", "UserData", "BlockDeviceMappings", "EbsOptimized")
