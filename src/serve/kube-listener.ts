@@ -96,6 +96,24 @@ const authenticate = async (
 const headerList = (value: string | readonly string[] | undefined): readonly string[] =>
   value === undefined ? [] : [value].flat();
 
+const extraHeader = 'impersonate-extra-';
+
+/**
+ * Claims of a token that the caller acts with: `Impersonate-Extra-KEY`, the key percent-encoded.
+ */
+const extraOf = (headers: NodeJS.Dict<string[]>): UserInfo['extra'] => {
+  const extra = Object.entries(headers).flatMap(([name, values]) => {
+    if (!name.startsWith(extraHeader) || values === undefined) return [];
+    const key = name.slice(extraHeader.length);
+    try {
+      return [[decodeURIComponent(key), values] as const];
+    } catch {
+      return [[key, values] as const];
+    }
+  });
+  return extra.length === 0 ? undefined : Object.fromEntries(extra);
+};
+
 /**
  * Whom the caller acts for by its Impersonate headers (`kubectl --as`); the caller itself without
  * any. Administrators may act for everybody, others for nobody: text, why not.
@@ -120,7 +138,7 @@ const impersonated = (message: IncomingMessage, user: UserInfo): UserInfo | stri
   const known = username === 'system:anonymous' ? [] : ['system:authenticated'];
   return {
     username,
-    ...defined({ uid }),
+    ...defined({ uid, extra: extraOf(headersDistinct) }),
     groups: [...new Set([...groups, ...implied, ...known])],
   };
 };

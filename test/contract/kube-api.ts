@@ -7,6 +7,7 @@ import type { RawKube } from '../support/kube-raw.ts';
 import { accessCases } from './kube-api-access.ts';
 import { admissionCases } from './kube-api-admission.ts';
 import { adoptionCases } from './kube-api-adoption.ts';
+import { agentCases } from './kube-api-agent.ts';
 import { applyCases } from './kube-api-apply.ts';
 import { bodyCases } from './kube-api-bodies.ts';
 import { endpointCases } from './kube-api-endpoints.ts';
@@ -39,6 +40,7 @@ export const kubeApiCases: readonly ContractCase[] = [
   ...rbacCases,
   ...nodeCases,
   ...accessCases,
+  ...agentCases,
   ...limitCases,
   ...tableCases,
 ];

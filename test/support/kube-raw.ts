@@ -22,6 +22,8 @@ export interface RawAsk {
   /** Act for this user. */
   readonly as?: string;
   readonly groups?: readonly string[];
+  /** With these claims of a token. */
+  readonly extra?: Readonly<Record<string, string>>;
   readonly token?: string;
 }
 
@@ -45,6 +47,12 @@ const headersOf = (ask: RawAsk, length: number | undefined): Record<string, stri
       }),
   ...defined({ 'impersonate-user': ask.as }),
   ...(ask.groups === undefined ? {} : { 'impersonate-group': [...ask.groups] }),
+  ...Object.fromEntries(
+    Object.entries(ask.extra ?? {}).map(([key, value]) => [
+      `impersonate-extra-${encodeURIComponent(key)}`,
+      value,
+    ]),
+  ),
   ...(ask.token === undefined ? {} : { authorization: `Bearer ${ask.token}` }),
 });
 

@@ -1,17 +1,11 @@
 // A rule of the node agent, as data: what sets a reason, which condition it belongs to, what clears
 // it. The catalogue and a node's own rules file are lists of these; nothing here matches or
 // decides.
+import { agentConditionTypes } from '../../api/agent-rights.ts';
 import type { CheckName } from './check-names.ts';
 
-/** Condition types that the agent writes; it never touches another. EKS' names but the last. */
-export const conditionTypes = [
-  'KernelReady',
-  'StorageReady',
-  'NetworkingReady',
-  'ContainerRuntimeReady',
-  'AcceleratedHardwareReady',
-  'AgentHealthy',
-] as const;
+/** EKS' names but the last; the agent never touches a condition of another type. */
+export const conditionTypes = agentConditionTypes;
 export type ConditionType = (typeof conditionTypes)[number];
 
 /**

@@ -1,0 +1,261 @@
+// What the node agent may do in a cluster: RBAC rules, and the ValidatingAdmissionPolicies that
+// hold its account to its own Node. RBAC alone would let every agent write every Node's conditions,
+// labels and capacity. Printed to deploy/agent; the contract of an API server proves it.
+import type { JsonObject } from './json.ts';
+
+const apiVersion = 'admissionregistration.k8s.io/v1';
+const rbacGroup = 'rbac.authorization.k8s.io';
+/** Of a token that is bound to a pod, or to a node: where that is. */
+const nodeClaim = 'authentication.kubernetes.io/node-name';
+/** Where Events about nodes stand. */
+const eventNamespace = 'default';
+
+/** Condition types that the agent writes. */
+export const agentConditionTypes = [
+  'KernelReady',
+  'StorageReady',
+  'NetworkingReady',
+  'ContainerRuntimeReady',
+  'AcceleratedHardwareReady',
+  'AgentHealthy',
+] as const;
+
+export interface AgentAccount {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export const agentAccount: AgentAccount = { namespace: 'kube-system', name: 'drover-agent' };
+
+const grant = (
+  scope: '' | 'Cluster',
+  metadata: JsonObject,
+  rules: readonly JsonObject[],
+  account: AgentAccount,
+): readonly JsonObject[] => [
+  { apiVersion: `${rbacGroup}/v1`, kind: `${scope}Role`, metadata, rules },
+  {
+    apiVersion: `${rbacGroup}/v1`,
+    kind: `${scope}RoleBinding`,
+    metadata,
+    roleRef: { apiGroup: rbacGroup, kind: `${scope}Role`, name: String(metadata.name) },
+    subjects: [{ kind: 'ServiceAccount', ...account }],
+  },
+];
+
+/** Roles and bindings of the name `name`. */
+export const agentGrants = (name: string, account: AgentAccount): readonly JsonObject[] => [
+  ...grant(
+    'Cluster',
+    { name },
+    [
+      { apiGroups: [''], resources: ['nodes'], verbs: ['get'] },
+      { apiGroups: [''], resources: ['nodes/status'], verbs: ['patch'] },
+    ],
+    account,
+  ),
+  ...grant(
+    '',
+    { name, namespace: eventNamespace },
+    [{ apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] }],
+    account,
+  ),
+];
+
+/** As it was, absence included. */
+const unchanged = (path: string): string =>
+  `has(object.${path}) == has(oldObject.${path}) && ` +
+  `(!has(object.${path}) || object.${path} == oldObject.${path})`;
+
+const pinned = [
+  'metadata.labels',
+  'metadata.annotations',
+  'metadata.finalizers',
+  'metadata.ownerReferences',
+  'spec.taints',
+  'spec.unschedulable',
+  'spec.providerID',
+  'status.capacity',
+  'status.allocatable',
+  'status.addresses',
+  'status.nodeInfo',
+  'status.volumesAttached',
+  'status.volumesInUse',
+  'status.images',
+] as const;
+
+const policy = (
+  name: string,
+  account: AgentAccount,
+  match: { readonly resources: readonly string[]; readonly operations: readonly string[] },
+  more: { readonly variables?: readonly JsonObject[]; readonly validations: readonly JsonObject[] },
+): readonly JsonObject[] => {
+  const user = `system:serviceaccount:${account.namespace}:${account.name}`;
+  const rule = { apiGroups: [''], apiVersions: ['v1'], scope: '*', ...match };
+  return [
+    {
+      apiVersion,
+      kind: 'ValidatingAdmissionPolicy',
+      metadata: { name },
+      spec: {
+        failurePolicy: 'Fail',
+        matchConstraints: { resourceRules: [rule] },
+        matchConditions: [
+          { name: 'is-an-agent', expression: `request.userInfo.username == '${user}'` },
+        ],
+        variables: [
+          {
+            name: 'node',
+            expression:
+              `has(request.userInfo.extra) && '${nodeClaim}' in request.userInfo.extra ? ` +
+              `request.userInfo.extra['${nodeClaim}'][0] : ''`,
+          },
+          ...(more.variables ?? []),
+        ],
+        validations: [
+          {
+            expression: "variables.node != ''",
+            message: `the token of ${user} is not bound to a pod or a node`,
+            reason: 'Forbidden',
+          },
+          ...more.validations.map((one) => ({ ...one, reason: 'Forbidden' })),
+        ],
+      },
+    },
+    {
+      apiVersion,
+      kind: 'ValidatingAdmissionPolicyBinding',
+      metadata: { name },
+      spec: { policyName: name, validationActions: ['Deny'] },
+    },
+  ];
+};
+
+const others = (of: 'object' | 'oldObject'): string =>
+  `has(${of}.status.conditions) ? ${of}.status.conditions.filter(c, !(c.type in variables.own)) : []`;
+
+/** An agent writes its own Node's conditions of its own types, and Events about its own Node. */
+export const agentPolicies = (name: string, account: AgentAccount): readonly JsonObject[] => [
+  ...policy(
+    `${name}-node`,
+    account,
+    { resources: ['nodes', 'nodes/status'], operations: ['UPDATE'] },
+    {
+      variables: [
+        { name: 'own', expression: JSON.stringify(agentConditionTypes).replaceAll('"', "'") },
+        { name: 'before', expression: others('oldObject') },
+        { name: 'after', expression: others('object') },
+      ],
+      validations: [
+        {
+          expression: 'object.metadata.name == variables.node',
+          message: 'an agent writes the status of its own Node alone',
+        },
+        {
+          expression:
+            'size(variables.before) == size(variables.after) && ' +
+            'variables.after.all(c, variables.before.exists(b, b == c))',
+          message: `an agent writes conditions of the types ${agentConditionTypes.join(', ')} alone`,
+        },
+        {
+          expression: pinned.map((path) => `(${unchanged(path)})`).join(' && '),
+          message:
+            'an agent writes conditions alone: no labels, annotations, capacity or addresses',
+        },
+      ],
+    },
+  ),
+  ...policy(
+    `${name}-events`,
+    account,
+    { resources: ['events'], operations: ['CREATE', 'UPDATE'] },
+    {
+      validations: [
+        {
+          expression:
+            "object.involvedObject.kind == 'Node' && object.involvedObject.name == variables.node",
+          message: 'an agent writes Events about its own Node alone',
+        },
+      ],
+    },
+  ),
+];
+
+const hostRoot = '/host';
+const recordDirectory = '/var/lib/drover';
+
+/** `image` holds this package; its entry is `drover`. */
+export const agentDaemonSet = (account: AgentAccount, image: string): JsonObject => {
+  const labels = { 'app.kubernetes.io/name': account.name };
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'DaemonSet',
+    metadata: { ...account, labels },
+    spec: {
+      selector: { matchLabels: labels },
+      updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '10%' } },
+      template: {
+        metadata: { labels },
+        spec: {
+          serviceAccountName: account.name,
+          priorityClassName: 'system-node-critical',
+          nodeSelector: { 'kubernetes.io/os': 'linux' },
+          tolerations: [{ operator: 'Exists' }],
+          hostNetwork: true,
+          hostPID: true,
+          containers: [
+            {
+              name: 'agent',
+              image,
+              args: ['agent', '--host-root', hostRoot],
+              env: [
+                { name: 'NODE_NAME', valueFrom: { fieldRef: { fieldPath: 'spec.nodeName' } } },
+                // Node's cache of compiled sources: the root is read-only.
+                { name: 'XDG_CACHE_HOME', value: recordDirectory },
+              ],
+              resources: {
+                requests: { cpu: '10m', memory: '64Mi' },
+                limits: { memory: '128Mi' },
+              },
+              // For /dev/kmsg, the node's network and its programs, which it runs by chroot.
+              securityContext: { privileged: true, readOnlyRootFilesystem: true, runAsUser: 0 },
+              volumeMounts: [
+                { name: 'root', mountPath: hostRoot, mountPropagation: 'HostToContainer' },
+                { name: 'record', mountPath: recordDirectory },
+              ],
+            },
+          ],
+          volumes: [
+            { name: 'root', hostPath: { path: '/' } },
+            { name: 'record', hostPath: { path: recordDirectory, type: 'DirectoryOrCreate' } },
+          ],
+        },
+      },
+    },
+  };
+};
+
+/** For nodes whose bootstrap installs this package: the kubelet's own credentials suffice. */
+export const agentUnit = `[Unit]
+Description=Drover node agent
+Wants=network-online.target
+After=network-online.target
+
+[Service]
+ExecStart=/usr/bin/drover agent --kubeconfig /var/lib/kubelet/kubeconfig
+Restart=always
+RestartSec=5
+StateDirectory=drover
+CacheDirectory=drover
+Environment=XDG_CACHE_HOME=/var/cache/drover
+MemoryMax=160M
+CPUQuota=20%
+Nice=5
+OOMScoreAdjust=-500
+NoNewPrivileges=yes
+ProtectHome=yes
+PrivateTmp=yes
+
+[Install]
+WantedBy=multi-user.target
+`;
