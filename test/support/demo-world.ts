@@ -3,11 +3,12 @@
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defined } from '../../src/api/defined.ts';
 import type { TraceEntry } from '../../src/api/trace.ts';
 import { awsVersion, clientPath } from './aws-client.ts';
+import { endForks, runInFork } from './aws-forks.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const drover = join(root, 'bin', 'drover.mjs');
@@ -18,15 +19,29 @@ export interface Ran {
   readonly stderr: string;
 }
 
-/** Runs a program to its end; never rejects for its exit code. */
-export const run = (
+interface RunOptions {
+  readonly env?: NodeJS.ProcessEnv;
+  readonly input?: string;
+  readonly timeoutMs?: number;
+}
+const runTimeoutMs = 120_000;
+
+/** Runs a program to its end; never rejects for its exit code. The aws CLI is kept loaded. */
+export const run = async (
   file: string,
   args: readonly string[],
-  options: {
-    readonly env?: NodeJS.ProcessEnv;
-    readonly input?: string;
-    readonly timeoutMs?: number;
-  } = {},
+  options: RunOptions = {},
+): Promise<Ran> => {
+  const { env = process.env, timeoutMs = runTimeoutMs } = options;
+  const ran = file === 'aws' ? await runInFork(args, { ...options, env, timeoutMs }) : undefined;
+  return ran ?? runAlone(file, args, options);
+};
+
+/** As `run`, always in a process of its own. */
+export const runAlone = (
+  file: string,
+  args: readonly string[],
+  options: RunOptions = {},
 ): Promise<Ran> =>
   new Promise((resolve, reject) => {
     const child = execFile(
@@ -34,7 +49,7 @@ export const run = (
       [...args],
       {
         env: options.env ?? process.env,
-        timeout: options.timeoutMs ?? 120_000,
+        timeout: options.timeoutMs ?? runTimeoutMs,
         maxBuffer: 64 * 1024 * 1024,
       },
       (error, stdout, stderr) => {
@@ -52,7 +67,7 @@ export const missing = async (
   args: readonly string[],
 ): Promise<string | undefined> => {
   try {
-    const { code } = await run(file, args, { env: { ...process.env, PATH: clientPath } });
+    const { code } = await runAlone(file, args, { env: { ...process.env, PATH: clientPath } });
     if (file === 'aws' && code === 0) process.stdout.write(`with ${awsVersion}\n`);
     return code === 0 ? undefined : `${file} ${args.join(' ')} exits with ${code}`;
   } catch {
@@ -72,6 +87,10 @@ interface Process {
   readonly exited: Promise<number | null>;
   readonly errors: () => string;
 }
+
+/** Its own default, wherever a story's home is: what was compiled for one story serves the next. */
+const compileCache =
+  process.env.NODE_COMPILE_CACHE ?? join(homedir(), '.cache', 'drover', 'compiled');
 
 /** Set to play a failed story again: every world then has this seed. */
 const givenSeed = process.env.DROVER_STORY_SEED;
@@ -129,6 +148,7 @@ export class ServedWorld {
       PATH: clientPath,
       ...defined({ PYENV_ROOT: process.env.PYENV_ROOT }),
       HOME: this.#home,
+      NODE_COMPILE_CACHE: compileCache,
       AWS_PAGER: '',
       AWS_EC2_METADATA_DISABLED: 'true',
       ...values,
@@ -271,6 +291,7 @@ export class ServedWorld {
 
   async stop(options: { readonly keep?: boolean } = {}): Promise<void> {
     await this.halt();
+    endForks(this.#home);
     rmSync(this.#home, { recursive: true, force: true });
     if (options.keep !== true) rmSync(this.dataDir, { recursive: true, force: true });
   }
