@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import type { CliContext } from './context.ts';
+import { buildOneCommand, commandsAlone } from './one-command.ts';
 import { buildProgram } from './program.ts';
 
 const unused = (): never => {
@@ -68,6 +69,22 @@ const documented = new Map(
       return [title, flags.sort()] as const;
     }),
 );
+
+/** All that is said of a command and those below it. */
+const helpOf = (command: Command | undefined): readonly string[] => [
+  command?.helpInformation() ?? '',
+  ...(command?.commands ?? []).flatMap(helpOf),
+];
+const childOf = (parent: Command | undefined, name: string): Command | undefined =>
+  parent?.commands.find((command) => command.name() === name);
+
+describe('a command that is loaded without the others', () => {
+  it.each([...commandsAlone.keys()])('%s is the one of the whole program', async (word) => {
+    const alone = childOf(await buildOneCommand(word, context), word);
+    expect(alone).toBeDefined();
+    expect(helpOf(alone)).toEqual(helpOf(childOf(program, word)));
+  });
+});
 
 describe('docs/cli.md', () => {
   it('has one section for every command, and no other', () => {

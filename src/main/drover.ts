@@ -252,15 +252,11 @@ const createLog = async (usual: 'info' | 'warn') => {
   return create({ level: wanted ?? usual });
 };
 
-/** `logs` over files should cost what reading them costs, not what loading all commands does. */
+/** The one command that is asked for, where it can be loaded without the others. */
 const programFor = async (words: readonly string[], context: CliContext) => {
-  if (words[0] === 'logs') {
-    return (await import('../cli/logs-program.ts')).buildLogsProgram(context);
-  }
-  if (words[0] === 'agent') {
-    return (await import('../cli/agent-program.ts')).buildAgentProgram(context);
-  }
-  return (await import('../cli/program.ts')).buildProgram(context, version);
+  const { buildOneCommand } = await import('../cli/one-command.ts');
+  const alone = await buildOneCommand(words[0], context);
+  return alone ?? (await import('../cli/program.ts')).buildProgram(context, version);
 };
 
 const main = async (): Promise<number> => {
