@@ -1,5 +1,5 @@
-// The schemas of NodeGroup and NodeGroupUpdate: exactly the types of nodegroup.ts and
-// nodegroup-update.ts, and the rules by which the API server refuses people's mistakes.
+// The schema of NodeGroup: exactly the types of nodegroup.ts, and the rules by which the API server
+// refuses people's mistakes. Fields that NodeGroupUpdate shares are made here.
 import { nodeRepairPolicy } from './crd-repair.ts';
 import {
   boolean,
@@ -18,14 +18,11 @@ import {
   text,
   time,
 } from './crd-schema.ts';
-import { stopTimesOf } from './crd-stop-times.ts';
-import { hookFields, hookStatus } from './crd-update-hooks.ts';
-import { newNodesStatus } from './crd-update-nodes.ts';
-import { pacingFields, pacingStatus, timeZoneRule } from './crd-update-pacing.ts';
+import { hookFields } from './crd-update-hooks.ts';
+import { pacingFields, timeZoneRule } from './crd-update-pacing.ts';
 import { ownStrategyRules, updatePolicyFields, updatePolicyRules } from './crd-update-policy.ts';
 import { maxDiskGiB } from './nodegroup.ts';
-import { updatePhases, updateStrategies } from './nodegroup-update.ts';
-import { stopTimesOfUpdate } from './stop-times.ts';
+import { updateStrategies } from './nodegroup-update.ts';
 
 /** What cannot be changed on a living group: EKS makes another group for it. */
 const immutable = (what: string, schema: Schema): Schema => ({
@@ -60,7 +57,7 @@ const scaling: Schema = {
   ],
 };
 
-const taints = listOf(taint, 50);
+export const taints = listOf(taint, 50);
 
 export const launchTemplateRef = object({ id: text(63), name: text(128), version: text(63) }, [
   'id',
@@ -82,7 +79,7 @@ const oneThreshold = (threshold: string): Schema => ({
   message: `only one of ${threshold}Count and ${threshold}Percentage may be set`,
 });
 
-const nodeRepairConfig: Schema = {
+export const nodeRepairConfig: Schema = {
   'x-kubernetes-validations': [
     oneThreshold('maxUnhealthyNodeThreshold'),
     oneThreshold('maxParallelNodesRepaired'),
@@ -118,7 +115,7 @@ const updateConfigRules: readonly Schema[] = [
   ...ownStrategyRules,
 ];
 
-const updateConfig: Schema = {
+export const updateConfig: Schema = {
   ...object({
     maxUnavailable: { ...positive, maximum: 100 },
     maxUnavailablePercentage: { ...positive, maximum: 100 },
@@ -212,16 +209,16 @@ export const sizesOfLeaving = {
     'Nodegroup cannot be updated as it is currently not in Active State: it is being deleted, and its nodes go whatever its sizes say',
 };
 
-const issue = {
+export const issue = {
   code: text(63),
   message: longText,
   resourceIds: listOf(text(), 20),
 };
-const issueFields = ['code', 'message', 'resourceIds'];
+export const issueFields = ['code', 'message', 'resourceIds'];
 
-const sizes = { minSize: count, maxSize: count, desired: count };
+export const sizes = { minSize: count, maxSize: count, desired: count };
 
-const revision: Schema = object(
+export const revision: Schema = object(
   {
     version: text(63),
     releaseVersion: text(63),
@@ -324,119 +321,4 @@ export const nodeGroupStatus: Schema = object(
     conditions,
   },
   ['state', 'desired', 'minSize', 'maxSize', 'instances', 'ready'],
-);
-
-export const nodeGroupUpdateSpec: Schema = {
-  ...object(
-    {
-      nodeGroup: text(),
-      type: oneOf(['ConfigUpdate', 'VersionUpdate']),
-      params: listOf(object({ type: text(63), value: text(16_384) }, ['type', 'value']), 40),
-      change: object({
-        scaling: object(sizes),
-        addLabels: nodeLabels,
-        removeLabels: listOf(text(317), 50),
-        addTaints: taints,
-        removeTaints: taints,
-        updateConfig,
-        nodeRepairConfig,
-        version: text(63),
-        releaseVersion: text(63),
-        launchTemplate: launchTemplateRef,
-      }),
-      action: oneOf(['Update', 'Rollback']),
-      force: boolean,
-      replaceEqual: boolean,
-      strategy: oneOf(updateStrategies),
-      reason: longText,
-      policies: { ...object(updatePolicyFields), 'x-kubernetes-validations': updatePolicyRules },
-      waivers: listOf(object({ check: text(63), reason: longText, by: text() }, ['check']), 40),
-      planHash: text(128),
-      predicted: object({ p50Seconds: count, p90Seconds: count }, ['p50Seconds', 'p90Seconds']),
-      paused: boolean,
-      abort: oneOf(['Stop', 'RollBack']),
-    },
-    ['nodeGroup', 'type', 'params', 'change'],
-  ),
-  'x-kubernetes-validations': [
-    ...['nodeGroup', 'type', 'params', 'change'].map((field) => ({
-      rule: `self.${field} == oldSelf.${field}`,
-      message: `${field} of an update never changes`,
-    })),
-    ...[
-      'action',
-      'force',
-      'replaceEqual',
-      'strategy',
-      'reason',
-      'policies',
-      'waivers',
-      'planHash',
-      'predicted',
-    ].map((field) => ({
-      rule: `has(self.${field}) == has(oldSelf.${field}) && (!has(self.${field}) || self.${field} == oldSelf.${field})`,
-      message: `${field} of an update never changes`,
-    })),
-    {
-      rule: '!has(oldSelf.abort) || (has(self.abort) && self.abort == oldSelf.abort)',
-      message: 'an update that is aborted stays so',
-    },
-  ],
-};
-
-export const nodeGroupUpdateStatus: Schema = object(
-  {
-    status: oneOf(['InProgress', 'Successful', 'Failed', 'Cancelled']),
-    phase: oneOf(updatePhases),
-    generation,
-    startedAt: time,
-    endedAt: time,
-    errors: listOf(object(issue, issueFields), 20),
-    message: longText,
-    strategy: oneOf(updateStrategies),
-    from: revision,
-    target: revision,
-    original: object(sizes, ['minSize', 'maxSize', 'desired']),
-    suspends: listOf(text(63), 10),
-    suspendedIn: generation,
-    ...pacingStatus,
-    ...hookStatus,
-    stopTimes: stopTimesOf(stopTimesOfUpdate),
-    maxUnavailable: count,
-    surge: count,
-    progress: object(
-      {
-        total: count,
-        done: count,
-        draining: count,
-        failed: count,
-        emptied: count,
-        quarantined: count,
-        eta: object({ p50: time, p90: time }, ['p50', 'p90']),
-      },
-      ['total', 'done', 'draining', 'failed'],
-    ),
-    pace: listOf(object({ at: time, done: count, paused: boolean }, ['at', 'done']), 20),
-    ...newNodesStatus,
-    waitingSince: time,
-    phases: listOf(object({ phase: oneOf(updatePhases), at: time }, ['phase', 'at']), 40),
-    failedNodes: listOf(
-      object(
-        {
-          instanceId: text(63),
-          node: text(),
-          message: longText,
-          outcome: oneOf(['Skipped', 'Quarantined', 'Paused']),
-        },
-        ['instanceId', 'message'],
-      ),
-      20,
-    ),
-    goesBack: longText,
-    pausedSince: time,
-    leftover: count,
-    restored: text(63),
-    ending: oneOf(['Failed', 'Cancelled']),
-  },
-  ['status'],
 );

@@ -4,13 +4,8 @@
 // the past, no CEL that formats numbers (reference: real-control-plane.md 6).
 
 import { nodeDisruptionSpec, nodeDisruptionStatus } from './crd-disruption.ts';
-import {
-  nodeGroupSpec,
-  nodeGroupStatus,
-  nodeGroupUpdateSpec,
-  nodeGroupUpdateStatus,
-  sizesOfLeaving,
-} from './crd-nodegroup.ts';
+import { nodeGroupSpec, nodeGroupStatus, sizesOfLeaving } from './crd-nodegroup.ts';
+import { nodeGroupUpdateSpec, nodeGroupUpdateStatus } from './crd-nodegroup-update.ts';
 import {
   nodeRepairObjectWords,
   nodeRepairSpec,

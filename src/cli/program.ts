@@ -14,6 +14,7 @@ import { addIdentityCommands } from './commands/identity.ts';
 import { addLogsCommands } from './commands/logs.ts';
 import { addNodeCommands } from './commands/node.ts';
 import { addPlanCommand } from './commands/plan.ts';
+import { addRollbackCommand } from './commands/rollback.ts';
 import { addScaleCommand } from './commands/scale.ts';
 import { addSequenceCommands } from './commands/sequence.ts';
 import { addUndrainCommand } from './commands/undrain.ts';
@@ -42,6 +43,7 @@ export const buildProgram = (context: CliContext, version: string): Command => {
   addExplainCommand(program, context, connection);
   addUpdateCommand(program, context, connection);
   addUpdateControlCommands(program, context, connection);
+  addRollbackCommand(program, context, connection);
   addApproveCommand(program, context, connection);
   addDescribeCommands(program, context, connection);
   addSequenceCommands(program, context, connection);

@@ -7,7 +7,7 @@ import { compileGlob } from './evaluate/glob.ts';
 import { allMatches } from './evaluate/matches.ts';
 import type { Read, Row } from './evaluate/row.ts';
 import { fromJson, Instant, toText, type Value } from './evaluate/values.ts';
-import type { Command, RegexLiteral } from './language/ast.ts';
+import type { Command, NamedExpression, RegexLiteral } from './language/ast.ts';
 import { QueryError } from './language/query-error.ts';
 import { keyOf, type LookupTable, type LookupTables, rowsByKey } from './lookup-table.ts';
 import type { Column } from './plan-types.ts';
@@ -310,4 +310,17 @@ const pickerOf = (
     );
   }
   return (groups) => groups.slice(1);
+};
+
+/** The names of the columns that `stats` makes; throws QueryError where two are the same. */
+export const columnNames = (columns: readonly NamedExpression[]): readonly string[] => {
+  const taken = new Set<string>();
+  for (const { alias, text, span } of columns) {
+    const name = alias ?? text;
+    if (taken.has(name)) {
+      throw new QueryError(`two columns are called ${name}`, span, 'name one with `as`');
+    }
+    taken.add(name);
+  }
+  return [...taken];
 };

@@ -3,7 +3,6 @@
 import { type CompileContext, compile } from './evaluate/compile.ts';
 import { Names, type Read, type Row } from './evaluate/row.ts';
 import type { Command, NamedExpression, Query } from './language/ast.ts';
-import { QueryError } from './language/query-error.ts';
 import type { TimeRange } from './patterns/periods.ts';
 import { planAppend } from './plan-append.ts';
 import { planCidrLookup } from './plan-cidr.ts';
@@ -12,6 +11,7 @@ import { fillPlan } from './plan-fill.ts';
 import { prepareJoin } from './plan-join.ts';
 import {
   beyond,
+  columnNames,
   countedBy,
   planAccum,
   planAny,
@@ -112,18 +112,11 @@ class Planner {
       case 'stats':
         this.#stats(command);
         return;
-      case 'sort': {
-        const keys = command.keys.map(({ expression, descending }) => ({
-          read: compile(expression, this.#context),
-          descending,
-        }));
-        // A later sort comes first; what it leaves equal keeps the order of the one before.
-        this.#order = [...keys, ...(this.#order ?? [])];
-        this.#isOrdered = false;
+      case 'sort':
+        this.#sort(command);
         return;
-      }
       case 'limit':
-        // What is sorted is wanted from the top: any rows would do, and these are some.
+        // A limit on unsorted rows may keep any of them.
         if (command.any && this.#order === undefined) planAny(this.#site, command.count);
         else this.#top(command.count);
         return;
@@ -148,25 +141,18 @@ class Planner {
       case 'countFrequent':
         this.#countFrequent(command);
         return;
-      case 'fillmissing': {
-        const plan = fillPlan(command, this.#bins, this.#columns);
-        const { budget } = this.#options;
-        this.#links.push((next) => new FillStage({ ...plan, budget }, next));
+      case 'fillmissing':
+        this.#fillMissing(command);
         return;
-      }
       case 'accum':
         planAccum(this.#site, command);
         return;
       case 'filldown':
         planFilldown(this.#site, command);
         return;
-      case 'dedup': {
-        const fields = command.fields.map((field) => compile(field, this.#context));
-        const keys = this.#takeOrder();
-        const { budget } = this.#options;
-        this.#links.push((next) => new DedupStage({ fields, keys, budget }, next));
+      case 'dedup':
+        this.#dedup(command);
         return;
-      }
       case 'join':
         this.#join(command);
         this.#hasLimit = isLimited(rest);
@@ -174,20 +160,46 @@ class Planner {
       case 'appendcols':
         this.#passes.push(planAppend(this.#site, command, this.#options, planQuery));
         return;
-      case 'unnest': {
-        const elements = elementsOf(compile(command.field, this.#context));
-        const slot = this.#define(command.alias);
-        this.#countMatches();
-        this.#addColumn(command.alias);
-        this.#links.push((next) => new ElementsStage(elements, slot, next));
+      case 'unnest':
+        this.#unnest(command);
         return;
-      }
       case 'pattern':
         this.#pattern(command, rest[0]);
         return;
       case 'diff':
       // What it adds, the `pattern` before it does.
     }
+  }
+
+  #sort(command: Command & { readonly kind: 'sort' }): void {
+    const keys = command.keys.map(({ expression, descending }) => ({
+      read: compile(expression, this.#context),
+      descending,
+    }));
+    // A later sort comes first; what it leaves equal keeps the order of the one before.
+    this.#order = [...keys, ...(this.#order ?? [])];
+    this.#isOrdered = false;
+  }
+
+  #fillMissing(command: Command & { readonly kind: 'fillmissing' }): void {
+    const plan = fillPlan(command, this.#bins, this.#columns);
+    const { budget } = this.#options;
+    this.#links.push((next) => new FillStage({ ...plan, budget }, next));
+  }
+
+  #dedup(command: Command & { readonly kind: 'dedup' }): void {
+    const fields = command.fields.map((field) => compile(field, this.#context));
+    const keys = this.#takeOrder();
+    const { budget } = this.#options;
+    this.#links.push((next) => new DedupStage({ fields, keys, budget }, next));
+  }
+
+  #unnest(command: Command & { readonly kind: 'unnest' }): void {
+    const elements = elementsOf(compile(command.field, this.#context));
+    const slot = this.#define(command.alias);
+    this.#countMatches();
+    this.#addColumn(command.alias);
+    this.#links.push((next) => new ElementsStage(elements, slot, next));
   }
 
   #join(command: Command & { readonly kind: 'join' }): void {
@@ -271,21 +283,11 @@ class Planner {
     const context = this.#context;
     const by = command.by.map(({ expression }) => compile(expression, context));
     const columns = command.aggregates.map((one) => compileStatsColumn(one.expression, context));
-    const named = [...command.by, ...command.aggregates].map((one) => ({
-      name: one.alias ?? one.text,
-      span: one.span,
-    }));
-    const taken = new Set<string>();
-    for (const { name, span } of named) {
-      if (taken.has(name)) {
-        throw new QueryError(`two columns are called ${name}`, span, 'name one with `as`');
-      }
-      taken.add(name);
-    }
+    const names = columnNames([...command.by, ...command.aggregates]);
     const { budget } = this.#options;
     this.#countMatches();
     this.#links.push((next) => new StatsStage({ by, columns, budget }, next));
-    this.#close(named.map(({ name }) => name));
+    this.#close(names);
     this.#bins = command.by;
   }
 

@@ -38,7 +38,7 @@ import {
 import { demoCluster, seedDemo, seedEmpty } from './demo.ts';
 import { startEmbeddedControllers } from './embedded.ts';
 import { renderKubeconfig } from './kubeconfig.ts';
-import { startSigning } from './signing.ts';
+import { type Signer, startSigning } from './signing.ts';
 
 const defaultPort = 8700;
 /** Large enough for days of a demo, small enough for a laptop: 5 files of 64 MiB. */
@@ -161,6 +161,38 @@ interface Beginning {
   readonly closers: Closer[];
 }
 
+const openWorld = (options: {
+  readonly settings: () => Settings;
+  /** How long before the present a fresh world begins. */
+  readonly pastMicros: number;
+  readonly store: Store;
+  readonly audit: AuditFile;
+  readonly pki: Pki;
+}): World => {
+  const { settings, pastMicros, store, audit, pki } = options;
+  return createWorld({
+    seed: settings().seed,
+    startAt: Date.now() * microsPerMs - pastMicros,
+    tables: loadTables(store),
+    audit: (event) => audit.write(event),
+    auditLog: audit,
+    endpoint: () => `http://127.0.0.1:${settings().frontPort}`,
+    clusterAccess: () => ({
+      endpoint: kubeEndpoint(settings().kubePort),
+      formerEndpoints: settings().formerKubePorts.map(kubeEndpoint),
+      certificateAuthorityData: Buffer.from(pki.ca.certificate).toString('base64'),
+    }),
+  });
+};
+
+/** The certificate library costs 40 MB: it is loaded when a certificate is requested. */
+const signWith =
+  ({ ca }: Pki): Signer =>
+  async (order) => {
+    const { signRequest } = await import('../adapters/signer/index.ts');
+    return signRequest(ca, order, Date.now());
+  };
+
 /** Everything up to the moment when the world answers and all of it is on disk. */
 const begin = async ({ options, deps, dir, stored, closers }: Beginning): Promise<Begun> => {
   const { log } = deps;
@@ -175,19 +207,7 @@ const begin = async ({ options, deps, dir, stored, closers }: Beginning): Promis
   const audit = openAudit(dir, log);
   const pki = await loadPki(dir, stored);
   const pastMicros = settings.demo ? demoPastMicros : 0;
-  const world = createWorld({
-    seed: settings.seed,
-    startAt: Date.now() * microsPerMs - pastMicros,
-    tables: loadTables(store),
-    audit: (event) => audit.write(event),
-    auditLog: audit,
-    endpoint: () => `http://127.0.0.1:${settings.frontPort}`,
-    clusterAccess: () => ({
-      endpoint: kubeEndpoint(settings.kubePort),
-      formerEndpoints: settings.formerKubePorts.map(kubeEndpoint),
-      certificateAuthorityData: Buffer.from(pki.ca.certificate).toString('base64'),
-    }),
-  });
+  const world = openWorld({ settings: () => settings, pastMicros, store, audit, pki });
   if (hasAnswered(stored) && !world.restored) throw lostFile(dir.databaseFile, 'empty');
   const pacer = new Pacer({
     kernel: world.kernel,
@@ -199,14 +219,7 @@ const begin = async ({ options, deps, dir, stored, closers }: Beginning): Promis
   closers.push(() => {
     if (pacer.whole) commit(world, store, audit);
   });
-  const listeners = createListeners({
-    world,
-    pacer,
-    pki,
-    log,
-    stop,
-    settings: () => settings,
-  });
+  const listeners = createListeners({ world, pacer, pki, log, stop, settings: () => settings });
   closers.push(() => close([listeners.front, listeners.kube]));
   const chosen = chosenPorts(options, stored);
   const frontPort = await listenOnLoopback(listeners.front, chosen[0]);
@@ -214,23 +227,14 @@ const begin = async ({ options, deps, dir, stored, closers }: Beginning): Promis
   settings = movedTo(settings, { frontPort, kubePort });
   const seed = settings.demo ? seedDemo : seedEmpty;
   if (!world.restored) pacer.enter(() => seed(world));
-  const running = pacer.run(stopping.signal);
-  startSigning({
-    world,
-    pacer,
-    log,
-    // The certificate library costs 40 MB: a world in which nobody asks for one does without.
-    sign: async (order) => {
-      const { signRequest } = await import('../adapters/signer/index.ts');
-      return signRequest(pki.ca, order, Date.now());
-    },
-    signal: stopping.signal,
-  });
+  const { signal } = stopping;
+  const running = pacer.run(signal);
+  startSigning({ world, pacer, log, sign: signWith(pki), signal });
   const controllers = options.controller
     ? startEmbeddedControllers({
         world,
         log,
-        signal: stopping.signal,
+        signal,
         allowLoopbackWebhooks: options.allowLoopbackWebhooks,
       })
     : Promise.resolve();

@@ -4,13 +4,8 @@
 import { type EpochMs, epochMs, formatKubeTime, formatTime } from '../../src/api/brand.ts';
 import { defined } from '../../src/api/defined.ts';
 import type { Pod, PodDisruptionBudget } from '../../src/api/kube.ts';
-import {
-  type Allocation,
-  allocate,
-  type Drain,
-  defaultLimits,
-  type Limits,
-} from '../../src/core/drain/allocate.ts';
+import { defaultLimits, type Limits } from '../../src/core/drain/account.ts';
+import { type Allocation, allocate, type Drain } from '../../src/core/drain/allocate.ts';
 import { BudgetIndex } from '../../src/core/drain/budgets.ts';
 import { Ledger } from '../../src/core/drain/ledger.ts';
 

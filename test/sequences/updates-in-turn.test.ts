@@ -2,7 +2,7 @@
 // rollback that follows by itself, and an update that is made once more after its object vanished.
 import { describe, expect, it } from 'vitest';
 import { resourceTypes } from '../../src/api/kube.ts';
-import { changeBack } from '../../src/cli/commands/update-control.ts';
+import { changeBack } from '../../src/cli/commands/rollback.ts';
 import { inTurn } from '../../src/core/update/index.ts';
 import { GroupLife } from '../support/nodegroup-world.ts';
 import {

@@ -87,9 +87,9 @@ export const addApproveCommand = (
     .addHelpText(
       'after',
       `
-Groups with spec.updateConfig.approval: Required wait for this before anything is begun, and waves with the
-gate Approval before the next. Whoever may patch
-NodeGroupUpdates may approve; the API server's audit log has the proof of who did.
+Groups with spec.updateConfig.approval: Required wait for this before anything is begun, and waves
+with the gate Approval before the next. Whoever may patch NodeGroupUpdates may approve; the API
+server's audit log has the proof of who did.
 ${whichOne}
 
 Examples:

@@ -146,9 +146,9 @@ export const addGetUpdatesCommand = (
     .addHelpText(
       'after',
       `
-An update is named by its id, by the beginning of it that no other has, or by its group. On a terminal
---watch draws what fits: what is done and what waits is counted, what is in flight is shown with the pods,
-budgets and owners that hold it up. Elsewhere it prints a line for each change.
+An update is named by its id, by the beginning of it that no other has, or by its group. On a
+terminal --watch draws what fits: what is done and what waits is counted, what is in flight is shown
+with the pods, budgets and owners that hold it up. Elsewhere it prints a line for each change.
 
 Examples:
   drover get updates --nodegroup demo-ng

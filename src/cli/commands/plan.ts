@@ -118,8 +118,8 @@ const plan = async (
 };
 
 const examples = `
-Reads the cluster and the cloud once, runs the checks of preflight (docs/preflight.md) and a model of the update in
-virtual time, and writes nothing. What may not be read is told as not checked.
+Reads the cluster and the cloud once, runs the checks of preflight (docs/preflight.md) and a model
+of the update in virtual time, and writes nothing. What may not be read is reported as not checked.
 
 Examples:
   drover plan update demo-ng

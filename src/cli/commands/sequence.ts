@@ -221,13 +221,14 @@ export const addSequenceCommands = (
     .addHelpText(
       'after',
       `
-Other orders (groups beside each other), a target for each group and policies: a NodeGroupUpdateSequence in YAML.
+Other orders (groups beside each other), a target for each group and policies: a
+NodeGroupUpdateSequence in YAML.
 
 Examples:
   drover update sequence canary web batch --kubernetes-version 1.33
 
-Exit codes: 0 Successful (or recorded), 1 Failed, 2 usage, 3 refused or Cancelled, 4 not over in time,
-130 ^C (it goes on).`,
+Exit codes: 0 Successful (or recorded), 1 Failed, 2 usage, 3 refused or Cancelled,
+4 not over in time, 130 ^C (it goes on).`,
     )
     .action((groups: readonly string[], flags: UpdateFlags) =>
       update(context, connection(), groups, flags),

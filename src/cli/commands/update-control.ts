@@ -1,22 +1,15 @@
-// drover pause, resume, complete and abort update, and rollback nodegroup: requests while an update
-// runs or after it. They are written into the objects; the controller acts on them.
+// drover pause, resume, complete and abort update: requests while an update runs. They are written
+// into the objects; the controller acts on them.
 
 import type { Command } from 'commander';
-import { defined } from '../../api/defined.ts';
 import type { JsonObject } from '../../api/json.ts';
 import { resourceTypes } from '../../api/kube.ts';
-import type { NodeGroupChange, NodeGroupUpdate, Revision } from '../../api/nodegroup-update.ts';
+import type { NodeGroupUpdate } from '../../api/nodegroup-update.ts';
 import { updateStatusOf } from '../../api/nodegroup-update.ts';
 import { soakOverAnnotation } from '../../api/update-pacing.ts';
 import type { KubeApi } from '../../ports/index.ts';
 import { type CliContext, CommandError, type Connection, exitCodes } from '../context.ts';
-import { patienceMs } from '../duration.ts';
-import { progressOf } from '../progress.ts';
-import { listUpdates, needGroup, needUpdate } from '../update/read.ts';
-import { requestUpdate } from '../update/request.ts';
-import { revisionText } from '../update/view.ts';
-import { oneName } from './one-name.ts';
-import { follow, waits } from './update.ts';
+import { needUpdate } from '../update/read.ts';
 
 const refused = (message: string): CommandError => new CommandError(exitCodes.refused, message);
 
@@ -181,135 +174,20 @@ const abort = async (
   context.out(text);
 };
 
-interface RollbackFlags {
-  readonly cluster?: string;
-  readonly name?: string;
-  readonly force: boolean;
-  readonly wait: boolean | string;
-  readonly timeout: string;
-}
-
-/**
- * Of a group that was taken over the image is not known before its first update: there the release
- * tells.
- */
-const isSameImage = (a: Revision, b: Revision): boolean => {
-  const isUnknown = a.imageId === '' || b.imageId === '';
-  return a.imageId === b.imageId || (isUnknown && a.releaseVersion !== undefined);
-};
-
-const isSame = (a: Revision, b: Revision): boolean =>
-  isSameImage(a, b) &&
-  a.releaseVersion === b.releaseVersion &&
-  a.launchTemplate?.version === b.launchTemplate?.version;
-
-/** An update to what is there already leads nowhere back. */
-const hasMoved = ({ spec, status }: NodeGroupUpdate): boolean => {
-  const { from, target } = status ?? {};
-  if (spec.type !== 'VersionUpdate' || from === undefined || target === undefined) return false;
-  return !isSame(from, target);
-};
-
-/**
- * What failed was taken back since, by itself or by somebody: the group is there already, and an
- * update would do nothing. `since`: the later ones, newest first.
- */
-const refuseTakenBack = (
-  name: string,
-  from: Revision,
-  {
-    last,
-    since,
-    earlier,
-  }: Readonly<Record<'since' | 'earlier', readonly NodeGroupUpdate[]>> & {
-    readonly last: NodeGroupUpdate;
-  },
-): void => {
-  const back = since.find(({ status }) => status?.target !== undefined);
-  const { target } = back?.status ?? {};
-  if (back === undefined || target === undefined || !isSame(target, from)) return;
-  if (updateStatusOf(back) !== 'Successful') return;
-  const id = last.metadata.name;
-  const before = earlier
-    .flatMap(({ status }) => status?.from ?? [])
-    .find((one) => !isSame(one, from) && one.releaseVersion !== undefined)?.releaseVersion;
-  const older =
-    before === undefined
-      ? `\`drover update nodegroup ${name} --release-version R\` goes to another release`
-      : `what was there earlier: \`drover update nodegroup ${name} --release-version ${before}\``;
-  throw refused(
-    `node group ${name} is back at ${revisionText(from)} already: ${back.metadata.name} has taken back ` +
-      `update ${id}, the last one that changed something; ${older}`,
-  );
-};
-
-/**
- * What the group was before the last version update that changed something. `updates`: newest
- * first.
- */
-export const changeBack = (name: string, updates: readonly NodeGroupUpdate[]): NodeGroupChange => {
-  const last = updates.find(hasMoved);
-  const { from } = last?.status ?? {};
-  if (last === undefined || from === undefined) {
-    throw refused(`node group ${name} has had no update that changed it: nothing to go back to`);
-  }
-  if (updateStatusOf(last) === 'InProgress') {
-    const id = last.metadata.name;
-    const then =
-      last.spec.abort === undefined
-        ? `\`drover abort update ${id} --rollback\``
-        : `it is being aborted (${last.spec.abort}), and \`drover get update ${id} --watch\` shows its end`;
-    throw refused(`update ${id} is in progress: ${then}`);
-  }
-  const index = updates.indexOf(last);
-  const [since, earlier] = [updates.slice(0, index), updates.slice(index + 1)];
-  refuseTakenBack(name, from, { last, since, earlier });
-  const { version, releaseVersion, launchTemplate } = from;
-  return {
-    ...(releaseVersion === undefined ? {} : { version, releaseVersion }),
-    ...defined({ launchTemplate }),
-  };
-};
-
-const rollback = async (
-  context: CliContext,
-  connection: Connection,
-  positional: string | undefined,
-  flags: RollbackFlags,
-): Promise<void> => {
-  const name = oneName(positional, flags.name);
-  if (name === undefined) {
-    throw new CommandError(exitCodes.usage, 'name the node group: drover rollback nodegroup NAME');
-  }
-  const wait = waits(flags.wait);
-  const giveUpAfterMs = patienceMs(flags.timeout);
-  const kube = await context.kube(connection);
-  const group = await needGroup(kube, name, flags.cluster);
-  const change = changeBack(name, await listUpdates(kube, name));
-  const request = { group, change, action: 'Rollback', force: flags.force } as const;
-  const { metadata } = await requestUpdate({ kube }, request);
-  const progress = progressOf(context);
-  progress.info(
-    `rollback ${metadata.name} of nodegroup "${name}" to ${revisionText(change)} recorded`,
-  );
-  await follow(context, connection, progress, { id: metadata.name, wait, giveUpAfterMs });
-};
-
 /** pause, approve and complete sound alike. */
 export const whichOne = `
 pause    holds an update that runs: no further node is begun until \`drover resume\`.
-approve  lets an update go on that waits for an approval (spec.updateConfig.approval, gate Approval of waves).
+approve  lets an update go on that waits for an approval (spec.updateConfig.approval, gate Approval
+         of waves).
 complete ends the soak of BLUE_GREEN before its time: the old nodes go.
 None of them does another's: a paused update is not approved on, a soak is not ended by an approval.`;
 
-/** Adds `pause`, `resume`, `abort` and `rollback` to the program. */
-export const addUpdateControlCommands = (
-  program: Command,
-  context: CliContext,
-  connection: () => Connection,
-): void => {
-  const group = '--nodegroup <name>';
-  const groupHelp = 'the update of this group that is open and goes first, else its newest';
+type Reach = () => Connection;
+
+const group = '--nodegroup <name>';
+const groupHelp = 'the update of this group that is open and goes first, else its newest';
+
+const addSetPaused = (program: Command, context: CliContext, connection: Reach): void => {
   for (const paused of [true, false]) {
     const verb = paused ? 'pause' : 'resume';
     program
@@ -331,6 +209,9 @@ export const addUpdateControlCommands = (
         setPaused(context, connection(), id, { nodeGroup: flags.nodegroup, paused }),
       );
   }
+};
+
+const addComplete = (program: Command, context: CliContext, connection: Reach): void => {
   program
     .command('complete')
     .description('end the soak of a BLUE_GREEN update before its time: its old nodes go')
@@ -341,6 +222,9 @@ export const addUpdateControlCommands = (
     .action((id: string | undefined, flags: { readonly nodegroup?: string }) =>
       complete(context, connection(), id, flags.nodegroup),
     );
+};
+
+const addAbort = (program: Command, context: CliContext, connection: Reach): void => {
   program
     .command('abort')
     .description('end an update before its end')
@@ -359,27 +243,15 @@ Examples:
   drover abort update 7c9e6679 --rollback`,
     )
     .action((id: string | undefined, flags: AbortFlags) => abort(context, connection(), id, flags));
-  program
-    .command('rollback')
-    .description('go back to what was before an update')
-    .command('nodegroup [name]')
-    .alias('ng')
-    .description('move a group back to the version that it had before its last version update')
-    .option('--cluster <name>', 'the cluster')
-    .option('-n, --name <name>', 'the node group')
-    .option('--force', 'pods that budgets hold after 15 minutes are deleted', false)
-    .option('-w, --wait [bool]', 'watch it until its end; the default', true)
-    .option('--no-wait', 'return once the rollback is recorded')
-    .option('--timeout <duration>', 'how long to watch; 0s is for ever', '0s')
-    .addHelpText(
-      'after',
-      `
-A rollback is a version update of its own. While the update runs, \`drover abort update --rollback\` is meant.
+};
 
-Examples:
-  drover rollback nodegroup demo-ng`,
-    )
-    .action((name: string | undefined, flags: RollbackFlags) =>
-      rollback(context, connection(), name, flags),
-    );
+/** Adds `pause`, `resume`, `complete` and `abort` to the program. */
+export const addUpdateControlCommands = (
+  program: Command,
+  context: CliContext,
+  connection: Reach,
+): void => {
+  addSetPaused(program, context, connection);
+  addComplete(program, context, connection);
+  addAbort(program, context, connection);
 };

@@ -179,23 +179,25 @@ export const addUpdateCommand = (
     .addHelpText(
       'after',
       `
-Without --strategy the group's own is used (spec.updateConfig.updateStrategy). From --on-timeout to --batch-soak the
-flags are of strategies SURGE and BLUE_GREEN, and say for this update what spec.updateConfig says for all. BLUE_GREEN
-keeps the old nodes for a while: \`drover abort update X\` then goes back to them. ^C ends the watching alone.
-What the plan of such an update finds to block it is told before it is recorded, as a warning.
+Without --strategy the group's own is used (spec.updateConfig.updateStrategy). From --on-timeout to
+--batch-soak the flags are of strategies SURGE and BLUE_GREEN, and say for this update what
+spec.updateConfig says for all. BLUE_GREEN keeps the old nodes for a while:
+\`drover abort update X\` then goes back to them. ^C ends the watching alone.
+What the plan of such an update finds to block it is reported before it is recorded, as a warning.
 --dry-run prints the next steps; \`drover plan update\` predicts the whole course.
-With --plan all of this is what was planned, the group included: \`drover plan update\` takes the same flags.
+With --plan all of this is what was planned, the group included: \`drover plan update\` takes the
+same flags.
 
 Examples:
   drover update nodegroup demo-ng --cluster ironman-2022
-  drover upgrade nodegroup --name demo-ng --cluster ironman-2022 --kubernetes-version 1.33 --wait=false
+  drover upgrade ng --name demo-ng --cluster ironman-2022 --kubernetes-version 1.33 --wait=false
   drover update ng demo-ng --release-version 1.32.9-20260919 --force
   drover update --plan plan.json
   drover update ng demo-ng --strategy BLUE_GREEN --soak 30m
   drover update ng demo-ng --drain-timeout 10m --on-timeout Quarantine --max-quarantined 2
 
-Exit codes: 0 Successful (or recorded), 1 Failed, 2 usage, 3 refused or Cancelled, 4 not over in time,
-130 ^C (it goes on).`,
+Exit codes: 0 Successful (or recorded), 1 Failed, 2 usage, 3 refused or Cancelled,
+4 not over in time, 130 ^C (it goes on).`,
     )
     .action((name: string | undefined, flags: UpdateFlags) =>
       update(context, connection(), name, flags),

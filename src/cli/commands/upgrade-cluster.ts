@@ -171,8 +171,8 @@ export const addUpgradeClusterCommand = (
     .addHelpText(
       'after',
       `
-A cluster moves one minor version at a time, and its managed node groups may be at most three behind. The nodes
-keep their version: \`drover upgrade nodegroup\` moves them. ^C ends the waiting alone.
+A cluster moves one minor version at a time, and its managed node groups may be at most three
+behind. The nodes keep their version: \`drover upgrade nodegroup\` moves them. ^C ends the waiting alone.
 
 Examples:
   drover upgrade cluster --name ironman-2022

@@ -23,14 +23,21 @@ const toneOf = (kind: StepKind): string => {
 
 const style = `
 :root { color-scheme: light dark; --node: #2563eb; --pod: #64748b; --bad: #dc2626; }
-body { font: 15px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 70rem; padding: 0 1rem; }
+body {
+  font: 15px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 70rem; padding: 0 1rem;
+}
 h2 { font-size: 1.15rem; margin: 2rem 0 .5rem; overflow-wrap: anywhere; }
 table { border-collapse: collapse; width: 100%; }
-th, td { text-align: left; padding: .2rem .6rem .2rem 0; vertical-align: top; overflow-wrap: anywhere; }
+th, td {
+  text-align: left; padding: .2rem .6rem .2rem 0; vertical-align: top; overflow-wrap: anywhere;
+}
 tr + tr td { border-top: 1px solid color-mix(in srgb, currentColor 12%, transparent); }
 td:nth-child(1) { white-space: nowrap; font-variant-numeric: tabular-nums; }
 td:nth-child(2) { width: 22%; min-width: 8rem; position: relative; }
-i { position: absolute; top: .35rem; height: .8rem; min-width: 4px; border-radius: 2px; background: var(--tone); }
+i {
+  position: absolute; top: .35rem; height: .8rem; min-width: 4px; border-radius: 2px;
+  background: var(--tone);
+}
 .node { --tone: var(--node); } .pod { --tone: var(--pod); } .bad { --tone: var(--bad); }
 .bad td:nth-child(3), .finding { color: var(--bad); }
 section { content-visibility: auto; contain-intrinsic-size: auto 40rem; }

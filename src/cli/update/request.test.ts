@@ -8,7 +8,7 @@ import type { NodeGroup } from '../../api/nodegroup.ts';
 import type { NodeGroupUpdateStatus } from '../../api/nodegroup-update.ts';
 import { updateNameOf } from '../../core/update/index.ts';
 import type { CloudApi } from '../../ports/index.ts';
-import { changeBack } from '../commands/update-control.ts';
+import { changeBack } from '../commands/rollback.ts';
 import { listUpdates, needGroup, needUpdate, openUpdates, readFacts } from './read.ts';
 import { changeWanted, requestUpdate } from './request.ts';
 import { headerLines } from './screen.ts';

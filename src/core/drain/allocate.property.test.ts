@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { aBudget, aDrain, aPod, kubeTimePlus, tPlus } from '../../../test/builders/core-drain.ts';
 import type { Pod, PodDisruptionBudget } from '../../api/kube.ts';
-import { allocate, defaultLimits } from './allocate.ts';
+import { defaultLimits } from './account.ts';
+import { allocate } from './allocate.ts';
 import { BudgetIndex } from './budgets.ts';
 import { Ledger } from './ledger.ts';
 

@@ -5,8 +5,9 @@ import { type EpochMs, epochMs } from '../../api/brand.ts';
 import type { WaitingOn } from '../../api/disruption.ts';
 import type { Pod, PodDisruptionBudget } from '../../api/kube.ts';
 import type { PodRef } from '../../api/plan.ts';
+import { Account, type Limits } from './account.ts';
 import * as blocker from './blockers.ts';
-import { type BudgetLookup, keyOfObject, offeredTokens } from './budgets.ts';
+import { type BudgetLookup, keyOfObject } from './budgets.ts';
 import type { DrainablePod } from './classify.ts';
 import { type ForceWindow, forceAt, forcedGraceSeconds, shouldShorten } from './force.ts';
 import { type Failure, type LedgerView, retryAt, settlesAt } from './ledger.ts';
@@ -25,32 +26,6 @@ export interface Drain {
   /** The intent to force stands in the status; without it nothing is forced. */
   readonly forcing: boolean;
 }
-
-export interface Limits {
-  /** Evictions on their way in the whole cluster. */
-  readonly clusterInFlight: number;
-  /** Per budget: more only costs conflicts (measured at budget 10: 2 is best or equal). */
-  readonly perBudgetInFlight: number;
-  /** `block`: two budgets on one pod wait for the deadline, as the server would have it. */
-  readonly multiBudget: 'block' | 'emulate';
-  /** Workloads first, then system-critical pods. Off in `eks`: EKS evicts both together. */
-  readonly tiers: boolean;
-  /**
-   * Last replicas of an owner without a budget go one at a time. Needs list and watch of
-   * ReplicaSets.
-   */
-  readonly holdLastReplicas: boolean;
-}
-
-export const defaultLimits: Limits = {
-  clusterInFlight: 64,
-  perBudgetInFlight: 2,
-  multiBudget: 'block',
-  tiers: false,
-  holdLastReplicas: false,
-};
-/** Never more than this on one budget, whatever it offers (p99 grows to seconds, measured). */
-const maxPerBudgetInFlight = 16;
 
 /** What is known of an owner's pods on nodes that are not being drained. */
 export type OwnerLookup = (ownerUid: string) => { readonly readyElsewhere: number } | undefined;
@@ -102,59 +77,6 @@ interface Candidate {
   readonly route: Route;
   readonly forceAt: EpochMs | undefined;
   readonly failure: Failure | undefined;
-}
-
-/** How many may be on their way on a budget that has `left` tokens left. */
-export const perBudgetLimit = (left: number, limits: Limits): number => {
-  const wide = left >= 80 ? 8 : left >= 40 ? 4 : 0;
-  return Math.min(maxPerBudgetInFlight, Math.max(limits.perBudgetInFlight, wide));
-};
-
-/** Tokens and places left, counted down as grants are made. */
-class Account {
-  readonly #limits: Limits;
-  readonly #taken = new Map<string, number>();
-  readonly #sending = new Map<string, number>();
-  readonly #emulating = new Set<string>();
-  #places: number;
-
-  constructor(ledger: LedgerView, limits: Limits) {
-    this.#limits = limits;
-    this.#places = limits.clusterInFlight;
-    for (const entry of ledger.inFlight.values()) {
-      for (const budget of entry.budgets) this.#take(budget, entry.emulated);
-      if (entry.state === 'sending') this.#send(entry.sentOn);
-    }
-  }
-
-  left(budget: PodDisruptionBudget): number {
-    const key = keyOfObject(budget);
-    return this.#emulating.has(key) ? 0 : offeredTokens(budget) - (this.#taken.get(key) ?? 0);
-  }
-  hasPlace(): boolean {
-    return this.#places > 0;
-  }
-  hasPlaceOn(budget: PodDisruptionBudget): boolean {
-    const sending = this.#sending.get(keyOfObject(budget)) ?? 0;
-    return sending < perBudgetLimit(this.left(budget), this.#limits);
-  }
-  /** Nothing of ours is unsettled on this budget. */
-  isQuiet(budget: PodDisruptionBudget): boolean {
-    return (this.#taken.get(keyOfObject(budget)) ?? 0) === 0;
-  }
-  grant(budgets: readonly string[], one: boolean): void {
-    for (const budget of budgets) this.#take(budget, one);
-    this.#send(budgets);
-  }
-
-  #take(budget: string, one: boolean): void {
-    this.#taken.set(budget, (this.#taken.get(budget) ?? 0) + 1);
-    if (one) this.#emulating.add(budget);
-  }
-  #send(budgets: readonly string[]): void {
-    this.#places--;
-    for (const budget of budgets) this.#sending.set(budget, (this.#sending.get(budget) ?? 0) + 1);
-  }
 }
 
 const routeRank: Readonly<Record<Route['kind'], number>> = {

@@ -1,12 +1,6 @@
 // Public entry of the drain decisions.
-export {
-  allocate,
-  type Drain,
-  defaultLimits,
-  type Grant,
-  type Limits,
-  type OwnerLookup,
-} from './allocate.ts';
+export { defaultLimits, type Limits } from './account.ts';
+export { allocate, type Drain, type Grant, type OwnerLookup } from './allocate.ts';
 export { BudgetIndex, keyOfObject, statusIsCurrent } from './budgets.ts';
 export {
   type Classified,

@@ -32,7 +32,8 @@ const truths: ReadonlySet<string> = new Set(
   `anonymous-auth authentication-token-webhook cgroups-per-qos contention-profiling
   cpu-cfs-quota enable-controller-attach-detach enable-debugging-handlers enable-load-reader
   enable-server log-cadvisor-usage
-  exit-on-lock-contention experimental-allocatable-ignore-eviction fail-cgroupv1 fail-swap-on help kernel-memcg-notification
+  exit-on-lock-contention experimental-allocatable-ignore-eviction fail-cgroupv1 fail-swap-on help
+  kernel-memcg-notification
   local-storage-capacity-isolation make-iptables-util-chains protect-kernel-defaults
   register-node rotate-certificates rotate-server-certificates runonce seccomp-default
   serialize-image-pulls`.split(/\s+/),
@@ -50,7 +51,8 @@ const valued: ReadonlySet<string> = new Set(
   eviction-pressure-transition-period eviction-soft eviction-soft-grace-period feature-gates
   file-check-frequency hairpin-mode healthz-bind-address healthz-port hostname-override
   http-check-frequency image-credential-provider-bin-dir image-credential-provider-config
-  image-gc-high-threshold image-gc-low-threshold image-service-endpoint kube-api-burst kube-api-content-type kube-api-qps kube-reserved
+  image-gc-high-threshold image-gc-low-threshold image-service-endpoint kube-api-burst
+  kube-api-content-type kube-api-qps kube-reserved
   kube-reserved-cgroup kubeconfig kubelet-cgroups lock-file log-flush-frequency
   log-text-info-buffer-size log-text-split-stream logging-format manifest-url
   manifest-url-header max-open-files max-pods maximum-dead-containers

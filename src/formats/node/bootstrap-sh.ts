@@ -6,7 +6,7 @@ import type { Bootstrap } from '../user-data/bootstrap.ts';
 import { type BootstrapCall, bootstrapOptions } from '../user-data/bootstrap-script.ts';
 import { type Placed, parseArguments } from './arguments.ts';
 import { filesOf, ownWords, scriptConfig } from './bootstrap-sh-files.ts';
-import { clusterDnsOf } from './capacity.ts';
+import { clusterDnsOr } from './capacity.ts';
 import { authorityFault } from './certificate.ts';
 import { type EvaluatedNode, machineOf, word } from './evaluated.ts';
 import { minorOf, type NodeFacts } from './facts.ts';
@@ -134,10 +134,6 @@ const runtimeProblems = (call: BootstrapCall, minor: number): readonly Obstacle[
     : [];
 };
 
-/** What the script guesses where it is given neither DNS address nor CIDR. */
-const guessedDns = (facts: NodeFacts): string =>
-  facts.vpcCidr?.startsWith('10.') === true ? '172.20.0.10' : '10.100.0.10';
-
 const dnsAddresses = (call: BootstrapCall | undefined, facts: NodeFacts): readonly string[] => {
   const given = call?.options.get('dns-cluster-ip')?.text;
   if (given !== undefined) return given.split(',');
@@ -145,8 +141,7 @@ const dnsAddresses = (call: BootstrapCall | undefined, facts: NodeFacts): readon
     call?.options.get('service-ipv6-cidr')?.text ??
     call?.options.get('service-ipv4-cidr')?.text ??
     facts.cluster?.serviceCidr;
-  const dns = cidr === undefined ? undefined : clusterDnsOf(cidr);
-  return [dns ?? guessedDns(facts)];
+  return [clusterDnsOr(cidr, facts.vpcCidr)];
 };
 
 /** Of several calls the last one wrote the files that the kubelet is restarted with. */

@@ -6,7 +6,7 @@ import { begin } from '../position.ts';
 import type { Bootstrap } from '../user-data/bootstrap.ts';
 import { find, kindOf, type Located, numberOf, textOf, toJson } from '../user-data/located.ts';
 import { settingComplaint } from './bottlerocket-settings.ts';
-import { clusterDnsOf } from './capacity.ts';
+import { clusterDnsOr } from './capacity.ts';
 import { authorityFault } from './certificate.ts';
 import { type EvaluatedNode, machineOf } from './evaluated.ts';
 import { minorOf, type NodeFacts } from './facts.ts';
@@ -19,19 +19,19 @@ import { type Obstacle, obstacle } from './problem.ts';
 
 const required = ['cluster-name', 'api-server', 'cluster-certificate'] as const;
 
+const labelProblem = (key: string, keyAt: Located['at'], value: Located): readonly Obstacle[] => {
+  const fault = keyFault(key) ?? valueFault(textOf(value) ?? '');
+  if (textOf(value) === undefined) {
+    return [obstacle('BR003', value.at, `node-labels.${key} takes a text, not ${kindOf(value)}`)];
+  }
+  if (fault !== undefined) return [obstacle('LB002', keyAt, fault)];
+  return kubeletMaySet(key) ? [] : [obstacle('LB001', keyAt, reservedMessage(key))];
+};
+
 const labelProblems = (labels: Located | undefined): readonly Obstacle[] =>
   labels?.kind !== 'map'
     ? []
-    : [...labels.members].flatMap(([key, { keyAt, value }]) => {
-        const fault = keyFault(key) ?? valueFault(textOf(value) ?? '');
-        if (textOf(value) === undefined) {
-          return [
-            obstacle('BR003', value.at, `node-labels.${key} takes a text, not ${kindOf(value)}`),
-          ];
-        }
-        if (fault !== undefined) return [obstacle('LB002', keyAt, fault)];
-        return kubeletMaySet(key) ? [] : [obstacle('LB001', keyAt, reservedMessage(key))];
-      });
+    : [...labels.members].flatMap(([key, { keyAt, value }]) => labelProblem(key, keyAt, value));
 
 interface PlacedTaint {
   readonly text: string;
@@ -101,8 +101,7 @@ const dnsList = (kubernetes: Located | undefined, facts: NodeFacts): readonly st
   if (given?.kind === 'list') return given.items.flatMap((item) => textOf(item) ?? []);
   const one = textOf(given);
   if (one !== undefined) return [one];
-  const fromCidr = clusterDnsOf(facts.cluster?.serviceCidr ?? '');
-  return [fromCidr ?? (facts.vpcCidr?.startsWith('10.') === true ? '172.20.0.10' : '10.100.0.10')];
+  return [clusterDnsOr(facts.cluster?.serviceCidr, facts.vpcCidr)];
 };
 
 /** Settings that are fields of the kubelet's configuration under another name. */
@@ -129,6 +128,50 @@ const overrides = (kubernetes: Located | undefined): JsonObject => {
   return result;
 };
 
+const connectionProblems = (
+  kubernetes: Located | undefined,
+  at: Located['at'],
+): readonly Obstacle[] => {
+  const certificate = find(kubernetes, 'cluster-certificate');
+  const server = find(kubernetes, 'api-server');
+  const authority = textOf(certificate) ?? '';
+  const endpoint = textOf(server) ?? '';
+  const fault = authority === '' ? undefined : authorityFault(authority);
+  const notUrl = `api-server is ${JSON.stringify(endpoint)}, no https:// URL`;
+  return [
+    ...(fault === undefined
+      ? []
+      : [obstacle('NC003', certificate?.at ?? at, `cluster-certificate ${fault}`)]),
+    ...(endpoint === '' || /^https:\/\/[^\s/]+/.test(endpoint)
+      ? []
+      : [obstacle('NC004', server?.at ?? at, notUrl)]),
+  ];
+};
+
+const taintProblem = ({ text, at }: PlacedTaint): readonly Obstacle[] => {
+  const taint = taintOf(text);
+  return typeof taint === 'string' ? [obstacle('TN001', at, `the taint ${text} ${taint}`)] : [];
+};
+
+const problems = (
+  { data, settings }: Bootstrap,
+  kubernetes: Located | undefined,
+): readonly Obstacle[] => {
+  const toml = settings?.toml;
+  const at = settings?.part.at ?? begin;
+  return [
+    ...(data.mime === undefined
+      ? []
+      : [obstacle('MIME004', begin, 'Bottlerocket reads TOML, and this is a MIME document')]),
+    ...(toml?.faults ?? []).map((one) => obstacle('BR006', one.at, one.message)),
+    ...(toml?.faults.length === 0 ? requiredProblems(kubernetes, at) : []),
+    ...(kubernetes === undefined ? [] : settingProblems(kubernetes)),
+    ...labelProblems(find(kubernetes, 'node-labels')),
+    ...taintTexts(find(kubernetes, 'node-taints')).flatMap(taintProblem),
+    ...connectionProblems(kubernetes, at),
+  ];
+};
+
 export const evaluateBottlerocket = (bootstrap: Bootstrap, facts: NodeFacts): EvaluatedNode => {
   const toml = bootstrap.settings?.toml;
   const at = bootstrap.settings?.part.at ?? begin;
@@ -138,13 +181,8 @@ export const evaluateBottlerocket = (bootstrap: Bootstrap, facts: NodeFacts): Ev
   const given = numberOf(find(kubernetes, 'max-pods'));
   const maxPods = given ?? machine.maxPods;
   const dns = dnsList(kubernetes, facts);
-  const base = baseConfig({
-    facts,
-    maxPods,
-    writesMaxPods: true,
-    cpus: machine.cpus,
-    clusterDns: dns,
-  });
+  const { cpus } = machine;
+  const base = baseConfig({ facts, maxPods, writesMaxPods: true, cpus, clusterDns: dns });
   // Hard evictions stand in the configuration only where a setting says so.
   const { evictionHard: _none, ...rest } = base;
   const config: JsonObject = { ...rest, ...overrides(kubernetes) };
@@ -160,46 +198,12 @@ export const evaluateBottlerocket = (bootstrap: Bootstrap, facts: NodeFacts): Ev
     value('hostname-override') ??
     (value('hostname-override-source') === 'instance-id' ? facts.instanceId : facts.privateDnsName);
   const authority = value('cluster-certificate');
-  const fault = authority === undefined || authority === '' ? undefined : authorityFault(authority);
   const endpoint = value('api-server');
   const words = kubeletWords({ facts, nodeName, labels, texts });
   const kubelet = kubeletView(config, undefined, words, []);
-  const obstacles: Obstacle[] = [
-    ...(bootstrap.data.mime === undefined
-      ? []
-      : [obstacle('MIME004', begin, 'Bottlerocket reads TOML, and this is a MIME document')]),
-    ...(toml?.faults ?? []).map((one) => obstacle('BR006', one.at, one.message)),
-    ...(toml?.faults.length === 0 ? requiredProblems(kubernetes, at) : []),
-    ...(kubernetes === undefined ? [] : settingProblems(kubernetes)),
-    ...labelProblems(find(kubernetes, 'node-labels')),
-    ...texts.flatMap((one) => {
-      const taint = taintOf(one.text);
-      return typeof taint === 'string'
-        ? [obstacle('TN001', one.at, `the taint ${one.text} ${taint}`)]
-        : [];
-    }),
-    ...(fault === undefined
-      ? []
-      : [
-          obstacle(
-            'NC003',
-            find(kubernetes, 'cluster-certificate')?.at ?? at,
-            `cluster-certificate ${fault}`,
-          ),
-        ]),
-    ...(endpoint === undefined || endpoint === '' || /^https:\/\/[^\s/]+/.test(endpoint)
-      ? []
-      : [
-          obstacle(
-            'NC004',
-            find(kubernetes, 'api-server')?.at ?? at,
-            `api-server is ${JSON.stringify(endpoint)}, no https:// URL`,
-          ),
-        ]),
-  ];
   return {
     family: 'bottlerocket',
-    obstacles,
+    obstacles: problems(bootstrap, kubernetes),
     nodeName,
     cluster: {
       name: value('cluster-name'),

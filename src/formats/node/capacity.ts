@@ -114,3 +114,10 @@ export const clusterDnsOf = (cidr: string): string | undefined => {
   const dot = address.lastIndexOf('.');
   return dot < 0 ? undefined : `${address.slice(0, dot)}.10`;
 };
+
+/** Both bootstraps' and pluto's default: EKS' service range that does not overlap the VPC's. */
+export const defaultDns = (vpcCidr: string | undefined): string =>
+  vpcCidr?.startsWith('10.') === true ? '172.20.0.10' : '10.100.0.10';
+
+export const clusterDnsOr = (serviceCidr: string | undefined, vpcCidr: string | undefined) =>
+  clusterDnsOf(serviceCidr ?? '') ?? defaultDns(vpcCidr);

@@ -1,10 +1,11 @@
 // Windows: what EKS' Start-EKSBootstrap.ps1 makes of its parameters. Behaviour: EKS user guide
 // (eks-optimized-windows-ami). The script's own files are Windows paths. Runs nothing.
+import type { JsonObject } from '../../api/json.ts';
 import { begin } from '../position.ts';
 import type { Bootstrap } from '../user-data/bootstrap.ts';
 import { type PowerShellCall, windowsParameters } from '../user-data/powershell.ts';
 import { parseArguments } from './arguments.ts';
-import { clusterDnsOf, recommendedMaxPods } from './capacity.ts';
+import { clusterDnsOr, recommendedMaxPods } from './capacity.ts';
 import { authorityFault } from './certificate.ts';
 import { type EvaluatedNode, machineOf, word } from './evaluated.ts';
 import { minorOf, type NodeFacts } from './facts.ts';
@@ -80,6 +81,19 @@ const scriptProblems = ({ windows, data }: Bootstrap): readonly Obstacle[] => {
   ];
 };
 
+/** Windows has no cgroups, and containerd listens on a named pipe. */
+const withoutCgroups = (config: JsonObject): JsonObject => {
+  const {
+    cgroupDriver: _a,
+    cgroupRoot: _b,
+    kubeReservedCgroup: _c,
+    systemReservedCgroup: _d,
+    ...rest
+  } = config;
+  const { containerRuntimeEndpoint: socket } = rest;
+  return socket === undefined ? rest : { ...rest, containerRuntimeEndpoint: containerdPipe };
+};
+
 export const evaluateWindows = (bootstrap: Bootstrap, facts: NodeFacts): EvaluatedNode => {
   const call = bootstrap.windows?.script.calls.at(-1);
   const given = (name: string) => call?.parameters.get(name.toLowerCase());
@@ -100,28 +114,11 @@ export const evaluateWindows = (bootstrap: Bootstrap, facts: NodeFacts): Evaluat
       ? machine.maxPods
       : recommendedMaxPods(machine.limits, { isWindows: true });
   const serviceCidr = given('ServiceCIDR')?.text ?? facts.cluster?.serviceCidr;
-  const dns =
-    given('DNSClusterIP')?.text ??
-    clusterDnsOf(serviceCidr ?? '') ??
-    (facts.vpcCidr?.startsWith('10.') === true ? '172.20.0.10' : '10.100.0.10');
-  const config = baseConfig({
-    facts,
-    maxPods,
-    writesMaxPods: true,
-    cpus: machine.cpus,
-    clusterDns: [dns],
-  });
-  const {
-    cgroupDriver: _a,
-    cgroupRoot: _b,
-    kubeReservedCgroup: _c,
-    systemReservedCgroup: _d,
-    ...rest
-  } = config;
+  const dns = given('DNSClusterIP')?.text ?? clusterDnsOr(serviceCidr, facts.vpcCidr);
+  const { cpus } = machine;
+  const base = baseConfig({ facts, maxPods, writesMaxPods: true, cpus, clusterDns: [dns] });
   const words = [...own, ...extraWords.map((one) => one.text)];
-  const endpointField =
-    rest.containerRuntimeEndpoint === undefined ? {} : { containerRuntimeEndpoint: containerdPipe };
-  const kubelet = kubeletView({ ...rest, ...endpointField }, undefined, words, flags);
+  const kubelet = kubeletView(withoutCgroups(base), undefined, words, flags);
   const endpoint = given('APIServerEndpoint')?.text ?? facts.cluster?.endpoint;
   const authority = given('Base64ClusterCA')?.text ?? facts.cluster?.certificateAuthority;
   const name = given('EKSClusterName')?.text;

@@ -3,6 +3,7 @@ import type { Mutant } from '../mutant.ts';
 
 const force = 'src/core/drain/force.ts';
 const classify = 'src/core/drain/classify.ts';
+const account = 'src/core/drain/account.ts';
 const allocate = 'src/core/drain/allocate.ts';
 /** The API server is the one that holds evictions to budgets: only a mistake there can break it. */
 const eviction = 'world/kube/server/eviction.ts';
@@ -90,7 +91,7 @@ const withinBudgets: readonly Mutant[] = [
     oracles: ['evictions-within-budgets'],
     kind: 'logic',
     edits: [
-      { file: allocate, find: "multiBudget: 'block',", replace: "multiBudget: 'emulate'," },
+      { file: account, find: "multiBudget: 'block',", replace: "multiBudget: 'emulate'," },
       {
         file: allocate,
         find: 'this.#account.left(budget) >= 1 && this.#account.isQuiet(budget),',
@@ -103,7 +104,7 @@ const withinBudgets: readonly Mutant[] = [
     oracles: ['evictions-within-budgets'],
     kind: 'timing',
     edits: [
-      { file: allocate, find: "multiBudget: 'block',", replace: "multiBudget: 'emulate'," },
+      { file: account, find: "multiBudget: 'block',", replace: "multiBudget: 'emulate'," },
       {
         file: allocate,
         find: "this.#account.grant(keys, more.why === 'emulate');",
@@ -192,7 +193,7 @@ const forcedEarly: readonly Mutant[] = [
     name: 'two-budgets-emulated-by-deletion',
     oracles: ['nothing-forced-early'],
     kind: 'logic',
-    edits: [{ file: allocate, find: "multiBudget: 'block',", replace: "multiBudget: 'emulate'," }],
+    edits: [{ file: account, find: "multiBudget: 'block',", replace: "multiBudget: 'emulate'," }],
   },
   {
     name: 'forces-a-drain-that-should-fail',

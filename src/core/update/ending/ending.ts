@@ -125,48 +125,62 @@ export const atMost = ({ desired, maxSize }: UpdateSurge, most: number): UpdateS
   return { desired: desired - less, maxSize: Math.max(0, maxSize - less) };
 };
 
-export const decideRestoring = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
-  const { status, surge, desired, actualDesired } = observation;
+/** Hooks run no more: a node that would have to wait for its own is not terminated. */
+const isReturned = (observation: UpdateObservation, one: Counted): boolean =>
+  givesBack.has(one.state.kind) || isKeptEmpty(one) || isOnlyEmptied(observation, one);
+
+const withdrawSteps = (nodes: readonly Counted[]): readonly UpdateStep[] =>
+  nodes.map(({ instance }) => ({ kind: 'Withdraw', instanceId: instance.instanceId }));
+
+/** Marks, taints and labels that the update has set on nodes that stay. */
+const unmarkSteps = ({ status }: UpdateObservation, herd: Herd): readonly UpdateStep[] => [
+  ...[...herd.old, ...herd.fresh].flatMap(({ instance }): readonly UpdateStep[] =>
+    instance.nodeName !== undefined && instance.isDiscouraged === true
+      ? [{ kind: 'Encourage', nodeName: instance.nodeName }]
+      : [],
+  ),
+  ...unshieldSteps(herd),
+  ...herd.old.flatMap((one): readonly UpdateStep[] => {
+    const { nodeName, isQuarantined } = one.instance;
+    const isReleased = isQuarantined === true && !isKept(status, one);
+    return nodeName !== undefined && isReleased ? [{ kind: 'Unquarantine', nodeName }] : [];
+  }),
+];
+
+/** What comes before sizes are set back: nodes uncordoned, drains ended, the template restored. */
+const restoreNodes = (observation: UpdateObservation, herd: Herd): UpdateDecision | undefined => {
+  const { status, surge } = observation;
   const stay: UpdateDecision = { change: undefined, surge, steps: [] };
-  const { old, fresh } = herd;
-  // Hooks run no more: what would have to wait for its own is not terminated.
-  const isReturned = (one: Counted): boolean =>
-    givesBack.has(one.state.kind) || isKeptEmpty(one) || isOnlyEmptied(observation, one);
+  const { old } = herd;
   const isGoing = (one: Counted): boolean =>
-    (one.state.kind === 'draining' || one.state.kind === 'drained') && !isReturned(one);
-  const draining = old.filter(isGoing);
-  const withdraw = old.filter((one) => isReturned(one) && !isKept(status, one));
-  const steps: UpdateStep[] = [
-    ...withdraw.map(
-      ({ instance }): UpdateStep => ({ kind: 'Withdraw', instanceId: instance.instanceId }),
-    ),
-    ...[...old, ...fresh].flatMap(({ instance }): readonly UpdateStep[] =>
-      instance.nodeName !== undefined && instance.isDiscouraged === true
-        ? [{ kind: 'Encourage', nodeName: instance.nodeName }]
-        : [],
-    ),
-    ...unshieldSteps(herd),
-    ...old.flatMap((one): readonly UpdateStep[] => {
-      const { nodeName, isQuarantined } = one.instance;
-      const isReleased = isQuarantined === true && !isKept(status, one);
-      return nodeName !== undefined && isReleased ? [{ kind: 'Unquarantine', nodeName }] : [];
-    }),
-  ];
-  // Drains under way end as they end; what failed with them is told by the first that failed.
+    (one.state.kind === 'draining' || one.state.kind === 'drained') &&
+    !isReturned(observation, one);
+  const withdraw = old.filter((one) => isReturned(observation, one) && !isKept(status, one));
+  const steps = [...withdrawSteps(withdraw), ...unmarkSteps(observation, herd)];
+  // Drains under way end as they end; the first that failed says what failed with them.
   const late = phaseSince(observation) + joinTimeoutMs;
-  // Marks that nobody lets us take off stay, and are told of: they hold up nothing else for ever.
+  // Marks that the API server refuses to remove stay and are reported: they delay nothing else.
   const isOwed = withdraw.length > 0 || (steps.length > 0 && observation.now < late);
-  if (isOwed || draining.length > 0) return { ...stay, steps };
+  if (isOwed || old.some(isGoing)) return { ...stay, steps };
   const isForNothing = wasAllForNothing(observation) && !old.some((one) => isKept(status, one));
   if (status.ending !== undefined && isForNothing && observation.usesTarget) {
     return { ...stay, steps: [{ kind: 'RestoreTemplate' }] };
   }
+  return undefined;
+};
+
+export const decideRestoring = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
+  const before = restoreNodes(observation, herd);
+  if (before !== undefined) return before;
+  const { status, surge, desired, actualDesired } = observation;
+  const stay: UpdateDecision = { change: undefined, surge, steps: [] };
+  const { old, fresh } = herd;
   const retiring = fresh.filter((one) => !isGivenBack(one));
   const excess = surplusLeft(observation, herd);
   const more = Math.max(0, excess - retiring.length);
   const rest = status.leftover === undefined ? surplus(herd, more) : [];
   const retired = rest.slice(0, atOnce(observation, herd));
-  // Of those that go later the surge stays: without it they would pass for somebody's wish.
+  // The surge keeps those that are drained later: without it they would count as desired size.
   const later = atMost(surge, rest.length - retired.length);
   if (retired.length > 0 || (status.leftover === undefined && surge.desired > later.desired)) {
     return {
@@ -175,15 +189,11 @@ export const decideRestoring = (observation: UpdateObservation, herd: Herd): Upd
       steps: retired.map(({ instance }) => ({ kind: 'Retire', instanceId: instance.instanceId })),
     };
   }
-  // Somebody else has made the group smaller meanwhile: so many need not go any more.
+  // Where the group was made smaller from outside meanwhile, as many nodes need not be drained.
   const needless = retiring.length - Math.max(0, actualDesired - desired);
   const keepable = retiring.filter((one) => !mayHaveEnded(observation, one));
   if (needless > 0 && keepable.length > 0) {
-    const kept = keepable.slice(-needless);
-    return {
-      ...stay,
-      steps: kept.map(({ instance }) => ({ kind: 'Withdraw', instanceId: instance.instanceId })),
-    };
+    return { ...stay, steps: withdrawSteps(keepable.slice(-needless)) };
   }
   // What was asked for and never started needs no drain; what runs is never left to Auto Scaling to
   // choose.
@@ -204,7 +214,7 @@ export const decideRestoring = (observation: UpdateObservation, herd: Herd): Upd
       ...stay,
       change: leave(observation, left),
       surge: { desired: left, maxSize: left },
-      steps: failed.map(({ instance }) => ({ kind: 'Withdraw', instanceId: instance.instanceId })),
+      steps: withdrawSteps(failed),
     };
   }
   if (retiring.length > 0 || herd.leaving.length > 0 || rest.length > 0) return stay;

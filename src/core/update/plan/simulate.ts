@@ -7,18 +7,14 @@ import { DrainLog } from './drain-log.ts';
 import { Events, type Happening, happening } from './events.ts';
 import { Members, state } from './members.ts';
 import { type ModelInput, type RunOptions, type RunResult, unstoppableSeconds } from './model.ts';
-import { type Chance, chanceOf, takeSome } from './random.ts';
+import { Places } from './places.ts';
+import { type Chance, chanceOf } from './random.ts';
 import { Rests } from './rests.ts';
-import { type Room, roomOf } from './room.ts';
 import { RunTimes } from './run-times.ts';
 import { Tokens } from './tokens.ts';
 import { turnsOf } from './turns.ts';
 
 const none = -1;
-/**
- * So many pods try each new node, if no more wait: as many as its room twice, where that is more.
- */
-const mostTried = 256;
 
 class Run {
   readonly #model: Compiled;
@@ -28,9 +24,7 @@ class Run {
   readonly #rests: Rests;
   readonly #events: Events;
   readonly #members: Members;
-  /** Where pods are counts only where new nodes may be surplus; else how many places are left. */
-  readonly #room: Room | undefined;
-  #places = 0;
+  readonly #places: Places;
   readonly #habits: Habits;
   readonly #candidates: Candidates | undefined;
   /** Old nodes by their turns, where the strategy takes them so. */
@@ -43,7 +37,6 @@ class Run {
   /** Per node: pods that are not gone yet. */
   readonly #leftOn: number[] = [];
   readonly #drains = new DrainLog();
-  readonly #homeless: number[] = [];
   readonly #late: string[] = [];
   readonly #starved: string[] = [];
   #now = 0;
@@ -69,19 +62,14 @@ class Run {
     this.#habits = habitsOf(input, chance, { seed, medians });
     this.#events = new Events(appOf.length);
     this.#members = new Members(model);
-    if (input.strategy === 'DEFAULT') this.#room = roomOf(model);
-    for (let node = this.#members.old; node < this.#members.count; node++) this.#open(node);
+    this.#places = new Places(model);
+    for (let node = this.#members.old; node < this.#members.count; node++) this.#places.open(node);
     this.#order = turnsOf(input.nodes, inTurns ? undefined : chance);
     if (input.strategy === 'SURGE') this.#candidates = new Candidates(model, this.#order);
     this.#tokens = new Tokens(model);
     this.#evicted = new Uint16Array(appOf.length);
     this.#homeOf = new Int32Array(appOf.length).fill(none);
     this.#surgeLeft = input.surge;
-  }
-
-  #open(node: number): void {
-    this.#room?.open(node);
-    this.#places += this.#input.podRoom;
   }
 
   run(): RunResult {
@@ -110,9 +98,7 @@ class Run {
 
   /** Pods of a node, by index. */
   #podsOf(node: number): readonly number[] {
-    return this.#members.isOld(node)
-      ? (this.#model.podsOf[node] ?? [])
-      : (this.#room?.podsOf(node) ?? []);
+    return this.#members.isOld(node) ? (this.#model.podsOf[node] ?? []) : this.#places.podsOf(node);
   }
 
   #evictWaiting(node: number): void {
@@ -164,22 +150,16 @@ class Run {
 
   #booted(node: number): void {
     this.#members.become(node, state.up);
-    this.#open(node);
+    this.#places.open(node);
     this.#booting--;
     this.#lastBoot = this.#now;
     const { backoff, look } = this.#input.times;
-    for (const pod of this.#tried()) {
+    for (const pod of this.#places.tryNew(this.#chance)) {
       this.#at(this.#times.draw(backoff), happening.retried, none, pod);
     }
     const seen = this.#times.draw(look);
     this.#at(seen, happening.noticed, node);
     if (!this.#isRolling && this.#booting === 0) this.#at(seen, happening.seen);
-  }
-
-  /** Pods without a place that try a new node: all, or of very many so many that it gets full. */
-  #tried(): readonly number[] {
-    const count = Math.max(mostTried, 2 * this.#input.podRoom);
-    return takeSome(this.#homeless, count, this.#chance);
   }
 
   #noticed(node: number): void {
@@ -250,7 +230,7 @@ class Run {
   #drain(node: number): void {
     this.#inFlight++;
     this.#members.become(node, state.draining);
-    if (!this.#members.isOld(node)) this.#room?.close(node);
+    if (!this.#members.isOld(node)) this.#places.close(node);
     this.#drains.began(node, this.#now);
     const hook = this.#members.isOld(node) ? this.#times.hook('preDrain') : 0;
     if (hook > 0) this.#at(hook, happening.hooked, node);
@@ -309,24 +289,14 @@ class Run {
   /** Without room on a new node it waits for the next one. */
   #place(pod: number, after: number): void {
     const app = this.#model.appOf[pod] ?? none;
-    if (!this.#lands(pod, app) && !this.#input.hasRoomElsewhere) {
-      this.#homeless.push(pod);
+    if (!this.#places.take(app, pod) && !this.#input.hasRoomElsewhere) {
+      this.#places.wait(pod);
       return;
     }
     // Nothing waits for a replacement that gives no token back.
     if (this.#model.apps.budget[app] === none) return;
     const took = this.#times.replacement(this.#model.apps, app, this.#habits.pace[app] ?? 1);
     this.#at(after + took, happening.ready, none, pod);
-  }
-
-  /** On a new node, if one has room. */
-  #lands(pod: number, app: number): boolean {
-    if (this.#room === undefined) {
-      const hasPlace = this.#places > 0;
-      if (hasPlace) this.#places--;
-      return hasPlace;
-    }
-    return this.#room.take(app, pod) !== none;
   }
 
   #replaced(pod: number): void {
@@ -377,7 +347,7 @@ class Run {
     const isOld = this.#members.isOld(node);
     if (isOld || !this.#input.force) this.#late.push(name);
     // What waits for a token that only a pod without a place would give back.
-    if (isOld && this.#homeless.length > 0) this.#starved.push(name);
+    if (isOld && this.#places.hasWaiting) this.#starved.push(name);
     if (this.#input.force) this.#evictWaiting(node);
   }
 
@@ -391,7 +361,7 @@ class Run {
   /** DEFAULT: the surplus goes one by one, and with it the pods that landed there. */
   #scaleDown(): void {
     if (this.#input.strategy !== 'DEFAULT' || this.#surgeLeft === 0 || this.#booting > 0) return;
-    const victim = this.#members.surplus((node) => this.#room?.isEmpty(node) === true);
+    const victim = this.#members.surplus((node) => this.#places.isEmpty(node));
     if (victim === none) return;
     this.#surgeLeft--;
     this.#drain(victim);

@@ -1,0 +1,61 @@
+// Places for pods on the new nodes of a run, and the pods that wait for one. Which node takes a pod
+// is followed only where new nodes may be surplus (DEFAULT); elsewhere free places are counted.
+import type { Compiled } from './compiled.ts';
+import { type Chance, takeSome } from './random.ts';
+import { type Room, roomOf } from './room.ts';
+
+/** Pods that try each new node at most, or twice its room, where that is more. */
+const mostTried = 256;
+const none = -1;
+
+export class Places {
+  readonly #room: Room | undefined;
+  readonly #podRoom: number;
+  #free = 0;
+  /** Pods that found no place. */
+  readonly #waiting: number[] = [];
+
+  constructor(model: Compiled) {
+    const { strategy, podRoom } = model.input;
+    this.#podRoom = podRoom;
+    if (strategy === 'DEFAULT') this.#room = roomOf(model);
+  }
+
+  open(node: number): void {
+    this.#room?.open(node);
+    this.#free += this.#podRoom;
+  }
+
+  close(node: number): void {
+    this.#room?.close(node);
+  }
+
+  podsOf(node: number): readonly number[] {
+    return this.#room?.podsOf(node) ?? [];
+  }
+
+  isEmpty(node: number): boolean {
+    return this.#room?.isEmpty(node) === true;
+  }
+
+  /** On a new node, if one has room. */
+  take(app: number, pod: number): boolean {
+    if (this.#room !== undefined) return this.#room.take(app, pod) !== none;
+    if (this.#free <= 0) return false;
+    this.#free--;
+    return true;
+  }
+
+  wait(pod: number): void {
+    this.#waiting.push(pod);
+  }
+
+  get hasWaiting(): boolean {
+    return this.#waiting.length > 0;
+  }
+
+  /** Pods that try a new node: all that wait, or of very many enough to fill it. */
+  tryNew(chance: Chance): readonly number[] {
+    return takeSome(this.#waiting, Math.max(mostTried, 2 * this.#podRoom), chance);
+  }
+}
