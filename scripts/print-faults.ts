@@ -14,6 +14,9 @@ const close = '<!-- end: faults -->';
  */
 const controlFile = join(root, 'src', 'main', 'control-routes.ts');
 
+/** Names every kind and asks for none. */
+const registry = join('world', 'faults', 'faults.ts');
+
 export const kinds = Object.keys(faultKinds) as readonly FaultKind[];
 
 const worldSources = (): readonly { readonly file: string; readonly text: string }[] => {
@@ -38,7 +41,12 @@ const happening = (): readonly string[] => {
 export const faultTable = (sources = worldSources(), once = happening()): string => {
   const rows = kinds.map((kind) => {
     const { what, targets } = faultKinds[kind];
-    const asks = sources.filter(({ text }) => text.includes(`active('${kind}'`));
+    const asked = new RegExp(`(?:active(?:Since)?\\(|kind === )'${kind}'`);
+    const listed = new RegExp(`^  '${kind}': `, 'm');
+    const asks = sources.filter(
+      ({ file, text }) =>
+        file !== registry && (asked.test(text) || (file.startsWith('world') && listed.test(text))),
+    );
     const where = once.includes(kind)
       ? 'happens once, when it is injected'
       : asks.map(({ file }) => `\`${file}\``).join(', ') || '**nowhere: it has no effect yet**';

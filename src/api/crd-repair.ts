@@ -2,7 +2,7 @@
 // with what `kubectl explain` says of them.
 import { count, listOf, longText, object, oneOf, type Schema, text, time } from './crd-schema.ts';
 import type { Words } from './crd-words.ts';
-import { repairActions, repairBlockers, repairPhases } from './node-repair.ts';
+import { overrulableBlockers, repairActions, repairBlockers, repairPhases } from './node-repair.ts';
 
 const daySeconds = 86_400;
 const seconds: Schema = { ...count, maximum: daySeconds };
@@ -55,6 +55,15 @@ export const nodeRepairSpec: Schema = object(
     unhealthySince: time,
     condition: text(63),
     reason: text(128),
+    requested: object(
+      {
+        action: oneOf(['Replace', 'Reboot']),
+        at: time,
+        by: text(),
+        overrule: listOf(oneOf(overrulableBlockers), overrulableBlockers.length),
+      },
+      ['action', 'at'],
+    ),
   },
   ['nodeGroup', 'instanceId', 'unhealthySince', 'condition', 'reason'],
 );
@@ -114,8 +123,17 @@ export const nodeRepairObjectWords: Words = {
       node: ['Its node, where it had one.', { name: 'Its name.', uid: 'Its uid.' }],
       availabilityZone: 'Zone of the instance.',
       unhealthySince: 'When the episode began.',
-      condition: 'The condition with which it began.',
+      condition: 'The condition with which it began; Operator where it began with a request.',
       reason: 'Its reason.',
+      requested: [
+        'A repair that an operator asks for: it starts without a wait.',
+        {
+          action: 'Replace or Reboot.',
+          at: 'When it was asked for.',
+          by: 'Who asked for it.',
+          overrule: 'Blockers that do not hold it up, such as groupUnhealthy.',
+        },
+      ],
     },
   ],
   status: [

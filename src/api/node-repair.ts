@@ -3,6 +3,12 @@
 // NodeRepairPolicy is the part of NodeGroup.spec that EKS lacks. Nothing here decides.
 import type { KubeObject } from './kube.ts';
 
+/** Conditions by the names that eksctl's documentation gives them, and by their own. */
+export const eksctlConditions: Readonly<Record<string, string>> = {
+  AcceleratedInstanceNotReady: 'AcceleratedHardwareReady',
+  NetworkNotReady: 'NetworkingReady',
+};
+
 export const repairActions = ['Replace', 'Reboot', 'NoAction'] as const;
 export type RepairAction = (typeof repairActions)[number];
 
@@ -97,6 +103,29 @@ export interface RepairAttempt {
   readonly message?: string;
 }
 
+/** Blockers that the operator who asks for a repair may overrule. */
+export const overrulableBlockers = [
+  'groupUnhealthy',
+  'zoneOutage',
+  'controlPlane',
+  'sameSignal',
+  'cooldown',
+  'parallel',
+  'ineffective',
+] as const satisfies readonly RepairBlockerKind[];
+export type OverrulableBlocker = (typeof overrulableBlockers)[number];
+
+/** A repair that an operator asks for: no wait, whether the node is healthy or not. */
+export type RepairRequest = {
+  readonly action: 'Replace' | 'Reboot';
+  readonly at: string;
+  readonly by?: string;
+  readonly overrule?: readonly OverrulableBlocker[];
+};
+
+/** Condition and reason of an episode that begins with a request. */
+export const requestedEpisode = { condition: 'Operator', reason: 'RepairRequested' } as const;
+
 export interface NodeRepairSpec {
   readonly nodeGroup: string;
   readonly instanceId: string;
@@ -106,6 +135,7 @@ export interface NodeRepairSpec {
   readonly unhealthySince: string;
   readonly condition: string;
   readonly reason: string;
+  readonly requested?: RepairRequest;
 }
 
 export interface NodeRepairStatus {

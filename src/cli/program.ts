@@ -14,6 +14,7 @@ import { addIdentityCommands } from './commands/identity.ts';
 import { addLogsCommands } from './commands/logs.ts';
 import { addNodeCommands } from './commands/node.ts';
 import { addPlanCommand } from './commands/plan.ts';
+import { addRepairCommand } from './commands/repair.ts';
 import { addRollbackCommand } from './commands/rollback.ts';
 import { addScaleCommand } from './commands/scale.ts';
 import { addSequenceCommands } from './commands/sequence.ts';
@@ -40,6 +41,7 @@ export const buildProgram = (context: CliContext, version: string): Command => {
   addScaleCommand(program, context, connection);
   addDrainCommand(program, context, connection);
   addUndrainCommand(program, context, connection);
+  addRepairCommand(program, context, connection);
   addExplainCommand(program, context, connection);
   addUpdateCommand(program, context, connection);
   addUpdateControlCommands(program, context, connection);

@@ -31,6 +31,7 @@ import {
   labelsComplaint,
   misfitComplaint,
   nameComplaint,
+  nodeRepairComplaint,
   sizeComplaint,
   supportedAmiTypes,
   tagsComplaint,
@@ -216,6 +217,7 @@ const readSpec = async (
   const remoteAccess = await readRemoteAccess(options, input, named);
   const diskSizeGiB = readDisk(input, named);
   const nodeRepairConfig = readRepairConfig(input);
+  if (nodeRepairConfig !== undefined) complain(nodeRepairComplaint(nodeRepairConfig), named);
   return {
     clusterName: cluster.name,
     ...machines,

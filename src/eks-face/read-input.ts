@@ -71,12 +71,24 @@ const repairNumbers = [
 
 type Override = NonNullable<NodeRepairConfig['nodeRepairConfigOverrides']>[number];
 
-const readOverride = (input: AwsInput): Override => ({
-  nodeMonitoringCondition: text(input, 'nodeMonitoringCondition'),
-  nodeUnhealthyReason: text(input, 'nodeUnhealthyReason'),
-  minRepairWaitTimeMins: optionalNumber(input, 'minRepairWaitTimeMins') ?? 1,
-  repairAction: text(input, 'repairAction') as Override['repairAction'],
-});
+const overrideMembers = [
+  'nodeMonitoringCondition',
+  'nodeUnhealthyReason',
+  'minRepairWaitTimeMins',
+  'repairAction',
+] as const;
+
+/** Throws InvalidParameterException where one of the four is missing. */
+const readOverride = (input: AwsInput): Override => {
+  const missing = overrideMembers.find((name) => !(name in input));
+  if (missing !== undefined) throw invalid(`nodeRepairConfigOverrides need ${missing}`);
+  return {
+    nodeMonitoringCondition: text(input, 'nodeMonitoringCondition'),
+    nodeUnhealthyReason: text(input, 'nodeUnhealthyReason'),
+    minRepairWaitTimeMins: optionalNumber(input, 'minRepairWaitTimeMins') ?? 1,
+    repairAction: text(input, 'repairAction') as Override['repairAction'],
+  };
+};
 
 export const readRepairConfig = (input: AwsInput): NodeRepairConfig | undefined => {
   const config = optionalStructure(input, 'nodeRepairConfig');

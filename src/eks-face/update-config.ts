@@ -13,6 +13,7 @@ import {
 import {
   first,
   labelsComplaint,
+  nodeRepairComplaint,
   sizeComplaint,
   taintsComplaint,
   updateConfigComplaint,
@@ -44,6 +45,12 @@ const readChange = (input: AwsInput): NodeGroupChange => {
   };
 };
 
+/** Undefined where nothing is said but whether it is enabled. */
+const repairText = (config: NodeGroupChange['nodeRepairConfig']): string | undefined => {
+  const { enabled: _, ...rest } = config ?? {};
+  return Object.keys(rest).length === 0 ? undefined : JSON.stringify(config);
+};
+
 const paramsOf = (change: NodeGroupChange): readonly Param[] => {
   const { scaling, addLabels, removeLabels, addTaints, removeTaints } = change;
   const { updateConfig, nodeRepairConfig } = change;
@@ -62,6 +69,7 @@ const paramsOf = (change: NodeGroupChange): readonly Param[] => {
     ['MaxUnavailablePercentage', updateConfig?.maxUnavailablePercentage],
     ['UpdateStrategy', updateConfig?.updateStrategy],
     ['NodeRepairEnabled', nodeRepairConfig?.enabled],
+    ['NodeRepairConfig', repairText(nodeRepairConfig)],
   ];
   return all.flatMap(([type, value]) =>
     value === undefined ? [] : [{ type, value: String(value) }],
@@ -70,7 +78,7 @@ const paramsOf = (change: NodeGroupChange): readonly Param[] => {
 
 const check = (group: NodeGroup, change: NodeGroupChange, input: AwsInput): void => {
   const named = { clusterName: group.spec.clusterName, nodegroupName: group.metadata.name };
-  const { scaling, addLabels, addTaints, updateConfig } = change;
+  const { scaling, addLabels, addTaints, updateConfig, nodeRepairConfig } = change;
   const sizes = { ...group.spec.scaling, ...scaling };
   complain(
     first(
@@ -78,8 +86,9 @@ const check = (group: NodeGroup, change: NodeGroupChange, input: AwsInput): void
       addLabels && labelsComplaint(addLabels),
       addTaints && taintsComplaint(addTaints),
       updateConfig && updateConfigComplaint(updateConfig, sizes.maxSize),
+      nodeRepairConfig && nodeRepairComplaint(nodeRepairConfig),
       'warmPoolConfig' in input ? 'warmPoolConfig is not supported by Drover' : undefined,
-      paramsOf(change).length === 0 && change.nodeRepairConfig === undefined
+      paramsOf(change).length === 0 && nodeRepairConfig === undefined
         ? 'No changes needed for the labels and scaling config provided'
         : undefined,
     ),

@@ -105,6 +105,8 @@ const unknownPlace = (
 /** Faults of machines are looked up by node group, those of the cloud by Auto Scaling group. */
 const byAutoScalingGroup: ReadonlySet<FaultKind> = new Set([
   'no-capacity',
+  'instance-impaired',
+  'system-impaired',
   'message-loss',
   'message-duplicate',
   'message-delay',

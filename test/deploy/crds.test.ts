@@ -460,6 +460,7 @@ const nodeRepair: { spec: Full<NodeRepairSpec>; status: Full<NodeRepairStatus> }
     unhealthySince: t,
     condition: 'Ready',
     reason: 'r',
+    requested: { action: 'Reboot', at: t, by: 'b', overrule: ['cooldown'] },
   },
   status: {
     phase: 'Blocked',

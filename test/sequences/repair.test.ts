@@ -8,6 +8,7 @@ import {
   nodeName,
   repaired,
   repairsOf,
+  requestRepair,
   setCondition,
   stopKubelet,
   terminations,
@@ -99,6 +100,66 @@ describe('a node whose kubelet lives', () => {
     expect(life.called('RebootInstances')).toBe(1);
     expect(terminations(life)).toEqual([]);
     await life.until('the node serves again', () => life.isActive(2), minutes(5));
+    await life.end();
+  }, 60_000);
+});
+
+describe("EC2's status checks", () => {
+  it.each(['instance', 'system'] as const)(
+    'replace an instance whose %s check fails for 30 minutes',
+    async (check) => {
+      const life = await repaired(2);
+      const node = nodeName(life, 0);
+      const instance = instanceOf(life, node);
+      life.world.faults.inject(`${check}-impaired`, { node });
+      await life.driver.advance(minutes(29));
+      expect(terminations(life)).toEqual([]);
+      const condition = check === 'instance' ? 'InstanceStatus' : 'SystemStatus';
+      expect(repairsOf(life)[0]?.spec).toMatchObject({ condition, reason: 'Impaired' });
+      await life.until('it is terminated', () => terminations(life).length === 1, minutes(5));
+      expect(terminations(life)[0]?.InstanceId).toBe(instance);
+      await life.until('the group is whole again', () => life.isActive(2), minutes(20));
+      await life.end();
+    },
+    60_000,
+  );
+
+  it('lead to nothing when they pass again', async () => {
+    const life = await repaired(2);
+    life.world.faults.inject('system-impaired', { node: nodeName(life, 0) });
+    await life.driver.advance(minutes(20));
+    life.world.faults.clear();
+    await life.driver.advance(minutes(20));
+    expect(terminations(life)).toEqual([]);
+    expect(repairsOf(life)[0]?.status?.phase).toBe('Cancelled');
+    await life.end();
+  }, 60_000);
+});
+
+describe('a repair by hand', () => {
+  it('replaces a healthy node of a group that repairs nothing by itself', async () => {
+    const life = await repaired(2, { config: { enabled: false } });
+    const node = nodeName(life, 0);
+    const instance = instanceOf(life, node);
+    requestRepair(life, node, 'Replace');
+    await life.until('it is terminated', () => terminations(life).length === 1, minutes(5));
+    const call = { InstanceId: instance, ShouldDecrementDesiredCapacity: false };
+    expect(terminations(life)).toEqual([call]);
+    const succeeded = () => repairsOf(life)[0]?.status?.phase === 'Succeeded';
+    await life.until('the repair has succeeded', succeeded, minutes(15));
+    expect(disruptionOf(life, instance)?.spec.causes[0]?.requestedBy).toBe('an operator');
+    await life.end();
+  }, 60_000);
+
+  it('reboots once, and replaces nothing when that does not help', async () => {
+    const life = await repaired(2);
+    const node = nodeName(life, 0);
+    requestRepair(life, node, 'Reboot');
+    await life.until('it has rebooted', () => life.called('RebootInstances') === 1, minutes(5));
+    stopKubelet(life, node);
+    const failed = () => repairsOf(life)[0]?.status?.phase === 'Failed';
+    await life.until('the repair has failed', failed, minutes(20));
+    expect(terminations(life)).toEqual([]);
     await life.end();
   }, 60_000);
 });

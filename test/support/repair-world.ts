@@ -3,7 +3,7 @@
 import type { NodeDisruption } from '../../src/api/disruption.ts';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import { resourceTypes } from '../../src/api/kube.ts';
-import type { NodeRepair } from '../../src/api/node-repair.ts';
+import { type NodeRepair, requestedEpisode } from '../../src/api/node-repair.ts';
 import { GroupLife, type GroupLifeOptions } from './nodegroup-world.ts';
 
 const minute = 60;
@@ -39,6 +39,30 @@ export const stopKubelet = (life: GroupLife, node: string): void => {
 
 export const repairsOf = (life: GroupLife): readonly NodeRepair[] =>
   [...life.world.kube.readAll(resourceTypes.noderepairs)] as unknown as readonly NodeRepair[];
+
+/** As `drover repair` records it. */
+export const requestRepair = (
+  life: GroupLife,
+  node: string,
+  action: 'Replace' | 'Reboot',
+): void => {
+  const instanceId = instanceOf(life, node);
+  const at = new Date(life.world.kernel.now() / 1000).toISOString();
+  const object = {
+    apiVersion: 'drover.dev/v1alpha1',
+    kind: 'NodeRepair',
+    metadata: { name: `${instanceId}-1` },
+    spec: {
+      nodeGroup: 'ng',
+      instanceId,
+      unhealthySince: at,
+      ...requestedEpisode,
+      requested: { action, at, by: 'an operator' },
+    },
+  };
+  const made = life.user.create(resourceTypes.noderepairs, undefined, object);
+  if (made.kind === 'error') throw new Error(JSON.stringify(made));
+};
 
 export const disruptionOf = (life: GroupLife, instance: string): NodeDisruption | undefined =>
   life.world.kube.read(resourceTypes.nodedisruptions, {

@@ -29,6 +29,14 @@ export const faultKinds = {
   },
   'no-addresses': { what: 'the subnet has no address left', targets: ['subnet'] },
   'instance-death': { what: 'the instance stops at once, without a notice', targets: ['node'] },
+  'instance-impaired': {
+    what: "EC2's instance status check fails",
+    targets: ['node', 'group', 'zone'],
+  },
+  'system-impaired': {
+    what: "EC2's system status check fails: hardware or network of the host",
+    targets: ['node', 'group', 'zone'],
+  },
   'spot-interruption': {
     what: 'a two-minute spot notice, then the end of a spot instance',
     targets: ['node'],

@@ -217,6 +217,7 @@ const deploy = async (creation: Creation, { group, stack }: Prepared): Promise<v
   for (const { flag, value } of sizesOf(group.sizes).automatic) {
     progress.info(`${flag}=${value} was set automatically for nodegroup ${group.name}`);
   }
+  for (const note of group.nodeRepair?.notes ?? []) progress.warning(`${group.name}: ${note}`);
   progress.info(`deploying stack "${stack.name}"`);
   await api.createStack(stack);
   const wait: StackWait = { api, context, progress, deadline };

@@ -14,5 +14,10 @@ export type {
 } from './joining-evidence.ts';
 export { type SigningRequest, unansweredRequests } from './joining-requests.ts';
 export { vpcAgentOf, windowsCauses } from './joining-windows.ts';
-export { explainHealth, explainRepair } from './repair.ts';
+export {
+  explainHealth,
+  explainRepair,
+  explainRepairBlocker,
+  explainRepairStep,
+} from './repair.ts';
 export { explainWaiting } from './waiting.ts';

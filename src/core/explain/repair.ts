@@ -1,10 +1,10 @@
 // The health of a node and its repair as plain lines: what is wrong, since when, when it is
 // repaired and why not yet. Same words in `drover explain` and `drover get nodes`. Decides nothing.
 import { epochMs, formatTime } from '../../api/brand.ts';
-import type { NodeRepair, RepairAttempt } from '../../api/node-repair.ts';
+import type { NodeRepair, RepairAttempt, RepairBlocker } from '../../api/node-repair.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import type { NodeHealth } from '../health/index.ts';
-import { repairModeOf, repairRuleOf } from '../repair/index.ts';
+import { type RepairStep, repairModeOf, repairRuleOf } from '../repair/index.ts';
 
 const since = (at: number | undefined): string =>
   at === undefined ? '' : ` since ${formatTime(epochMs(at))}`;
@@ -24,6 +24,36 @@ const attemptText = ({ action, startedAt, endedAt, outcome, message }: RepairAtt
   return `attempt: ${action} decided ${startedAt}${end}${how}${why}`;
 };
 
+export const explainRepairBlocker = ({ kind, message, until }: RepairBlocker): string =>
+  `held up by ${kind}: ${message}${until === undefined ? '' : `, until ${until}`}`;
+
+const causeText = ({ instanceId, cause }: Extract<RepairStep, { kind: 'RecordCause' }>): string => {
+  const { deadline, followUp } = cause;
+  const within =
+    deadline === undefined ? 'for as long as its group allows' : `until ${deadline} at the latest`;
+  const act =
+    followUp === 'Reboot'
+      ? 'reboot the instance'
+      : 'terminate the instance without decrement; Auto Scaling starts a new one';
+  return `record cause Repair on NodeDisruption ${instanceId}: drain the node ${within}, then ${act}`;
+};
+
+/** One step of a repair plan. */
+export const explainRepairStep = (step: RepairStep): string => {
+  switch (step.kind) {
+    case 'OpenRepair':
+      return `record NodeRepair ${step.name}: ${step.spec.condition} ${step.spec.reason}`;
+    case 'WriteRepair':
+      return `NodeRepair ${step.name} becomes ${step.status.phase}: ${step.status.message ?? ''}`;
+    case 'RecordCause':
+      return causeText(step);
+    case 'WithdrawCause':
+      return `withdraw cause ${step.causeId} of NodeDisruption ${step.disruption}`;
+    case 'DeleteRepair':
+      return `delete NodeRepair ${step.name}`;
+  }
+};
+
 const recorded = ({ metadata: { name }, status }: NodeRepair): readonly string[] => {
   if (status === undefined) return [`repair: recorded as ${name}, not looked at yet`];
   const { phase, action = 'Replace', eligibleAt = '?', blockedBy = [], message = '' } = status;
@@ -34,10 +64,7 @@ const recorded = ({ metadata: { name }, status }: NodeRepair): readonly string[]
     case 'Blocked':
       return [
         `repair: ${action} was due at ${eligibleAt} and is held up (${name})`,
-        ...blockedBy.map(({ kind, message: why, until }) => {
-          const end = until === undefined ? '' : `, until ${until}`;
-          return `held up by ${kind}: ${why}${end}`;
-        }),
+        ...blockedBy.map(explainRepairBlocker),
         ...attempts,
       ];
     case 'WouldRepair':

@@ -91,6 +91,7 @@ export {
   labelsComplaint,
   marksComplaint,
   nameComplaint,
+  nodeRepairComplaint,
   sizeComplaint,
   tagsComplaint,
   taintsComplaint,

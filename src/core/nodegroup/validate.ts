@@ -1,7 +1,12 @@
 // EKS' validation rules for node groups, in EKS' words where they are known (reference aws-api 6).
 // Each answers the complaint or undefined. Pure.
 import type { Taint } from '../../api/kube.ts';
-import type { NodeGroupScaling, NodeGroupSpec, UpdateConfig } from '../../api/nodegroup.ts';
+import type {
+  NodeGroupScaling,
+  NodeGroupSpec,
+  NodeRepairConfig,
+  UpdateConfig,
+} from '../../api/nodegroup.ts';
 
 export type Complaint = string | undefined;
 
@@ -38,6 +43,30 @@ export const updateConfigComplaint = (
   return maxUnavailable < 1 || maxUnavailable > most
     ? 'max-unavailable must be within the range 1 and max size of the node group'
     : undefined;
+};
+
+const repairThresholds = ['maxUnhealthyNodeThreshold', 'maxParallelNodesRepaired'] as const;
+
+export const nodeRepairComplaint = (config: NodeRepairConfig): Complaint => {
+  const both = repairThresholds.find(
+    (name) => config[`${name}Count`] !== undefined && config[`${name}Percentage`] !== undefined,
+  );
+  if (both !== undefined) {
+    return `Only one of ${both}Count and ${both}Percentage can be specified`;
+  }
+  const { nodeRepairConfigOverrides: overrides = [] } = config;
+  const keys = overrides.map(
+    ({ nodeMonitoringCondition, nodeUnhealthyReason }) =>
+      `${nodeMonitoringCondition}/${nodeUnhealthyReason}`,
+  );
+  if (keys.some((key) => key.startsWith('/') || key.endsWith('/'))) {
+    return (
+      'nodeRepairConfigOverrides need nodeMonitoringCondition, nodeUnhealthyReason, ' +
+      'minRepairWaitTimeMins and repairAction'
+    );
+  }
+  const twice = keys.find((key, index) => keys.indexOf(key) !== index);
+  return twice === undefined ? undefined : `Duplicate nodeRepairConfigOverrides for ${twice}`;
 };
 
 const namePart = /^[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$/;

@@ -29,7 +29,7 @@ export const isOpenRepair = ({ status }: NodeRepair): boolean =>
   status === undefined || !endedRepairPhases.includes(status.phase);
 
 /** It has decided its act, or is proving its effect. */
-const isRunning = ({ status }: NodeRepair): boolean =>
+export const isRunning = ({ status }: NodeRepair): boolean =>
   status?.phase === 'Repairing' || status?.phase === 'Verifying';
 
 const byAge = (a: NodeRepair, b: NodeRepair): number =>
@@ -37,10 +37,11 @@ const byAge = (a: NodeRepair, b: NodeRepair): number =>
   (a.metadata.name < b.metadata.name ? -1 : 1);
 
 /** Ready first: a group that is being made or deleted has no repairs. */
-const isRepairing = ({ group }: RepairObservation): boolean =>
-  repairModeOf(group) !== 'Off' &&
-  group.status?.createdAt !== undefined &&
-  group.metadata.deletionTimestamp === undefined;
+const isLive = ({ group }: RepairObservation): boolean =>
+  group.status?.createdAt !== undefined && group.metadata.deletionTimestamp === undefined;
+
+const isRepairing = (observation: RepairObservation): boolean =>
+  repairModeOf(observation.group) !== 'Off' && isLive(observation);
 
 /** The episode of a member that has fallen ill; undefined: none is to be opened. */
 const opened = (
@@ -134,7 +135,8 @@ const look = (
     pass.outlook.push(outlookOf(repair, next.status));
     return taken;
   }
-  const isOff = !isRepairing(observation);
+  const isRequested = repair.spec.requested !== undefined;
+  const isOff = isRequested ? !isLive(observation) : !isRepairing(observation);
   const next = isOff
     ? { status: switchedOff(repair, observation), wakeAt: [] }
     : nextWaiting(repair, observation, taken);

@@ -9,3 +9,4 @@ export type {
   RepairStep,
 } from './observation.ts';
 export { repairModeOf, repairRuleOf } from './policy.ts';
+export { decideRequest, type RequestDecision } from './request.ts';

@@ -1,7 +1,7 @@
 // Whether a group repairs its nodes, and for each finding the wait and the actions. Sources: EKS
 // user guide, "Node auto repair" and "Node health issues"; EKS API, NodeRepairConfig. Pure.
 
-import type { NodeRepairRule, RepairAction } from '../../api/node-repair.ts';
+import { eksctlConditions, type NodeRepairRule, type RepairAction } from '../../api/node-repair.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import {
   deletedWaitMs,
@@ -103,9 +103,9 @@ const effective = (actions: readonly RepairAction[]): readonly RepairAction[] =>
 /** EKS' override for exactly this reason, else Drover's most specific rule, else EKS' default. */
 export const repairRuleOf = (group: Group, finding: Finding): RepairRule => {
   const override = group.spec.nodeRepairConfig?.nodeRepairConfigOverrides?.find(
-    (one) =>
-      one.nodeMonitoringCondition === finding.condition &&
-      one.nodeUnhealthyReason === finding.reason,
+    ({ nodeMonitoringCondition: condition, nodeUnhealthyReason }) =>
+      (eksctlConditions[condition] ?? condition) === finding.condition &&
+      nodeUnhealthyReason === finding.reason,
   );
   if (override !== undefined) {
     const { minRepairWaitTimeMins, repairAction } = override;

@@ -35,7 +35,7 @@ const causeOf = (
       ? undefined
       : drainTimeoutSeconds * 1000
     : deadDrainMs;
-  const { condition, reason, unhealthySince } = repair.spec;
+  const { condition, reason, unhealthySince, requested } = repair.spec;
   return {
     kind: 'Repair',
     id: attempt.causeId,
@@ -43,7 +43,7 @@ const causeOf = (
     ...(drainMs === undefined ? {} : { deadline: formatTime(epochMs(since + drainMs)) }),
     onDeadline: 'force',
     followUp: attempt.action === 'Reboot' ? 'Reboot' : 'Replace',
-    requestedBy: 'node repair',
+    requestedBy: requested?.by ?? 'node repair',
     reason: `${condition} ${reason} since ${unhealthySince} (NodeRepair ${repair.metadata.name})`,
   };
 };
@@ -92,7 +92,8 @@ const ended = (
 
 /** The action after the last one, where the rule of the episode's finding has one. */
 const nextAction = (group: NodeGroup, repair: NodeRepair, member: RepairMember | undefined) => {
-  if (member === undefined) return undefined;
+  // An operator asked for this one action.
+  if (member === undefined || repair.spec.requested !== undefined) return undefined;
   const due = dueOf(group, member, repair.status?.findings ?? []);
   const tried = repair.status?.attempts?.length ?? 0;
   return due?.actions[tried] ?? (tried === 1 ? ('Replace' as const) : undefined);
@@ -163,7 +164,8 @@ export const nextRepairing = (repair: NodeRepair, observation: RepairObservation
     const status = { ...repair.status, phase: 'Verifying' as const, attempts, message: said };
     return { status, steps: [] };
   }
-  const at = member === undefined ? undefined : recoversAt(group, member);
+  const isAutomatic = repair.spec.requested === undefined;
+  const at = member === undefined || !isAutomatic ? undefined : recoversAt(group, member);
   if (at !== undefined && now >= at && isDraining(disruption)) {
     const step: RepairStep = {
       kind: 'WithdrawCause',

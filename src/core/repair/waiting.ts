@@ -6,7 +6,9 @@ import {
   type NodeRepair,
   type NodeRepairStatus,
   preserveAnnotation,
+  type RepairAction,
   type RepairBlocker,
+  type RepairRequest,
   repairAnnotation,
 } from '../../api/node-repair.ts';
 import { causesInForce } from '../termination/index.ts';
@@ -21,7 +23,7 @@ import {
   zoneBreaker,
 } from './breakers.ts';
 import { ineffectiveRepairs } from './effect.ts';
-import { askedOf, type Due, dueOf, mergedFindings, recoversAt } from './episode.ts';
+import { askedOf, dueOf, mergedFindings, recoversAt } from './episode.ts';
 import type { RepairMember, RepairObservation } from './observation.ts';
 import { repairModeOf, repairTimesOf } from './policy.ts';
 
@@ -163,11 +165,11 @@ const withCooldown = (status: NodeRepairStatus, until: EpochMs | undefined): Nod
 const started = (
   repair: NodeRepair,
   member: RepairMember,
-  due: Due,
+  actions: readonly RepairAction[],
   now: EpochMs,
 ): NodeRepairStatus => {
   const { attempts = [], blockedBy: _blocked, ...rest } = repair.status ?? { phase: 'Waiting' };
-  const action = due.actions[attempts.length] ?? due.actions.at(-1) ?? 'Replace';
+  const action = actions[attempts.length] ?? actions.at(-1) ?? 'Replace';
   const bootId = member.node?.status.nodeInfo?.bootID;
   const attempt = {
     action,
@@ -196,6 +198,31 @@ const whileHealthy = (
   return { status: { ...rest, phase: 'Waiting', message }, wakeAt: [at] };
 };
 
+/** A repair that an operator asks for: no wait, no finding, no blocker that it overrules. */
+const nextRequested = (
+  repair: NodeRepair,
+  request: RepairRequest,
+  member: RepairMember,
+  observation: RepairObservation,
+  taken: Taken,
+): Next => {
+  const { action, at, overrule = [] } = request;
+  const findings = mergedFindings(repair.status?.findings ?? [], member.health.findings);
+  const { blockedBy: _blocked, message: _message, ...before } = repair.status ?? {};
+  const known = { ...before, findings, action, eligibleAt: at };
+  const blockedBy = blockersOf(observation, member, taken).filter(
+    ({ kind }) => !overrule.some((one) => one === kind),
+  );
+  const [first] = blockedBy;
+  if (first !== undefined) {
+    const message = first.message.slice(0, 500);
+    const wakeAt = blockedBy.map(({ until }) => parseTime(until));
+    return { status: { ...known, phase: 'Blocked', message, blockedBy }, wakeAt };
+  }
+  const seen = { ...repair, status: { ...known, phase: 'Waiting' as const } };
+  return { status: started(seen, member, [action], observation.now), wakeAt: [] };
+};
+
 /** The next status of a repair that has not acted. */
 export const nextWaiting = (
   repair: NodeRepair,
@@ -208,6 +235,10 @@ export const nextWaiting = (
   const end = (next: Next): Next => ({ ...next, status: withCooldown(next.status, cooldown) });
   if (member === undefined) {
     return end({ status: over(repair, observation, 'the instance left the group'), wakeAt: [] });
+  }
+  const { requested } = repair.spec;
+  if (requested !== undefined) {
+    return end(nextRequested(repair, requested, member, observation, taken));
   }
   if (member.health.state !== 'Unhealthy') return end(whileHealthy(repair, member, observation));
   const findings = mergedFindings(repair.status?.findings ?? [], member.health.findings);
@@ -235,5 +266,5 @@ export const nextWaiting = (
     const message = `audit: ${action} would start`;
     return end({ status: { ...known, phase: 'WouldRepair', message }, wakeAt: [] });
   }
-  return end({ status: started(seen, member, due, now), wakeAt: [] });
+  return end({ status: started(seen, member, due.actions, now), wakeAt: [] });
 };

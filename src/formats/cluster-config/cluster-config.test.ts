@@ -121,8 +121,44 @@ describe("the articles' ClusterConfigs", () => {
   });
 });
 
+const override = (condition: string, action: string): string =>
+  `${head}managedNodeGroups:
+  - name: ng-1
+    nodeRepairConfig:
+      enabled: true
+      nodeRepairConfigOverrides:
+        - nodeMonitoringCondition: ${condition}
+          nodeUnhealthyReason: NvidiaXID13Error
+          minRepairWaitTimeMins: 10
+          repairAction: ${action}
+`;
+
+describe("words of eksctl's documentation that EKS' API does not have", () => {
+  it.each([
+    ['AcceleratedInstanceNotReady', 'Terminate', 'AcceleratedHardwareReady', 'Replace', 2],
+    ['NetworkNotReady', 'Restart', 'NetworkingReady', 'Reboot', 2],
+    ['NetworkingReady', 'NoAction', 'NetworkingReady', 'NoAction', 0],
+  ])('%s %s is read as %s %s, with a note', (condition, action, meant, does, notes) => {
+    const [group] = parsed(override(condition, action)).groups;
+    expect(group?.nodeRepair?.rest.nodeRepairConfigOverrides).toMatchObject([
+      { nodeMonitoringCondition: meant, repairAction: does },
+    ]);
+    expect(group?.nodeRepair?.notes ?? []).toHaveLength(notes);
+  });
+});
+
 describe('what is refused', () => {
   it.each([
+    [
+      'both forms of a repair threshold',
+      `${head}managedNodeGroups:
+  - name: ng-1
+    nodeRepairConfig:
+      maxParallelNodesRepairedCount: 1
+      maxParallelNodesRepairedPercentage: 5
+`,
+      /has both nodeRepairConfig\.maxParallelNodesRepairedCount and .*Percentage; choose one/,
+    ],
     [
       'Auto Mode',
       `${head}autoModeConfig:\n  enabled: true\n`,

@@ -1,6 +1,7 @@
 // The fields of eksctl's ClusterConfig (eksctl.io/v1alpha5), as facts: those that Drover honours or
 // records, and those that it refuses with a reason. Never decides what a value leads to.
 import { accessEntriesShape } from './access-entries.ts';
+import { repairActionWords } from './repair-words.ts';
 import { flag, integer, list, map, object, refused, type Shape, text } from './shape.ts';
 
 const resourceId = (prefix: string): Shape =>
@@ -99,7 +100,7 @@ const nodeRepairOverride = object(
     nodeMonitoringCondition: text(),
     nodeUnhealthyReason: text(),
     minRepairWaitTimeMins: integer({ min: 1 }),
-    repairAction: text({ oneOf: ['Replace', 'Reboot', 'NoAction'] }),
+    repairAction: text({ oneOf: repairActionWords }),
   },
   ['nodeMonitoringCondition', 'nodeUnhealthyReason', 'minRepairWaitTimeMins', 'repairAction'],
 );

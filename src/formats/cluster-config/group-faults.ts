@@ -49,6 +49,20 @@ const updates: Rule = ({ updateConfig, sizes }) => {
   ];
 };
 
+/** Thresholds that EKS takes as a count or as a percentage. */
+const thresholds = ['maxUnhealthyNodeThreshold', 'maxParallelNodesRepaired'];
+
+const repairs: Rule = ({ nodeRepair }) =>
+  thresholds.flatMap((name) =>
+    `${name}Count` in (nodeRepair?.rest ?? {}) && `${name}Percentage` in (nodeRepair?.rest ?? {})
+      ? [
+          {
+            message: `has both nodeRepairConfig.${name}Count and ${name}Percentage; choose one`,
+          },
+        ]
+      : [],
+  );
+
 /** Fields that only a template of Drover's carries: beside the user's own they would be lost. */
 const inTemplate = [
   'volumeSize',
@@ -161,6 +175,6 @@ const sizes: Rule = (group) => {
 /** Every fault, in the order in which fields are usually written. */
 export const groupFaults: Rule = (group) => {
   const ofKind = group.kind === 'managed' ? managed : selfManaged;
-  const rules = [sizes, updates, templates, access, places, ofKind, bottlerocket];
+  const rules = [sizes, updates, repairs, templates, access, places, ofKind, bottlerocket];
   return rules.flatMap((rule) => rule(group));
 };

@@ -3,12 +3,15 @@
 import { defined } from '../../api/defined.ts';
 import { isObject, type Json, type JsonObject } from '../../api/json.ts';
 import type { Taint } from '../../api/kube.ts';
+import { apiRepairWords } from './repair-words.ts';
 import { member, numberOf, objectsOf, textMapOf, textOf, textsOf } from './values.ts';
 
 export interface NodeRepairSettings {
   readonly enabled: boolean;
   /** The remaining fields, under the names and with the values of EKS' API. */
   readonly rest: JsonObject;
+  /** Words that EKS' API does not have, and what is used instead. */
+  readonly notes?: readonly string[];
 }
 
 export interface GroupConfig {
@@ -115,8 +118,9 @@ const taintsOf = (value: Json | undefined): readonly Taint[] =>
 
 const repairOf = (value: Json | undefined): NodeRepairSettings | undefined => {
   if (!isObject(value)) return undefined;
-  const { enabled, ...rest } = value;
-  return { enabled: enabled === true, rest };
+  const { config, notes } = apiRepairWords(value);
+  const { enabled, ...rest } = config;
+  return { enabled: enabled === true, rest, ...(notes.length === 0 ? {} : { notes }) };
 };
 
 const instanceTypesOf = (group: JsonObject): readonly string[] => {

@@ -8,6 +8,7 @@ import {
   text,
   texts,
 } from '../../../src/aws-wire/index.ts';
+import { microsPerMs } from '../../kernel/index.ts';
 import { applyFilters, type FilterTable, readFilters, tagList } from '../filters.ts';
 import { pageOf } from '../paging.ts';
 import { isoSeconds, refuse, type Scope, type ServiceHandlers, sentence } from '../scope.ts';
@@ -76,8 +77,11 @@ const statusFilters = (parts: StatusParts): FilterTable<InstanceRow> => {
   const time = (at: number | undefined): string | undefined =>
     at === undefined ? undefined : isoSeconds(at).replace('Z', '.000Z');
   const status = (row: InstanceRow): string => renderStatus(parts, row).InstanceStatus.Status;
+  const system = (row: InstanceRow): string => renderStatus(parts, row).SystemStatus.Status;
   const reachability = (row: InstanceRow): readonly string[] =>
     renderStatus(parts, row).InstanceStatus.Details.map((one) => one.Status);
+  const systemReachability = (row: InstanceRow): readonly string[] =>
+    renderStatus(parts, row).SystemStatus.Details.map((one) => one.Status);
   return {
     'availability-zone': (row) => row.zone,
     'event.code': ofEvents((event) => event.Code),
@@ -89,8 +93,8 @@ const statusFilters = (parts: StatusParts): FilterTable<InstanceRow> => {
     'instance-state-code': (row) => String(stateCodes[row.state]),
     'instance-status.reachability': reachability,
     'instance-status.status': status,
-    'system-status.reachability': reachability,
-    'system-status.status': status,
+    'system-status.reachability': systemReachability,
+    'system-status.status': system,
   };
 };
 
@@ -290,20 +294,41 @@ const addressing = (
   };
 };
 
-const renderStatus = ({ scope, scheduled }: StatusParts, row: InstanceRow) => {
-  const isChecked = scope.now() >= row.launchedAt + checksPassAfterMs;
-  const status = row.state !== 'running' ? 'not-applicable' : isChecked ? 'ok' : 'initializing';
-  const detail = isChecked ? 'passed' : 'initializing';
-  const summary = {
-    Status: status,
-    Details: row.state === 'running' ? [{ Name: 'reachability', Status: detail }] : [],
+/** Where a fault of a status check aims at: node, zone and Auto Scaling group. */
+const checkedPlace = (row: InstanceRow) => ({
+  node: row.privateDnsName,
+  zone: row.zone,
+  ...defined({ group: row.tags['aws:autoscaling:groupName'] }),
+});
+
+/** One of EC2's two checks. A fault of it counts from the instance's launch at the earliest. */
+const renderCheck = (scope: Scope, row: InstanceRow, since: number | undefined) => {
+  if (row.state !== 'running') return { Status: 'not-applicable', Details: [] };
+  if (scope.now() < row.launchedAt + checksPassAfterMs) {
+    return {
+      Status: 'initializing',
+      Details: [{ Name: 'reachability', Status: 'initializing' }],
+    };
+  }
+  if (since === undefined) {
+    return { Status: 'ok', Details: [{ Name: 'reachability', Status: 'passed' }] };
+  }
+  const ImpairedSince = Math.max(since / microsPerMs, row.launchedAt + checksPassAfterMs);
+  return {
+    Status: 'impaired',
+    Details: [{ Name: 'reachability', Status: 'failed', ImpairedSince }],
   };
+};
+
+const renderStatus = ({ scope, scheduled }: StatusParts, row: InstanceRow) => {
+  const { faults } = scope;
+  const place = checkedPlace(row);
   return {
     InstanceId: row.instanceId,
     AvailabilityZone: row.zone,
     InstanceState: renderState(row.state),
     Events: scheduled.of(row.instanceId).map((event) => scheduled.describe(event)),
-    InstanceStatus: summary,
-    SystemStatus: summary,
+    InstanceStatus: renderCheck(scope, row, faults.activeSince('instance-impaired', place)),
+    SystemStatus: renderCheck(scope, row, faults.activeSince('system-impaired', place)),
   };
 };

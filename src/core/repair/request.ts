@@ -1,0 +1,127 @@
+// A repair that an operator asks for by hand: the object or the change that records it, and the
+// plan that the controller makes of it. `drover repair` and its dry run share it. Pure.
+import { formatTime } from '../../api/brand.ts';
+import {
+  type NodeRepair,
+  type NodeRepairSpec,
+  overrulableBlockers,
+  type RepairBlocker,
+  type RepairRequest,
+  requestedEpisode,
+} from '../../api/node-repair.ts';
+import { decideRepairs, isOpenRepair, isRunning } from './decide.ts';
+import { repairName } from './episode.ts';
+import type { RepairMember, RepairObservation, RepairStep } from './observation.ts';
+
+export type RequestWrite =
+  | { readonly kind: 'create'; readonly name: string; readonly spec: NodeRepairSpec }
+  | {
+      readonly kind: 'patch';
+      readonly name: string;
+      readonly resourceVersion: string;
+      readonly requested: RepairRequest;
+    };
+
+export type RequestDecision =
+  /** A repair of the instance has decided its act already. */
+  | { readonly kind: 'underWay'; readonly repair: NodeRepair }
+  | {
+      readonly kind: 'blocked';
+      readonly blockedBy: readonly RepairBlocker[];
+      /** None of them has to be waited for or removed. */
+      readonly isOverrulable: boolean;
+    }
+  | {
+      readonly kind: 'accepted';
+      readonly name: string;
+      readonly write: RequestWrite;
+      /** What the controller does: the repair's attempt, then its cause. */
+      readonly steps: readonly RepairStep[];
+    };
+
+const specOf = (
+  { group, now }: RepairObservation,
+  { instanceId, availabilityZone, node }: RepairMember,
+  requested: RepairRequest,
+): NodeRepairSpec => ({
+  nodeGroup: group.metadata.name,
+  instanceId,
+  ...(node === undefined ? {} : { node: { name: node.metadata.name, uid: node.metadata.uid } }),
+  availabilityZone,
+  unhealthySince: formatTime(now),
+  ...requestedEpisode,
+  requested,
+});
+
+const asRecorded = (
+  write: RequestWrite,
+  open: NodeRepair | undefined,
+  { now }: RepairObservation,
+): NodeRepair | undefined => {
+  if (write.kind === 'patch') {
+    return open === undefined
+      ? undefined
+      : { ...open, spec: { ...open.spec, requested: write.requested } };
+  }
+  return {
+    apiVersion: 'drover.dev/v1alpha1',
+    kind: 'NodeRepair',
+    metadata: {
+      name: write.name,
+      uid: '',
+      resourceVersion: '',
+      creationTimestamp: formatTime(now),
+    },
+    spec: write.spec,
+  };
+};
+
+const isOf = (step: RepairStep, { metadata: { name }, spec }: NodeRepair): boolean =>
+  'name' in step
+    ? step.name === name
+    : step.kind === 'RecordCause' && step.instanceId === spec.instanceId;
+
+const mayOverrule = ({ kind }: RepairBlocker): boolean =>
+  overrulableBlockers.some((one) => one === kind);
+
+/** What becomes of a request for this member as the group is now. */
+export const decideRequest = (
+  observation: RepairObservation,
+  member: RepairMember,
+  requested: RepairRequest,
+): RequestDecision => {
+  const { repairs } = observation;
+  const { instanceId } = member;
+  const open = repairs.find((one) => isOpenRepair(one) && one.spec.instanceId === instanceId);
+  if (open !== undefined && isRunning(open)) return { kind: 'underWay', repair: open };
+  const write: RequestWrite =
+    open === undefined
+      ? {
+          kind: 'create',
+          name: repairName(instanceId, repairs),
+          spec: specOf(observation, member, requested),
+        }
+      : {
+          kind: 'patch',
+          name: open.metadata.name,
+          resourceVersion: open.metadata.resourceVersion,
+          requested,
+        };
+  const recorded = asRecorded(write, open, observation);
+  const others = repairs.filter((one) => one !== open);
+  const withRepair = (repair: NodeRepair): RepairObservation => ({
+    ...observation,
+    repairs: [...others, repair],
+  });
+  if (recorded === undefined) throw new Error('a change of a repair needs that repair');
+  const first = decideRepairs(withRepair(recorded));
+  const status = first.outlook.find(({ name }) => name === write.name)?.status;
+  const blockedBy = status?.blockedBy ?? [];
+  if (blockedBy.length > 0) {
+    return { kind: 'blocked', blockedBy, isOverrulable: blockedBy.every(mayOverrule) };
+  }
+  const next = status === undefined ? recorded : { ...recorded, status };
+  const second = decideRepairs(withRepair(next));
+  const steps = [...first.steps, ...second.steps].filter((step) => isOf(step, recorded));
+  return { kind: 'accepted', name: write.name, write, steps };
+};
