@@ -105,3 +105,13 @@ export const ipv4Block = (cidr: string): { readonly first: number; readonly size
   const [address = '', bits = '32'] = cidr.split('/');
   return { first: ipv4Number(address) ?? 0, size: 2 ** (32 - Number(bits)) };
 };
+
+/** An IPv4 network whose prefix has a length in that range. */
+export const isIpv4Block = (
+  text: string,
+  { shortest, longest }: { readonly shortest: number; readonly longest: number },
+): boolean => {
+  const network = isCidr(text) ? parseNetwork(text) : undefined;
+  if (network?.version !== 4) return false;
+  return network.length >= shortest && network.length <= longest;
+};

@@ -80,11 +80,11 @@ const ownImageComplaint = (input: AwsInput): string | undefined => {
 const chooseMachines = async (
   { cloud }: EksFaceOptions,
   input: AwsInput,
-  around: { readonly cluster: Cluster; readonly template: LaunchTemplate | undefined } & {
+  context: { readonly cluster: Cluster; readonly template: LaunchTemplate | undefined } & {
     readonly named: NamedGroup;
   },
 ): Promise<Machines> => {
-  const { cluster, template, named } = around;
+  const { cluster, template, named } = context;
   const fromTemplate = template?.data.InstanceType;
   const given = texts(input, 'instanceTypes');
   const instanceTypes =

@@ -43,8 +43,8 @@ const shown = async (options: EksFaceOptions, group: NodeGroup, ctx: AwsCallCont
   const updates = await updatesOf(options, group.metadata.name);
   const scaling = await scalingOf(options, group);
   const remoteAccessSecurityGroup = await remoteAccessGroupOf(options, group);
-  const around = { scaling, updates, remoteAccessSecurityGroup };
-  return { nodegroup: toEksNodegroup(group, around, ctx) };
+  const context = { scaling, updates, remoteAccessSecurityGroup };
+  return { nodegroup: toEksNodegroup(group, context, ctx) };
 };
 
 const groupHandlers = (options: EksFaceOptions): Readonly<Record<string, AwsHandler>> => {

@@ -124,7 +124,7 @@ const templateShown = (
 
 export const toEksNodegroup = (
   group: NodeGroup,
-  around: {
+  context: {
     readonly scaling: ScalingGroup | undefined;
     /** Of the group, oldest first. */
     readonly updates: readonly NodeGroupUpdate[];
@@ -133,7 +133,7 @@ export const toEksNodegroup = (
   ctx: AwsCallContext,
 ): Shape => {
   const { spec, status, metadata } = group;
-  const { scaling, updates, remoteAccessSecurityGroup } = around;
+  const { scaling, updates, remoteAccessSecurityGroup } = context;
   const isUpdating = updates.some((one) => updateStatusOf(one) === 'InProgress');
   const createdAt = Date.parse(metadata.creationTimestamp);
   const changes = (status?.conditions ?? []).map(({ lastTransitionTime }) =>

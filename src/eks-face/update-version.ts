@@ -62,10 +62,10 @@ const namedOf = ({ spec, metadata }: NodeGroup): NamedGroup => ({
 
 const readChange = async (
   options: EksFaceOptions,
-  around: { readonly group: NodeGroup; readonly cluster: Cluster },
+  context: { readonly group: NodeGroup; readonly cluster: Cluster },
   input: AwsInput,
 ): Promise<NodeGroupChange> => {
-  const { group, cluster } = around;
+  const { group, cluster } = context;
   const { spec, status } = group;
   const named = namedOf(group);
   const asked = {
@@ -99,13 +99,13 @@ export const updateNodegroupVersion = (
   input: AwsInput,
   ctx: AwsCallContext,
 ): Promise<NodeGroupUpdate> =>
-  recordUpdate(options, input, ctx, async (around) => {
-    const change = await readChange(options, around, input);
+  recordUpdate(options, input, ctx, async (context) => {
+    const change = await readChange(options, context, input);
     return {
       type: 'VersionUpdate',
       action: 'Update',
       // Who asks through EKS gets EKS' own, unless the group says otherwise.
-      strategy: around.group.spec.updateConfig?.updateStrategy ?? 'DEFAULT',
+      strategy: context.group.spec.updateConfig?.updateStrategy ?? 'DEFAULT',
       ...(optionalFlag(input, 'force') === true ? { force: true } : {}),
       params: versionParams(change),
       change,

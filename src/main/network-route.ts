@@ -4,6 +4,7 @@
 
 import type { NamedNetwork, NamedSubnet } from '../../world/aws/index.ts';
 import type { World } from '../../world/index.ts';
+import { isIpv4Block } from '../api/addresses.ts';
 import { defined } from '../api/defined.ts';
 import { isObject, type JsonObject } from '../api/json.ts';
 import { AwsError } from '../aws-wire/index.ts';
@@ -13,7 +14,7 @@ const refused = (message: string): ControlAnswer => ({ kind: 'error', status: 40
 
 const vpcPattern = /^vpc-[0-9a-f]+$/;
 const subnetPattern = /^subnet-[0-9a-f]+$/;
-const cidrPattern = /^\d{1,3}(?:\.\d{1,3}){3}\/\d{1,2}$/;
+const anyBlock = { shortest: 0, longest: 32 } as const;
 
 const textIn = (input: JsonObject, name: string): string | undefined => {
   const value = input[name];
@@ -26,7 +27,8 @@ const readSubnet = (value: unknown): NamedSubnet | string => {
   const id = textIn(value, 'id') ?? '';
   if (!subnetPattern.test(id)) return `subnet id ${id} must look like subnet-0a1b2c3d`;
   const cidr = textIn(value, 'cidr');
-  if (cidr !== undefined && !cidrPattern.test(cidr)) return `cidr ${cidr} of ${id} is no block`;
+  if (cidr !== undefined && !isIpv4Block(cidr, anyBlock))
+    return `cidr ${cidr} of ${id} is no block`;
   const zone = textIn(value, 'zone');
   if (zone !== undefined && !/[a-f]$/.test(zone)) return `zone ${zone} of ${id} is no zone's name`;
   return {
@@ -41,7 +43,8 @@ export const ensureNetwork = (world: World, input: JsonObject): ControlAnswer =>
   const vpcId = textIn(input, 'vpcId') ?? '';
   if (!vpcPattern.test(vpcId)) return refused(`vpcId ${vpcId} must look like vpc-0a1b2c3d`);
   const cidr = textIn(input, 'cidr');
-  if (cidr !== undefined && !cidrPattern.test(cidr)) return refused(`cidr ${cidr} is no block`);
+  if (cidr !== undefined && !isIpv4Block(cidr, anyBlock))
+    return refused(`cidr ${cidr} is no block`);
   if (!Array.isArray(input.subnets)) return refused('subnets must be a list');
   const subnets: NamedSubnet[] = [];
   for (const value of input.subnets) {

@@ -3,7 +3,7 @@ export { DeadlineError, linkedAbort, onAbort, sleepOrAbort, withDeadline } from 
 export { Backoff, retry } from './backoff.ts';
 export { describeError } from './errors.ts';
 export { fencedCloud, fencedHttp, fencedKube, NotLeader } from './fence.ts';
-export { Informer } from './informer.ts';
+export { allSynced, Informer } from './informer.ts';
 export { LeaderElector } from './leader.ts';
 export { mergePatchBetween } from './merge-diff.ts';
 export type { Change } from './object-cache.ts';

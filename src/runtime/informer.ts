@@ -332,3 +332,11 @@ export class Informer<T extends KubeObject> {
     await sleepOrAbort(this.#options.clock, waitMs, signal);
   }
 }
+
+/** Resolves once every one of them has listed; rejects when `signal` aborts before. */
+export const allSynced = async (
+  informers: readonly { readonly synced: (signal: AbortSignal) => Promise<void> }[],
+  signal: AbortSignal,
+): Promise<void> => {
+  await Promise.all(informers.map((informer) => informer.synced(signal)));
+};

@@ -13,7 +13,7 @@ import {
   type RequestFacts,
   type WaitingReason,
 } from '../../core/identity/index.ts';
-import { Informer, WorkQueue } from '../../runtime/index.ts';
+import { allSynced, Informer, WorkQueue } from '../../runtime/index.ts';
 import type { BaseDeps } from '../base-deps.ts';
 import { GroupDirectory } from '../group-directory.ts';
 import { slim } from '../informers.ts';
@@ -93,7 +93,7 @@ class Approver {
     });
     const watching = this.#requests.run(signal);
     try {
-      await Promise.all([this.#requests, nodes, nodeGroups].map((each) => each.synced(signal)));
+      await allSynced([this.#requests, nodes, nodeGroups], signal);
       await this.#queue.run((name, inner) => this.#reconcile(name, inner), signal);
     } catch (error) {
       if (!signal.aborted) throw error;

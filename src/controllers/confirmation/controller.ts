@@ -14,6 +14,7 @@ import { terminateHookName } from '../../core/nodegroup/index.ts';
 import { confirmCause, nextLookAt, phaseOf } from '../../core/termination/index.ts';
 import { CloudError, KubeError } from '../../ports/index.ts';
 import {
+  allSynced,
   DeadlineError,
   describeError,
   type Informer,
@@ -81,7 +82,7 @@ class Confirmation {
   async run(signal: AbortSignal): Promise<void> {
     const { clock, disruptions, nodeGroups, nodes } = this.#deps;
     try {
-      await Promise.all([nodeGroups, nodes, disruptions].map((each) => each.synced(signal)));
+      await allSynced([nodeGroups, nodes, disruptions], signal);
     } catch (error) {
       if (signal.aborted) return;
       throw error;

@@ -20,7 +20,7 @@ import {
   type TerminationOptions,
 } from '../../core/termination/index.ts';
 import { KubeError } from '../../ports/index.ts';
-import { describeError, type PassResult, WorkQueue } from '../../runtime/index.ts';
+import { allSynced, describeError, type PassResult, WorkQueue } from '../../runtime/index.ts';
 import { isInService } from '../informers.ts';
 import { Applier } from './apply.ts';
 import type { DisruptionDeps } from './deps.ts';
@@ -143,7 +143,7 @@ class Run {
     const stops = this.#listen();
     try {
       const needed = [nodes, nodeGroups, disruptions, this.#budgetInformer];
-      await Promise.all(needed.map((informer) => informer.synced(signal)));
+      await allSynced(needed, signal);
       await Promise.all([
         this.#queue.run((name, inner) => this.#reconcile(name, inner), signal),
         this.#shard.run((_key, inner) => this.#evictions.pass(inner), signal),

@@ -19,6 +19,7 @@ import {
 import { parseNotice } from '../../formats/index.ts';
 import { CloudError } from '../../ports/index.ts';
 import {
+  allSynced,
   Backoff,
   DeadlineError,
   describeError,
@@ -104,7 +105,7 @@ class Intake {
   async run(signal: AbortSignal): Promise<void> {
     const { nodeGroups, nodes, disruptions } = this.#deps;
     try {
-      await Promise.all([nodeGroups, nodes, disruptions].map((each) => each.synced(signal)));
+      await allSynced([nodeGroups, nodes, disruptions], signal);
     } catch (error) {
       if (signal.aborted) return;
       throw error;

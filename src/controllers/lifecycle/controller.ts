@@ -21,6 +21,7 @@ import {
 } from '../../core/termination/index.ts';
 import { CloudError } from '../../ports/index.ts';
 import {
+  allSynced,
   type Change,
   describeError,
   type Informer,
@@ -76,7 +77,7 @@ class Lifecycle {
   async run(signal: AbortSignal): Promise<void> {
     const { nodeGroups, nodes, disruptions, clock } = this.#deps;
     try {
-      await Promise.all([nodeGroups, nodes, disruptions].map((each) => each.synced(signal)));
+      await allSynced([nodeGroups, nodes, disruptions], signal);
     } catch (error) {
       if (signal.aborted) return;
       throw error;

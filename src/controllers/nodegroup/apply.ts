@@ -116,8 +116,8 @@ const runUpdateSteps = (deps: NodeGroupDeps, run: PlanRun): Promise<void> =>
     const { plan, host, update, memory, scaling, signal } = run;
     const resumes = plan.steps.find((step) => step.kind === 'ResumeLate');
     if (resumes !== undefined) {
-      const around = { scaling, memory: memory.lateCall };
-      return resumeLate(deps, host.group(), around, resumes, signal);
+      const context = { scaling, memory: memory.lateCall };
+      return resumeLate(deps, host.group(), context, resumes, signal);
     }
     const last = plan.steps.filter(isLast);
     if (update === undefined || last.length === 0) return;

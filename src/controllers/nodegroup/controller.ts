@@ -5,7 +5,13 @@ import type { ScalingGroup } from '../../api/cloud.ts';
 import { isReady } from '../../api/conditions.ts';
 import type { Node } from '../../api/kube.ts';
 import { autoScalingGroupNameOf, type NodeGroup, nodeGroupFinalizer } from '../../api/nodegroup.ts';
-import { type Change, NotLeader, type PassResult, WorkQueue } from '../../runtime/index.ts';
+import {
+  allSynced,
+  type Change,
+  NotLeader,
+  type PassResult,
+  WorkQueue,
+} from '../../runtime/index.ts';
 import { GroupDirectory } from '../group-directory.ts';
 import { isInService } from '../informers.ts';
 import type { NodeGroupDeps } from './deps.ts';
@@ -61,7 +67,7 @@ class NodeGroups {
     const { nodeGroups, nodes, disruptions, updates } = this.#deps;
     const all = [nodeGroups, nodes, disruptions, updates];
     try {
-      await Promise.all(all.map((informer) => informer.synced(signal)));
+      await allSynced(all, signal);
     } catch (error) {
       if (signal.aborted) return;
       throw error;

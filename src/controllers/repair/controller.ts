@@ -7,7 +7,13 @@ import type { Node } from '../../api/kube.ts';
 import type { NodeRepair } from '../../api/node-repair.ts';
 import { autoScalingGroupNameOf, type NodeGroup } from '../../api/nodegroup.ts';
 import { decideRepairs, repairModeOf } from '../../core/repair/index.ts';
-import { type Change, NotLeader, type PassResult, WorkQueue } from '../../runtime/index.ts';
+import {
+  allSynced,
+  type Change,
+  NotLeader,
+  type PassResult,
+  WorkQueue,
+} from '../../runtime/index.ts';
 import { GroupDirectory } from '../group-directory.ts';
 import { Applier } from './apply.ts';
 import type { RepairDeps } from './deps.ts';
@@ -44,7 +50,7 @@ class Repairs {
     const { nodeGroups, nodes, disruptions, repairs } = this.#deps;
     const all = [nodeGroups, nodes, disruptions, repairs];
     try {
-      await Promise.all(all.map((informer) => informer.synced(signal)));
+      await allSynced(all, signal);
     } catch (error) {
       if (signal.aborted) return;
       throw error;

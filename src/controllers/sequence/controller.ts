@@ -11,7 +11,7 @@ import {
   sequenceFinalizer,
 } from '../../api/update-sequence.ts';
 import { decideSequence, type SequenceNode } from '../../core/update/index.ts';
-import { type PassResult, WorkQueue } from '../../runtime/index.ts';
+import { allSynced, type PassResult, WorkQueue } from '../../runtime/index.ts';
 import { GroupDirectory } from '../group-directory.ts';
 import { nodeOfInstance } from '../informers.ts';
 import type { SequenceDeps } from './deps.ts';
@@ -57,7 +57,7 @@ class Sequences {
     const { nodeGroups, nodes, sequences, updates } = this.#deps;
     const all = [nodeGroups, nodes, sequences, updates];
     try {
-      await Promise.all(all.map((informer) => informer.synced(signal)));
+      await allSynced(all, signal);
     } catch (error) {
       if (signal.aborted) return;
       throw error;

@@ -15,7 +15,7 @@ import { inTurn, isRetired, type UpdateSurge } from '../update/index.ts';
 import { planCalls, readSizes } from './late-calls.ts';
 import { lateSuspension } from './late-suspension.ts';
 import { countedOf, isForced, surplusOf } from './members.ts';
-import { type GroupObservation, recordsOf } from './observation.ts';
+import type { GroupObservation } from './observation.ts';
 import {
   netDesired,
   noSurge,
@@ -26,7 +26,8 @@ import {
   withCall,
 } from './requests.ts';
 import {
-  type Around,
+  type DrainRecords,
+  drainRecordsOf,
   keepsCause,
   lookAtScaleIn,
   missingDrains,
@@ -70,7 +71,7 @@ const leftoverSurge = (
 
 /** Instances that the update ends with decrement: they still count, and take their places along. */
 const retiringOf = (
-  { records, nodeNames, now }: Around,
+  { records, nodeNames, now }: DrainRecords,
   scaling: ScalingGroup,
   update: NodeGroupUpdate | undefined,
 ): number => {
@@ -120,33 +121,27 @@ interface Sizing {
   readonly look: ReturnType<typeof lookAtScaleIn>;
 }
 
-const sizingOf = (observation: GroupObservation, around: Around): Sizing => {
+const sizingOf = (observation: GroupObservation, drains: DrainRecords): Sizing => {
   const { scaling, update } = observation;
   const { late, seen } = sizesAsked(observation);
   const { group, steps } = follow(observation.group, seen.followed);
   const rollout = rolloutPart({ ...observation, group });
   const surge = rollout?.surge ?? leftoverSurge(observation, group);
   const isUpdating = rollout !== undefined;
-  const retiring = retiringOf(around, scaling, update);
+  const retiring = retiringOf(drains, scaling, update);
   const sizes = sizesNow(group, seen, { surge, isUpdating, retiring });
   // An update retires nodes itself.
   const target = isUpdating ? undefined : sizes.target;
-  const look = lookAtScaleIn(around, group, { scaling, target });
+  const look = lookAtScaleIn(drains, group, { scaling, target });
   return { group, seen, late, rollout, followed: steps, sizes, look };
 };
-
-const aroundOf = ({ disruptions, nodeNames, now }: GroupObservation): Around => ({
-  records: recordsOf(disruptions),
-  nodeNames,
-  now,
-});
 
 /** Instances among which the plan chooses whom to drain; none where nothing is to be chosen. */
 export const instancesToWeigh = (observation: GroupObservation) => {
   const { group, scaling } = observation;
   const none = { open: [], missing: 0 };
   if (isRollingOut(observation) || isForced(group)) return none;
-  const { view, failed } = sizingOf(observation, aroundOf(observation)).look;
+  const { view, failed } = sizingOf(observation, drainRecordsOf(observation)).look;
   if (view === undefined || failed !== undefined) return none;
   return missingDrains(scaling, view);
 };
@@ -222,8 +217,8 @@ export const decideGroup = (observation: GroupObservation): GroupDecision => {
   const begun = preparing(observation);
   if (begun !== undefined) return prepare(observation, begun);
   const { scaling, left, epoch, now } = observation;
-  const around = aroundOf(observation);
-  const sizing = sizingOf(observation, around);
+  const drains = drainRecordsOf(observation);
+  const sizing = sizingOf(observation, drains);
   const { rollout, seen, late } = sizing;
   const { group, target, scaleIn, failure, steps: givenUp } = giveUp(observation, sizing);
   const isUpdating = rollout !== undefined;
@@ -246,7 +241,7 @@ export const decideGroup = (observation: GroupObservation): GroupDecision => {
     { kind: 'WriteGroupStatus', group: group.metadata.name, record },
     ...withdrawSteps(observation, keepOf(sizing.look.view, scaleIn)),
     ...(change === undefined ? [] : [setSizes(scaling, change)]),
-    ...(scaleIn === undefined ? [] : scaleInSteps(around, { group, scaling, scaleIn, candidates })),
+    ...(scaleIn === undefined ? [] : scaleInSteps(drains, { group, scaling, scaleIn, candidates })),
     ...(rollout?.last ?? resume),
   ];
   const subject = group.metadata.name;

@@ -11,10 +11,11 @@ import {
 import type { GroupPlan, GroupStep } from '../../api/plan.ts';
 import { isOfRequest, scaleInId } from '../nodegroup/index.ts';
 import { isForced, suspendedOf } from './members.ts';
-import { type GroupObservation, recordsOf } from './observation.ts';
+import type { GroupObservation } from './observation.ts';
 import { noSurge } from './requests.ts';
 import {
-  type Around,
+  type DrainRecords,
+  drainRecordsOf,
   type Keep,
   missingDrains,
   scaleInFailure,
@@ -68,27 +69,21 @@ interface LeavingTry {
   readonly dueAt: EpochMs | undefined;
 }
 
-const tryOf = (around: Around, group: NodeGroup, scaling: ScalingGroup): LeavingTry => {
-  const { scaleIn: begun, failure: last, dueAt } = deleteTry(group, around.now);
-  const view = begun && viewScaleIn(around, scaling, begun);
-  const failed = view && scaleInFailure(group, view, around.now);
+const tryOf = (drains: DrainRecords, group: NodeGroup, scaling: ScalingGroup): LeavingTry => {
+  const { scaleIn: begun, failure: last, dueAt } = deleteTry(group, drains.now);
+  const view = begun && viewScaleIn(drains, scaling, begun);
+  const failed = view && scaleInFailure(group, view, drains.now);
   const scaleIn = failed === undefined ? begun : undefined;
   return { scaleIn, failure: failed ?? last, draining: view?.draining, dueAt };
 };
 
-const aroundOf = ({ disruptions, nodeNames, now }: GroupObservation): Around => ({
-  records: recordsOf(disruptions),
-  nodeNames,
-  now,
-});
-
 /** Instances of which no drain was asked for yet: all of them are to go. */
 export const instancesToLeave = (observation: GroupObservation) => {
   const { group, scaling } = observation;
-  const around = aroundOf(observation);
-  const { scaleIn } = tryOf(around, group, scaling);
+  const drains = drainRecordsOf(observation);
+  const { scaleIn } = tryOf(drains, group, scaling);
   if (scaleIn === undefined || isForced(group)) return { open: [], missing: 0 };
-  return missingDrains(scaling, viewScaleIn(around, scaling, scaleIn));
+  return missingDrains(scaling, viewScaleIn(drains, scaling, scaleIn));
 };
 
 /** No instance is started for one that goes. */
@@ -117,8 +112,8 @@ export interface LeavingDecision {
 
 export const decideLeaving = (observation: GroupObservation): LeavingDecision => {
   const { group, scaling, candidates, now } = observation;
-  const around = aroundOf(observation);
-  const { scaleIn, failure, draining, dueAt } = tryOf(around, group, scaling);
+  const drains = drainRecordsOf(observation);
+  const { scaleIn, failure, draining, dueAt } = tryOf(drains, group, scaling);
   // Causes of this request stay on the nodes, and no others.
   const keep: Keep = (_, cause) => scaleIn !== undefined && isOfRequest(cause.id, scaleIn.id);
   const { name } = group.metadata;
@@ -131,7 +126,7 @@ export const decideLeaving = (observation: GroupObservation): LeavingDecision =>
       ? []
       : [
           ...openBounds(group, scaling),
-          ...scaleInSteps(around, { group, scaling, scaleIn, candidates }),
+          ...scaleInSteps(drains, { group, scaling, scaleIn, candidates }),
         ]),
   ];
   const names = (draining ?? []).map(({ metadata }) => metadata.name);

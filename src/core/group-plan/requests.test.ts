@@ -22,8 +22,8 @@ const seen = (desired: number) => {
   const scaling = { name: 'asg', minSize: 0, maxSize: 9, desiredCapacity: 5 };
   type Args = Parameters<typeof seeSizes>;
   const sizes = seeSizes(group as unknown as Args[0], scaling as Args[1], nobodyLeft);
-  const around = { surge: { desired: 1, maxSize: 1 }, isUpdating: true, retiring: 1 };
-  return sizesNow(group as unknown as Args[0], sizes, around);
+  const part = { surge: { desired: 1, maxSize: 1 }, isUpdating: true, retiring: 1 };
+  return sizesNow(group as unknown as Args[0], sizes, part);
 };
 
 describe('an update’s part of a group’s size', () => {
@@ -56,8 +56,8 @@ describe('the surplus of an update that has ended', () => {
     type Args = Parameters<typeof seeSizes>;
     const left = leftSince(surge);
     const sizes = seeSizes(group as unknown as Args[0], scaling as Args[1], left);
-    const around = { surge: { desired: 1, maxSize: 1 }, isUpdating: false, retiring: 0 };
-    const now = sizesNow(group as unknown as Args[0], sizes, around);
+    const part = { surge: { desired: 1, maxSize: 1 }, isUpdating: false, retiring: 0 };
+    const now = sizesNow(group as unknown as Args[0], sizes, part);
     return [sizes.followed.desired, now.target, now.surge.carried];
   };
 

@@ -111,18 +111,18 @@ export interface SizesNow {
 export const sizesNow = (
   group: NodeGroup,
   { settled, wanted }: SizesSeen,
-  around: {
+  part: {
     readonly surge: UpdateSurge;
     readonly isUpdating: boolean;
     /** How many instances of the group, as it was seen, the update ends with decrement. */
     readonly retiring: number;
   },
 ): SizesNow => {
-  const { isUpdating, retiring } = around;
-  const { desired, maxSize } = around.surge;
+  const { isUpdating, retiring } = part;
+  const { desired, maxSize } = part.surge;
   const { people, carried, left, takenUntil } = settled;
   const isNoted = group.spec.scaling.desired === undefined;
-  const isOurs = isUpdating || retiring > 0 || !sameSurge(around.surge, noSurge);
+  const isOurs = isUpdating || retiring > 0 || !sameSurge(part.surge, noSurge);
   const target = wanted + desired + retiring;
   // As many as there are to be are there: what people ask for besides takes up what was the
   // update's, without a call.

@@ -19,7 +19,7 @@ import {
 import { causeWrite, defaultDrainTimeoutSeconds } from '../termination/index.ts';
 import { updateCauseId } from '../update/index.ts';
 import { countedOf, isForced, sizesOf, surplusOf } from './members.ts';
-import type { GroupObservation, Records } from './observation.ts';
+import { type GroupObservation, type Records, recordsOf } from './observation.ts';
 import { lastFailure, scaleInNow } from './requests.ts';
 
 export interface ScaleIn {
@@ -35,10 +35,19 @@ export interface ScaleInView {
   readonly failed: readonly NodeDisruption[];
 }
 
-export type Around = Pick<GroupObservation, 'nodeNames' | 'now'> & { readonly records: Records };
+/** The members' NodeDisruptions, and which members are nodes. */
+export type DrainRecords = Pick<GroupObservation, 'nodeNames' | 'now'> & {
+  readonly records: Records;
+};
+
+export const drainRecordsOf = ({
+  disruptions,
+  nodeNames,
+  now,
+}: GroupObservation): DrainRecords => ({ records: recordsOf(disruptions), nodeNames, now });
 
 export const viewScaleIn = (
-  { nodeNames, records, now }: Around,
+  { nodeNames, records, now }: DrainRecords,
   scaling: ScalingGroup,
   { id, target }: ScaleIn,
 ): ScaleInView => {
@@ -79,15 +88,15 @@ interface ScaleInLook {
 
 /** The scale-in that is needed now, none without a target, and what became of it. */
 export const lookAtScaleIn = (
-  around: Around,
+  drains: DrainRecords,
   group: NodeGroup,
   { scaling, target }: { readonly scaling: ScalingGroup; readonly target: number | undefined },
 ): ScaleInLook => {
-  const { now } = around;
+  const { now } = drains;
   const scaleIn = target === undefined ? undefined : scaleInNow(group, scaling, target, now);
   const isNew = scaleIn !== undefined && group.status?.scaleIn === undefined;
   const failure = isNew ? undefined : lastFailure(group);
-  const view = scaleIn && viewScaleIn(around, scaling, scaleIn);
+  const view = scaleIn && viewScaleIn(drains, scaling, scaleIn);
   return { scaleIn, view, failure, failed: view && (failure ?? scaleInFailure(group, view, now)) };
 };
 
@@ -140,7 +149,7 @@ const causeOf = (
 
 /** Undefined: its record is full of causes in force, which are never dropped for another. */
 const askStep = (
-  { nodeNames, records, now }: Around,
+  { nodeNames, records, now }: DrainRecords,
   group: NodeGroup,
   scaleIn: ScaleIn,
   { instanceId, why }: Victim,
@@ -157,7 +166,7 @@ const askStep = (
 
 /** As many drains as are still missing; where one cannot be asked, another is. */
 const askSteps = (
-  around: Around,
+  drains: DrainRecords,
   group: NodeGroup,
   scaleIn: ScaleIn,
   { candidates, missing }: { readonly candidates: readonly Candidate[]; readonly missing: number },
@@ -168,7 +177,7 @@ const askSteps = (
   while (steps.length < missing) {
     const chosen = chooseForScaleIn(free, missing - steps.length);
     if (chosen.length === 0) break;
-    steps.push(...chosen.flatMap((victim) => askStep(around, group, scaleIn, victim) ?? []));
+    steps.push(...chosen.flatMap((victim) => askStep(drains, group, scaleIn, victim) ?? []));
     const tried = new Set(chosen.map(({ instanceId }) => instanceId));
     free = free.filter(({ instanceId }) => !tried.has(instanceId));
   }
@@ -188,7 +197,7 @@ export const setSizes = (
 
 /** Every step of a scale-in that is due now. */
 export const scaleInSteps = (
-  around: Around,
+  drains: DrainRecords,
   {
     group,
     scaling,
@@ -204,7 +213,7 @@ export const scaleInSteps = (
   const lower = loweredBy(group, scaling, scaleIn);
   if (lower !== undefined) return [setSizes(scaling, { desiredCapacity: lower })];
   if (isForced(group)) return [];
-  const view = viewScaleIn(around, scaling, scaleIn);
+  const view = viewScaleIn(drains, scaling, scaleIn);
   const { missing } = missingDrains(scaling, view);
   const { id, target } = scaleIn;
   return [
@@ -215,7 +224,7 @@ export const scaleInSteps = (
         scaleIn: { id, target },
       }),
     ),
-    ...askSteps(around, group, scaleIn, { candidates, missing }),
+    ...askSteps(drains, group, scaleIn, { candidates, missing }),
   ];
 };
 

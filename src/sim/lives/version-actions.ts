@@ -5,9 +5,11 @@
 import type { WorldClient } from '../../../world/contracts.ts';
 import type { World } from '../../../world/index.ts';
 import { type JsonObject, objectOr } from '../../api/json.ts';
+import { newUpdate } from '../../api/new-update.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import {
   type NodeGroupUpdate,
+  type NodeGroupUpdateSpec,
   updateStatusOf,
   updateStrategies,
 } from '../../api/nodegroup-update.ts';
@@ -129,19 +131,17 @@ export const askForVersion = (context: ActionContext): void => {
   }
   if (bySpec) return;
   const strategy = pickOf(random, updateStrategies) ?? 'SURGE';
-  user.create(resources.updates, undefined, {
-    apiVersion: 'drover.dev/v1alpha1',
-    kind: 'NodeGroupUpdate',
-    metadata: { name: `${name}-u${Math.floor(world.kernel.now() / 1000)}` },
-    spec: {
-      nodeGroup: name,
-      type: 'VersionUpdate',
-      params: [],
-      change,
-      ...(random.next() < 0.6 ? { strategy, ...soakOf(context, strategy) } : {}),
-      ...(random.next() < 0.3 ? { force: true } : {}),
-    },
-  });
+  const id = `${name}-u${Math.floor(world.kernel.now() / 1000)}`;
+  const asked = random.next() < 0.6 ? { strategy, ...soakOf(context, strategy) } : {};
+  const spec: NodeGroupUpdateSpec = {
+    nodeGroup: name,
+    type: 'VersionUpdate',
+    params: [],
+    change,
+    ...asked,
+    ...(random.next() < 0.3 ? { force: true } : {}),
+  };
+  user.create(resources.updates, undefined, newUpdate({ name: id, spec }));
 };
 
 const patchUpdate = (user: User, { metadata }: NodeGroupUpdate, spec: JsonObject): void => {

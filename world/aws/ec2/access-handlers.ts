@@ -1,6 +1,7 @@
 // Key pairs and security groups over the API, and the parts of a network that are only shown. Rules
 // are kept as CloudFormation writes them, one range or group each; they stop kubelets' packets
 // alone.
+import { isIpv4Block } from '../../../src/api/addresses.ts';
 import { defined } from '../../../src/api/defined.ts';
 import type { JsonObject } from '../../../src/api/json.ts';
 import {
@@ -43,11 +44,11 @@ export const accessHandlers = (parts: AccessParts): ServiceHandlers => ({
 });
 
 /** Four addresses at the start and the last are AWS' own; no VPC or subnet is larger than a /16. */
-const cidrPattern = /^\d{1,3}(?:\.\d{1,3}){3}\/(?:1[6-9]|2[0-8])$/;
+const blocks = { shortest: 16, longest: 28 } as const;
 
 const checkedCidr = (input: AwsInput): string => {
   const cidr = optionalText(input, 'CidrBlock') ?? '';
-  if (cidrPattern.test(cidr)) return cidr;
+  if (isIpv4Block(cidr, blocks)) return cidr;
   throw refuse(
     'InvalidParameterValue',
     `Value (${cidr}) for parameter cidrBlock is invalid. This is not a valid CIDR block.`,

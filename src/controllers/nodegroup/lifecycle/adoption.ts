@@ -29,13 +29,13 @@ export const adopt = async (
   deps: NodeGroupDeps,
   group: NodeGroup,
   scaling: ScalingGroup,
-  around: {
+  context: {
     readonly ownership: Ownership;
     readonly memory: AdoptionMemory;
     readonly signal: AbortSignal;
   },
 ): Promise<Adoption> => {
-  const { ownership, memory, signal } = around;
+  const { ownership, memory, signal } = context;
   // A group that was refused has a status, too; only one that was looked after has marks of nodes.
   const isNew = group.status?.nodeMarks === undefined;
   if (group.spec.autoScalingGroupName === undefined || ownership.kind === 'foreign') return held;

@@ -19,7 +19,7 @@ import type { PassInput } from '../pass-input.ts';
 import { removeFinalizer } from '../write.ts';
 
 type Failure = NonNullable<NodeGroupStatus['failure']>;
-type Around = Pick<PassInput, 'memory' | 'roles' | 'signal'>;
+type RemoveContext = Pick<PassInput, 'memory' | 'roles' | 'signal'>;
 
 /** The template that we derived, by the group that uses it or by its name. */
 const removeTemplate = async (
@@ -65,7 +65,7 @@ export const removeDerived = async (
 const removeRest = async (
   deps: NodeGroupDeps,
   group: NodeGroup,
-  { memory, roles, signal }: Around,
+  { memory, roles, signal }: RemoveContext,
 ): Promise<boolean> => {
   const { cloud } = deps;
   const name = autoScalingGroupNameOf(group);
@@ -103,12 +103,12 @@ export type Rest =
 export const endRest = async (
   deps: NodeGroupDeps,
   group: NodeGroup,
-  around: Around,
+  context: RemoveContext,
 ): Promise<Rest> => {
-  const { memory } = around;
+  const { memory } = context;
   const now = deps.clock.now();
   try {
-    const isGone = await removeRest(deps, group, around);
+    const isGone = await removeRest(deps, group, context);
     return isGone ? { kind: 'gone' } : { kind: 'left', againMs: leftAgainMs };
   } catch (error) {
     if (!(error instanceof Impossible)) throw error;

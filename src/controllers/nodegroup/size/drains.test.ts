@@ -24,10 +24,10 @@ const runScaleIn = async (
   signal: AbortSignal,
 ): Promise<void> => {
   const records = recordsOf(deps.disruptions.list());
-  const around = { records, nodeNames: nodeNamesOf(deps, scaling), now: deps.clock.now() };
-  const { open, missing } = missingDrains(scaling, viewScaleIn(around, scaling, scaleIn));
+  const drainRecords = { records, nodeNames: nodeNamesOf(deps, scaling), now: deps.clock.now() };
+  const { open, missing } = missingDrains(scaling, viewScaleIn(drainRecords, scaling, scaleIn));
   const candidates = missing > 0 ? await candidatesOf(deps, open, missing, signal) : [];
-  const steps = scaleInSteps(around, { group, scaling, scaleIn, candidates });
+  const steps = scaleInSteps(drainRecords, { group, scaling, scaleIn, candidates });
   const terminates = steps.filter((step) => step.kind === 'TerminateMember');
   await terminateSteps(deps, group, terminates, signal);
   for (const step of steps) {

@@ -105,8 +105,8 @@ export const terminateSteps = async (
   for (const { instanceId, scaleIn } of steps) {
     // Drained when it was decided is not drained now: a node may have come back meanwhile.
     const records = recordsOf(deps.disruptions.list());
-    const around = { records, nodeNames: nodeNamesOf(deps, now), now: deps.clock.now() };
-    const { drained, needed } = viewScaleIn(around, now, scaleIn);
+    const drainRecords = { records, nodeNames: nodeNamesOf(deps, now), now: deps.clock.now() };
+    const { drained, needed } = viewScaleIn(drainRecords, now, scaleIn);
     if (terminated >= needed) return;
     if (!drained.some(({ metadata }) => metadata.name === instanceId)) continue;
     await deps.cloud.terminateInGroup(instanceId, { signal, decrementDesired: true });

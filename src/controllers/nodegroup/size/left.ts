@@ -102,11 +102,11 @@ export const leftOf = async (
   deps: NodeGroupDeps,
   group: NodeGroup,
   scaling: ScalingGroup,
-  around: { readonly update: NodeGroupUpdate | undefined; readonly memory: LeftMemory },
+  context: { readonly update: NodeGroupUpdate | undefined; readonly memory: LeftMemory },
   signal: AbortSignal,
 ): Promise<Left> => {
   const { disruptions, clock } = deps;
-  const { update, memory } = around;
+  const { update, memory } = context;
   const taken = await takenOf(deps, group, scaling, signal);
   // One that waits for its turn has ended nobody yet: what leaves still belongs to the one before
   // it.

@@ -1,6 +1,7 @@
 // Whether a pod may be placed on a node by what it names: taints, node selector, required node
 // affinity. Upstream: nodeaffinity and tainttoleration of the scheduler (Kubernetes 1.32). Pure.
 import type { Taint, Toleration } from '../../../api/kube.ts';
+import { labelOf, requirementHolds } from '../../../api/selectors.ts';
 import type { FullPod, NodeRequirement, NodeSelector } from '../../../api/workloads.ts';
 
 export type Labels = Readonly<Record<string, string>>;
@@ -33,25 +34,8 @@ const cordon: Taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSche
 export const cordonToleration = ({ spec }: FullPod): Toleration | undefined =>
   spec.tolerations?.find((one) => tolerates(one, cordon));
 
-const meets = ({ key, operator, values = [] }: NodeRequirement, labels: Labels): boolean => {
-  const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
-  switch (operator) {
-    case 'In':
-      return value !== undefined && values.includes(value);
-    case 'NotIn':
-      return value === undefined || !values.includes(value);
-    case 'Exists':
-      return value !== undefined;
-    case 'DoesNotExist':
-      return value === undefined;
-    case 'Gt':
-      return value !== undefined && Number(value) > Number(values[0]);
-    case 'Lt':
-      return value !== undefined && Number(value) < Number(values[0]);
-    default:
-      return false;
-  }
-};
+const meets = (requirement: NodeRequirement, labels: Labels): boolean =>
+  requirementHolds(requirement, labelOf(labels, requirement.key));
 
 /** Terms are alternatives; a term without requirements picks nothing. */
 export const selectorPicks = (selector: NodeSelector, place: Place): boolean =>

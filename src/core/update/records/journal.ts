@@ -170,18 +170,18 @@ const paceOf = (
   const done = gone + emptied;
   const phase = change?.phase ?? status.phase;
   const { predicted } = update.spec;
-  const around = predicted === undefined ? {} : { predicted };
+  const planOnly = predicted === undefined ? {} : { predicted };
   const tailMs = soakTailMs(observation);
   const isPaused = isHeld(observation) || steps.some(({ kind }) => kind === 'Pause');
   if (phase === 'Rolling') {
-    const facts = { ...around, done, total, isPaused, now, history };
+    const facts = { ...planOnly, done, total, isPaused, now, history };
     const told = tellPace(status, { ...facts, tailMs: tailMs ?? 0 });
     return tailMs === undefined ? { ...told, eta: undefined } : told;
   }
   if (phase === 'Soaking') return { pace: status.pace, eta: soakEta(observation) };
   if (phase !== 'ScalingUp' && phase !== 'Marking') return { pace: status.pace, eta: undefined };
   const { startedAt } = status;
-  const eta = planned({ ...around, ...defined({ startedAt }) });
+  const eta = planned({ ...planOnly, ...defined({ startedAt }) });
   return { pace: status.pace, eta: isPaused ? undefined : eta };
 };
 

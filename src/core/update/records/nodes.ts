@@ -87,11 +87,11 @@ export const isEmptiedBy = (
 export const isRetired = (
   disruption: NodeDisruption | undefined,
   updateName: string,
-  around: { readonly hasNode: boolean; readonly now: EpochMs },
+  context: { readonly hasNode: boolean; readonly now: EpochMs },
 ): boolean => {
   const id = updateCauseId(updateName);
   if (disruption === undefined || ownCause(disruption, id)?.followUp !== 'Terminate') return false;
-  const state = victimState(disruption, { id, ...around });
+  const state = victimState(disruption, { id, ...context });
   return state !== undefined && state.kind !== 'failed';
 };
 

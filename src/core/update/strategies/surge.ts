@@ -232,9 +232,9 @@ export const choose = (observation: UpdateObservation, herd: Herd): readonly Cho
   let extra = surge.desired;
   let serving = 0;
   while (chosen.length < free.slots) {
-    const around = { perZone, inFlight, chains, landings, observation };
+    const context = { perZone, inFlight, chains, landings, observation };
     let isReplaced = expected < desired;
-    let one = nextOf(left, { ...around, isReplaced });
+    let one = nextOf(left, { ...context, isReplaced });
     // Its place goes with it now, that of a later one does not: then it is known where that one's
     // replacement lands.
     if (
@@ -244,7 +244,7 @@ export const choose = (observation: UpdateObservation, herd: Herd): readonly Cho
       landings.of(one.instance.zone) !== 'wanted'
     ) {
       isReplaced = false;
-      one = nextOf(left, { ...around, isReplaced });
+      one = nextOf(left, { ...context, isReplaced });
     }
     if (one === undefined) break;
     left = left.filter((each) => each !== one);
