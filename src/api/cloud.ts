@@ -25,7 +25,7 @@ export interface ScalingInstance {
   readonly protectedFromScaleIn: boolean;
   /** Auto Scaling's own word: Healthy, Unhealthy. */
   readonly healthStatus?: string;
-  /** The version of the launch template that it was started from. */
+  /** The version that it was started from; absent where that is not of the group's template. */
   readonly launchTemplateVersion?: string;
 }
 

@@ -30,15 +30,27 @@ import {
 const groupNamesAtOnce = 50;
 const groupsPerPage = 100;
 
-const instanceOf = (group: string, instance: JsonObject): ScalingInstance => ({
+/** Versions of another template say nothing of this one's. */
+const versionOf = (
+  template: ScalingGroup['launchTemplate'],
+  instance: JsonObject,
+): string | undefined => {
+  const { LaunchTemplateId, Version } = objectOr(instance.LaunchTemplate);
+  return LaunchTemplateId === template?.id ? maybeText(Version) : undefined;
+};
+
+const instanceOf = (
+  { name, launchTemplate }: Pick<ScalingGroup, 'name' | 'launchTemplate'>,
+  instance: JsonObject,
+): ScalingInstance => ({
   instanceId: textOf(instance.InstanceId),
-  autoScalingGroupName: group,
+  autoScalingGroupName: name,
   availabilityZone: textOf(instance.AvailabilityZone),
   lifecycleState: textOf(instance.LifecycleState),
   instanceType: textOf(instance.InstanceType),
   protectedFromScaleIn: instance.ProtectedFromScaleIn === true,
   healthStatus: textOf(instance.HealthStatus),
-  launchTemplateVersion: textOf(objectOr(instance.LaunchTemplate).Version),
+  ...defined({ launchTemplateVersion: versionOf(launchTemplate, instance) }),
 });
 
 const launchTemplateOf = (template: unknown): ScalingGroup['launchTemplate'] =>
@@ -65,13 +77,18 @@ const groupOf = (group: JsonObject): ScalingGroup => {
   const mixed = objectOr(group.MixedInstancesPolicy);
   const policy = isObject(mixed.LaunchTemplate) ? mixed.LaunchTemplate : undefined;
   const isSpot = isSpotAlone(objectOr(mixed.InstancesDistribution));
+  const launchTemplate = launchTemplateOf(
+    group.LaunchTemplate ?? policy?.LaunchTemplateSpecification,
+  );
   return {
     name,
     minSize: numberOf(group.MinSize),
     maxSize: numberOf(group.MaxSize),
     desiredCapacity: numberOf(group.DesiredCapacity),
     createdAt: timeOf(group.CreatedTime),
-    instances: objects(group.Instances).map((instance) => instanceOf(name, instance)),
+    instances: objects(group.Instances).map((one) =>
+      instanceOf({ name, ...defined({ launchTemplate }) }, one),
+    ),
     tags: tagsOf(group.Tags),
     subnets: textOf(group.VPCZoneIdentifier)
       .split(',')
@@ -81,7 +98,7 @@ const groupOf = (group: JsonObject): ScalingGroup => {
     ...defined({
       arn: maybeText(group.AutoScalingGroupARN),
       warmPool: warmPoolOf(group),
-      launchTemplate: launchTemplateOf(group.LaunchTemplate ?? policy?.LaunchTemplateSpecification),
+      launchTemplate,
       isSpot: isSpot ? true : undefined,
       overrides: policy && objects(policy.Overrides),
     }),

@@ -18,6 +18,8 @@ const waitMs = 240_000;
 /** Two of them fit on no m5.large. */
 const cpu = '1200m';
 
+const evictedAlready = 'the autoscaler may have evicted all pods before the hook begins';
+
 /** The autoscaler takes endpoints of Auto Scaling, EC2 and EKS from this file only. */
 const cloudConfig = (url: string, region: string): string =>
   ['autoscaling', 'ec2', 'eks']
@@ -36,14 +38,31 @@ describe('cluster-autoscaler', {
 }, () => {
   let world: ServedWorld;
   let kubectl: Steps;
-  let child: ChildProcess;
+  let child: ChildProcess | undefined;
   let dir = '';
   let errors = '';
 
+  // First, so that a bad verdict over the world does not leave the autoscaler running.
+  after(async () => {
+    if (child === undefined) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    child.on('close', () => resolve());
+    child.kill('SIGTERM');
+    await promise;
+    rmSync(dir, { recursive: true, force: true });
+  });
   const suite = suiteWorld({
     // A world that is ahead of the wall clock has pods from the autoscaler's future.
     args: ['--demo', '--port', '0'],
-    judged: { settled: false },
+    judged: {
+      settled: false,
+      exempt: {
+        'nothing-forced-early': evictedAlready,
+        'marks-before-eviction': evictedAlready,
+        'only-drainable-pods': evictedAlready,
+        'evictions-sent-once': evictedAlready,
+      },
+    },
   });
   before(() => {
     world = suite.world;
@@ -75,12 +94,6 @@ describe('cluster-autoscaler', {
       for (const line of chunk.toString().split('\n'))
         if (line.startsWith('E')) errors += `${line}\n`;
     });
-  });
-  after(async () => {
-    const ended = new Promise((resolve) => child.on('close', resolve));
-    child.kill('SIGTERM');
-    await ended;
-    rmSync(dir, { recursive: true, force: true });
   });
 
   const deploy = (name: string, replicas: number, nodeSelector: object = {}): Promise<string> => {

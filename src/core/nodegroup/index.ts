@@ -48,6 +48,7 @@ export {
   refusedMarks,
   wantedAnew,
 } from './nodes.ts';
+export { isHighest, overridesComplaint, versionBefore } from './operator-template.ts';
 export {
   adoptionTags,
   holdsGroup,

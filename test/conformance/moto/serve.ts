@@ -31,7 +31,13 @@ const longestCallSeconds = 600;
 const testSubnets = ['subnet-12345ab', 'subnet-67890cd'];
 const testRole = 'role_name';
 const testKeyPair = 'eksKeypair';
-const testImages = ['ami-12c6146b', 'ami-03cf127a'];
+const testImages = [
+  'ami-12c6146b',
+  'ami-03cf127a',
+  'ami-12345678',
+  'ami-1ea5b10a3d8867db4',
+  'ami-pytest',
+];
 
 const silent: Log = {
   debug: () => {},

@@ -12,6 +12,7 @@ import {
   type NodeGroupUpdateStatus,
 } from '../../../api/nodegroup-update.ts';
 import { netDesired } from '../../../core/group-plan/index.ts';
+import { versionBefore } from '../../../core/nodegroup/index.ts';
 import { strategyOf } from '../../../core/update/index.ts';
 import { mergePatchBetween } from '../../../runtime/index.ts';
 import type { NodeGroupDeps } from '../deps.ts';
@@ -78,7 +79,6 @@ const beginRollout = async (
   if (written === undefined) return undefined;
   const { status: known, metadata } = written;
   const now = formatTime(deps.clock.now());
-  const use = scaling.launchTemplate;
   const { version, releaseVersion, imageId, requestedRevision } = known ?? {};
   const launchTemplate = known?.launchTemplate ?? requestedRevision?.launchTemplate;
   const { minSize, maxSize } = written.spec.scaling;
@@ -93,7 +93,7 @@ const beginRollout = async (
       version: version ?? requestedRevision?.version ?? group.spec.version,
       ...defined({ releaseVersion }),
       imageId: imageId ?? '',
-      templateVersion: use?.version ?? '',
+      templateVersion: versionBefore(scaling),
       ...defined({ launchTemplate }),
     },
     original: { minSize, maxSize, desired: netDesired(written, scaling) },

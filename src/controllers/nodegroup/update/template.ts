@@ -7,7 +7,9 @@ import type { JsonObject } from '../../../api/json.ts';
 import type { NodeGroup } from '../../../api/nodegroup.ts';
 import type { Revision } from '../../../api/nodegroup-update.ts';
 import {
+  isHighest,
   isTemplateProblem,
+  overridesComplaint,
   ownsDerived,
   sameTemplateData,
   templateData,
@@ -37,7 +39,7 @@ export const makeTarget = async (
       ? undefined
       : await cloud.findLaunchTemplate({ id: use.id, version: '$Latest' }, { signal });
   if (use === undefined || latest === undefined || !ownsDerived(group, latest)) {
-    return operatorsTarget(deps, group, scaling, signal);
+    return operatorsTarget(deps, group, { scaling, replaceEqual }, signal);
   }
   // What the status knows is the release that is to be left.
   const { status: _left, ...asked } = group;
@@ -62,15 +64,16 @@ export const makeTarget = async (
 /**
  * The revision where the Auto Scaling group uses a template that its operator made: only an adopted
  * group does, and only another version of that template can be asked for. New nodes are known by a
- * higher version number, so an older version is copied into a new one. Throws Impossible,
- * CloudError.
+ * higher version number, so a version below that of a node is copied into a new one. Throws
+ * Impossible, CloudError.
  */
 const operatorsTarget = async (
   deps: NodeGroupDeps,
   { metadata, spec }: NodeGroup,
-  { name, launchTemplate: use }: ScalingGroup,
+  { scaling, replaceEqual }: { readonly scaling: ScalingGroup; readonly replaceEqual: boolean },
   signal: AbortSignal,
 ): Promise<Revision> => {
+  const { name, launchTemplate: use } = scaling;
   const { launchTemplate: asked } = spec;
   if (use === undefined || asked === undefined || asked.id !== use.id) {
     const what = use === undefined ? 'no launch template' : `launch template ${use.name}`;
@@ -80,6 +83,8 @@ const operatorsTarget = async (
       [name],
     );
   }
+  const complaint = overridesComplaint(scaling);
+  if (complaint !== undefined) throw new Impossible('OperationNotPermitted', complaint, [name]);
   const found = await deps.cloud.findLaunchTemplate(asked, { signal });
   if (found === undefined) {
     const message = `Launch template ${asked.id} has no version ${asked.version}. Ask for one that \`aws ec2 describe-launch-template-versions --launch-template-id ${asked.id}\` lists.`;
@@ -87,7 +92,7 @@ const operatorsTarget = async (
   }
   const { id, data } = found;
   let { version: templateVersion } = found;
-  if (!(Number(templateVersion) > Number(use.version))) {
+  if (replaceEqual || !isHighest(templateVersion, scaling)) {
     templateVersion = await deps.cloud.addLaunchTemplateVersion({ id, data }, { signal });
   }
   const imageId = String(data.ImageId ?? '');
