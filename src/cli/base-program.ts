@@ -9,13 +9,26 @@ const optionDescription = (option: Option): string =>
 
 export const baseProgram = (): Command =>
   new Command('drover')
-    .description('The life that Amazon EKS gives its managed node groups, for any cluster')
+    .description('Manage the nodes of a Kubernetes cluster on EC2 the way EKS manages node groups')
     .option(
       '--data-dir <dir>',
-      'the embedded world meant (default: the environment, then ./.drover)',
+      'directory of the embedded world (default: DROVER_URL, then ./.drover)',
     )
-    .option('--kubeconfig <file>', 'as in kubectl')
-    .option('--context <name>', 'as in kubectl')
+    .option('--kubeconfig <file>', 'kubeconfig of the cluster, as in kubectl')
+    .option('--context <name>', 'context of the kubeconfig, as in kubectl')
     .configureHelp({ sortSubcommands: true, optionDescription })
+    .addHelpText(
+      'after',
+      `
+Drover works on nodes in EC2 Auto Scaling groups. Without --kubeconfig it uses the embedded world.
+
+Examples:
+  drover up --demo
+  drover get nodes
+  drover plan update demo-ng
+  drover drain NODE --dry-run
+
+\`drover COMMAND --help\` shows flags and examples of a command.`,
+    )
     .showHelpAfterError("(add --help for the command's options and examples)")
     .exitOverride();

@@ -18,7 +18,11 @@ const aCluster = (): FakeKube => {
     name: 'worker-a',
     spec: { providerID: 'aws:///eu-west-1a/i-0123456789abcdef0' },
   });
-  kube.put(resourceTypes.nodes, { name: 'worker-b', spec: {} });
+  kube.put(resourceTypes.nodes, {
+    name: 'worker-b',
+    labels: { 'eks.amazonaws.com/nodegroup': 'demo-ng' },
+    spec: {},
+  });
   return kube;
 };
 
@@ -47,6 +51,22 @@ describe('resolveNodes', () => {
   });
 
   it.each([
+    [
+      ['node', 'worker-a', 'worker-b'],
+      ['worker-a', 'worker-b'],
+    ],
+    [['nodegroup', 'demo-ng'], ['worker-b']],
+    [
+      ['ng/demo-ng', 'worker-a'],
+      ['worker-b', 'worker-a'],
+    ],
+  ])('takes the words %j', async (words, expected) => {
+    expect((await resolveNodes(aCluster(), wanted(...words))).map(nameOf)).toEqual(expected);
+  });
+
+  it.each([
+    [wanted('nodegroup/demo-gn'), 1, /node group demo-gn has no nodes; did you mean demo-ng/],
+    [wanted('update/7c9e'), 2, /update 7c9e is not a node/],
     [wanted('worker-x'), 1, /no node worker-x in this cluster; did you mean worker-a/],
     [wanted('zzzzzzzzzzzzzzz'), 1, /the cluster has worker-a, worker-b/],
     [wanted('Not A Name!'), 1, /no node Not A Name!/],

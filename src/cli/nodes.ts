@@ -1,14 +1,21 @@
-// Which nodes a command means: by name, `node/NAME`, instance id or label selector. An unknown name
-// is answered with the names that are close to it. Reads only.
+// Which nodes a command means: by name, instance id, node group or label selector. The error for an
+// unknown name lists similar names. Reads only.
 import { instanceIdOfProviderId } from '../api/brand.ts';
 import { type Node, resourceTypes } from '../api/kube.ts';
 import { editDistance } from '../api/similar.ts';
 import type { KubeApi } from '../ports/index.ts';
 import { CommandError, exitCodes } from './context.ts';
+import { type Target, targetsOf } from './target.ts';
 
 /** The NodeDisruption's name: the instance's id, or the node's uid where there is no instance. */
 export const disruptionNameOf = (node: Node): string =>
   instanceIdOfProviderId(node.spec.providerID) ?? `node-${node.metadata.uid}`;
+
+const groupLabels = ['eks.amazonaws.com/nodegroup', 'alpha.eksctl.io/nodegroup-name'] as const;
+
+/** Name of the node's group: a NodeGroup, or a self-managed group of eksctl. */
+export const groupNameOf = ({ metadata }: Node): string | undefined =>
+  groupLabels.map((label) => metadata.labels?.[label]).find((name) => name !== undefined);
 
 const maxSuggestions = 3;
 const maxListed = 10;
@@ -42,8 +49,7 @@ export const unknownNode = (wanted: string, nodes: readonly Node[]): CommandErro
 const byInstance = (nodes: readonly Node[], instanceId: string): readonly Node[] =>
   nodes.filter((node) => instanceIdOfProviderId(node.spec.providerID) === instanceId);
 
-const findNode = async (kube: KubeApi, given: string): Promise<Node> => {
-  const name = given.replace(/^nodes?\//, '');
+const findNode = async (kube: KubeApi, name: string): Promise<Node> => {
   if (/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(name)) {
     const found = await kube.get<Node>(resourceTypes.nodes, { name });
     if (found.kind === 'found') return found.object;
@@ -61,7 +67,26 @@ const findNode = async (kube: KubeApi, given: string): Promise<Node> => {
   throw unknownNode(name, items);
 };
 
-/** The nodes meant, each once, in the order named. Throws CommandError. */
+const nodesOfGroup = async (kube: KubeApi, name: string): Promise<readonly Node[]> => {
+  const { items } = await kube.list<Node>(resourceTypes.nodes);
+  const members = items.filter((node) => groupNameOf(node) === name);
+  if (members.length > 0) return members;
+  const groups = [...new Set(items.flatMap((node) => groupNameOf(node) ?? []))];
+  const close = closeNames(name, groups);
+  const hint = close.length > 0 ? `; did you mean ${close.join(' or ')}?` : '';
+  throw new CommandError(exitCodes.failed, `node group ${name} has no nodes${hint}`);
+};
+
+const nodesOf = async (kube: KubeApi, { kind, name }: Target): Promise<readonly Node[]> => {
+  if (kind === 'nodegroup') return nodesOfGroup(kube, name);
+  if (kind === undefined || kind === 'node') return [await findNode(kube, name)];
+  throw new CommandError(
+    exitCodes.usage,
+    `${kind} ${name} is not a node: name nodes, or a node group with nodegroup/NAME`,
+  );
+};
+
+/** The named nodes, each once, in the order named. Throws CommandError. */
 export const resolveNodes = async (
   kube: KubeApi,
   wanted: { readonly names: readonly string[]; readonly selector: string | undefined },
@@ -85,9 +110,8 @@ export const resolveNodes = async (
     throw new CommandError(exitCodes.usage, 'name at least one node, or give --selector');
   }
   const nodes = new Map<string, Node>();
-  for (const name of names) {
-    const node = await findNode(kube, name);
-    nodes.set(node.metadata.name, node);
+  for (const target of targetsOf(names)) {
+    for (const node of await nodesOf(kube, target)) nodes.set(node.metadata.name, node);
   }
   return [...nodes.values()];
 };

@@ -6,7 +6,7 @@ import { renderTable } from './table.ts';
 import { visibleJson, visibleText } from './visible.ts';
 
 export const outputOption = (): Option =>
-  new Option('-o, --output <format>', 'how to print')
+  new Option('-o, --output <format>', 'output format')
     .choices(['table', 'json', 'yaml'])
     .default('table');
 

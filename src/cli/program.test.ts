@@ -1,74 +1,14 @@
-// docs/cli.md and the program name the same commands and flags; each command shows an example.
+// docs/cli.md is what the program prints about itself; each command shows two examples.
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import type { CliContext } from './context.ts';
+import { cliPage, commandsOf } from '../../scripts/print-cli.ts';
+import { helpOnlyContext } from '../../test/builders/help-only-context.ts';
 import { buildOneCommand, commandsAlone } from './one-command.ts';
 import { buildProgram } from './program.ts';
 
-const unused = (): never => {
-  throw new Error('no command runs here');
-};
-const context = {
-  out: unused,
-  err: unused,
-  isTerminal: false,
-  progress: unused,
-  screen: { size: unused, draw: unused },
-  clock: { now: unused, sleep: unused },
-  signal: new AbortController().signal,
-  userName: 'somebody',
-  kube: unused,
-  cluster: unused,
-  cloud: unused,
-  provisioning: unused,
-  readFile: unused,
-  readBytes: unused,
-  writeFile: unused,
-  host: unused,
-  metadata: unused,
-  openLog: unused,
-  auditFiles: unused,
-  logQueries: unused,
-  world: unused,
-  environment: unused,
-  up: unused,
-  controller: unused,
-  agent: unused,
-  agentCheck: unused,
-  agentBundle: unused,
-} satisfies CliContext;
-
-const program = buildProgram(context, '0.0.0');
-
-/**
- * Commands that do something, by their full name; one with an argument or flags may have others
- * below it.
- */
-const leaves = (command: Command, path: string): readonly (readonly [string, Command])[] => [
-  ...(command.commands.length === 0 ||
-  command.registeredArguments.length > 0 ||
-  (path !== 'drover' && command.options.length > 0)
-    ? [[path, command] as const]
-    : []),
-  ...command.commands.flatMap((child) => leaves(child, `${path} ${child.name()}`)),
-];
-const commands = leaves(program, 'drover');
-
-const flagsOf = (command: Command): readonly string[] =>
-  command.options.map(({ flags }) => flags).sort();
-
-/** Section title -> the flags in the first column of its table. */
-const documented = new Map(
-  readFileSync(new URL('../../docs/cli.md', import.meta.url), 'utf8')
-    .split(/^## /m)
-    .slice(1)
-    .map((section) => {
-      const title = section.slice(0, section.indexOf('\n'));
-      const flags = [...section.matchAll(/^\| `(-[^`]*)` \|/gm)].map((match) => match[1] ?? '');
-      return [title, flags.sort()] as const;
-    }),
-);
+const program = buildProgram(helpOnlyContext, '0.0.0');
+const commands = commandsOf(program, 'drover');
 
 /** All that is said of a command and those below it. */
 const helpOf = (command: Command | undefined): readonly string[] => [
@@ -80,29 +20,27 @@ const childOf = (parent: Command | undefined, name: string): Command | undefined
 
 describe('a command that is loaded without the others', () => {
   it.each([...commandsAlone.keys()])('%s is the one of the whole program', async (word) => {
-    const alone = childOf(await buildOneCommand(word, context), word);
+    const alone = childOf(await buildOneCommand(word, helpOnlyContext), word);
     expect(alone).toBeDefined();
     expect(helpOf(alone)).toEqual(helpOf(childOf(program, word)));
   });
 });
 
 describe('docs/cli.md', () => {
-  it('has one section for every command, and no other', () => {
-    const titles = [...documented.keys()].filter((title) => title !== 'Every command');
-    expect(titles.sort()).toEqual(commands.map(([name]) => name).sort());
-  });
-
-  it('names the flags of every command', () => {
-    expect(documented.get('Every command')).toEqual(flagsOf(program));
+  it('is what scripts/print-cli.ts prints', () => {
+    const page = readFileSync(new URL('../../docs/cli.md', import.meta.url), 'utf8');
+    expect(page).toBe(cliPage());
   });
 
   it.each(commands)('names the flags of %s', (name, command) => {
-    expect(documented.get(name)).toEqual(flagsOf(command));
+    const [, section = ''] = cliPage().split(`\n## ${name}\n`);
+    const [own = ''] = section.split('\n## ');
+    for (const { flags } of command.options) expect(own).toContain(`| \`${flags}\` |`);
   });
 });
 
 describe('help', () => {
-  it.each(commands)('of %s has a description and an example', (_, command) => {
+  it.each(commands)('of %s has a description and two examples', (_, command) => {
     let help = '';
     command.configureOutput({
       writeOut: (text) => {
@@ -111,6 +49,9 @@ describe('help', () => {
     });
     command.outputHelp();
     expect(command.description()).not.toBe('');
-    expect(help).toContain('\nExamples:\n');
+    const [, examples = ''] = help.split('\nExamples:\n');
+    const [block = ''] = examples.split('\n\n');
+    const count = [...block.matchAll(/^ {2}\S/gm)].length;
+    expect(count).toBeGreaterThanOrEqual(2);
   });
 });

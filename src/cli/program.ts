@@ -25,36 +25,37 @@ import { addUserDataCommands } from './commands/userdata.ts';
 import { addWorldCommands } from './commands/world.ts';
 import type { CliContext, Connection } from './context.ts';
 
+type AddCommand = (program: Command, context: CliContext, connection: () => Connection) => void;
+
+/** Every command, grouped in the help by what it is for. */
 export const buildProgram = (context: CliContext, version: string): Command => {
   const program = baseProgram();
-  // No flag of the program: commander would take `create addon --version 1.0.0` for it.
+  const connection = (): Connection => program.opts<Connection>();
+  const add = (...commands: readonly AddCommand[]): void => {
+    for (const addCommand of commands) addCommand(program, context, connection);
+  };
+  program.commandsGroup('See:');
+  add(addGetCommands, addDescribeCommands, addExplainCommand);
+  program.commandsGroup('Plan:');
+  add(addPlanCommand);
+  program.commandsGroup('Change:');
+  add(addCreateCommands, addDeleteCommands, addScaleCommand, addDrainCommand, addUndrainCommand);
+  add(addUpdateCommand, addUpdateControlCommands, addRollbackCommand, addApproveCommand);
+  add(addSequenceCommands, addRepairCommand, addIdentityCommands);
+
+  program.commandsGroup('Offline tools:');
+  add(addLogsCommands, addNodeCommands);
+  addUserDataCommands(program, context, version);
+  program.commandsGroup('Run on a cluster:');
+  add(addControllerCommand, addAgentCommand);
+  program.commandsGroup('Embedded world:');
+  add(addWorldCommands);
+  program.commandsGroup('Other:');
+  // Not a flag of the program: commander would read `create addon --version 1.0.0` as that flag.
   program
     .command('version')
-    .description('print the version; so does --version as the only word')
-    .addHelpText('after', '\nExamples:\n  drover version')
+    .description('print the version')
+    .addHelpText('after', '\nExamples:\n  drover version\n  drover --version')
     .action(() => context.out(version));
-  const connection = (): Connection => program.opts<Connection>();
-  addWorldCommands(program, context, connection);
-  addGetCommands(program, context, connection);
-  addCreateCommands(program, context, connection);
-  addDeleteCommands(program, context, connection);
-  addScaleCommand(program, context, connection);
-  addDrainCommand(program, context, connection);
-  addUndrainCommand(program, context, connection);
-  addRepairCommand(program, context, connection);
-  addExplainCommand(program, context, connection);
-  addUpdateCommand(program, context, connection);
-  addUpdateControlCommands(program, context, connection);
-  addRollbackCommand(program, context, connection);
-  addApproveCommand(program, context, connection);
-  addDescribeCommands(program, context, connection);
-  addSequenceCommands(program, context, connection);
-  addPlanCommand(program, context, connection);
-  addControllerCommand(program, context, connection);
-  addAgentCommand(program, context, connection);
-  addIdentityCommands(program, context, connection);
-  addNodeCommands(program, context, connection);
-  addUserDataCommands(program, context, version);
-  addLogsCommands(program, context, connection);
   return program;
 };

@@ -124,7 +124,7 @@ describe('the articles’ queries, CloudWatch Logs and CloudTrail of the aws CLI
   });
 
   it('the story of the node is that of its NodeDisruption', async () => {
-    const ran = await world.drover('logs', 'story', '--node', node, '-o', 'json');
+    const ran = await world.drover('logs', 'story', 'node', node, '-o', 'json');
     assert.equal(ran.code, 0, ran.stderr);
     const [story] = (JSON.parse(ran.stdout) as { items: readonly Story[] }).items;
     assert.ok(story !== undefined);

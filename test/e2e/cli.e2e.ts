@@ -142,7 +142,7 @@ const theCommandLine = (): void => {
     const late = await world.drover('drain', second, '--timeout', '4s');
     assert.equal(late.code, 4, late.stderr);
     assert.match(late.stderr, /keeps its marks until `drover undrain`/);
-    const explained = await world.drover('explain', second, '-o', 'json');
+    const explained = await world.drover('explain', 'node', second, '-o', 'json');
     const document = JSON.parse(explained.stdout);
     assert.equal(document.kind, 'Explanation');
     const { status } = document.disruption;
@@ -313,7 +313,7 @@ const theCommandLine = (): void => {
     await world.restart(['--demo']);
     assert.match(world.readyLine, /resumed where it was/);
     assert.ok(world.readyLine.includes(String(env.AWS_ENDPOINT_URL)), world.readyLine);
-    const explained = await world.drover('explain', second);
+    const explained = await world.drover('explain', `node/${second}`);
     assert.match(explained.stdout, /because of Manual/);
   });
 };

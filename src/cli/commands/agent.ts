@@ -29,8 +29,8 @@ interface BundleFlags {
   readonly file?: string;
 }
 
-const rootText = 'where the node’s root is mounted: /host in a container';
-const rulesText = 'a rules file of the node, read again when it changes';
+const rootText = 'mount point of the node’s root; /host in a container';
+const rulesText = 'rules file, read again when it changes';
 
 /** A cell is read at a glance; what does not fit is in -o json. */
 const maxCell = 90;
@@ -67,19 +67,19 @@ const printTable = (context: CliContext, { checks }: AgentReport): void => {
 const addCheck = (agent: Command, context: CliContext): void => {
   agent
     .command('check')
-    .description('run every check once, explain what it finds, and write nothing to a cluster')
-    .option('--rules <file>', 'a rules file to judge with')
+    .description('run every check once and explain the findings; writes nothing to a cluster')
+    .option('--rules <file>', 'rules file to check with')
     .option('--host-root <dir>', rootText, '/')
     .addOption(outputOption())
     .addHelpText(
       'after',
       `
 Examples:
-  drover agent check                       on the node, as root
+  drover agent check                          # on the node, as root
   drover agent check -o json | jq '.checks[].findings[].reason'
-  drover agent check --rules new-rules.json   is this file right, and what would it find?
+  drover agent check --rules new-rules.json   # validate a rules file and try it
 
-Exit codes: 0 nothing found, 2 usage or a wrong rules file, 3 findings.`,
+Exit codes: 0 nothing found, 2 usage or an invalid rules file, 3 findings.`,
     )
     .action(async ({ output, ...flags }: CheckFlags) => {
       const report = await context.agentCheck(flags);
@@ -93,16 +93,16 @@ Exit codes: 0 nothing found, 2 usage or a wrong rules file, 3 findings.`,
 const addBundle = (agent: Command, context: CliContext): void => {
   agent
     .command('bundle')
-    .description('collect the node’s logs and state in one archive, without secrets')
-    .option('-f, --file <file>', 'where to; default drover-bundle-NODE-TIME.tar.gz here')
-    .option('--node <name>', 'the node’s name for the manifest (default: NODE_NAME, the hostname)')
+    .description('collect logs and state of this node in one archive, without secrets')
+    .option('-f, --file <file>', 'output file (default: drover-bundle-NODE-TIME.tar.gz)')
+    .option('--node <name>', 'node name in the manifest (default: NODE_NAME, then the hostname)')
     .option('--host-root <dir>', rootText, '/')
     .addHelpText(
       'after',
       `
-At most 50 MiB before it is packed. Tokens, keys and passwords are taken out; manifest.json names
-each entry, its source, its size and what became of it. On Bottlerocket it holds logdog's archive,
-as it is, besides.
+The archive holds at most 50 MiB before compression. Tokens, keys and passwords are removed;
+manifest.json lists each entry with its source, size and state. On Bottlerocket the archive of
+logdog is added.
 
 Examples:
   drover agent bundle
@@ -123,12 +123,17 @@ export const addAgentCommand = (
 ): void => {
   const agent = program
     .command('agent')
-    .description('watch the node it runs on: conditions and Events about kernel, disks, network')
-    .option('--node <name>', 'the Node’s name (default: NODE_NAME, then who the credentials are)')
+    .description(
+      'monitor this node: conditions and events about kernel, storage, network and runtime',
+    )
+    .option(
+      '--node <name>',
+      'name of the Node (default: NODE_NAME, then the name in the credentials)',
+    )
     .option('--rules <file>', rulesText)
     .option('--host-root <dir>', rootText, '/')
-    .option('--record-file <file>', 'where it keeps what it knew', '/var/lib/drover/agent.json')
-    .option('--compat', 'report Events as eks-node-monitoring-agent', false)
+    .option('--record-file <file>', 'file for the agent’s state', '/var/lib/drover/agent.json')
+    .option('--compat', 'report events as eks-node-monitoring-agent', false)
     .addHelpText(
       'after',
       `
@@ -141,7 +146,7 @@ Examples:
   drover agent --rules /etc/drover/rules.json
   drover agent check
 
-Exit codes: 0 told to stop, 1 a part of it failed, 2 usage.`,
+Exit codes: 0 stopped by a signal, 1 failed, 2 usage.`,
     )
     .action(async ({ node, rules, hostRoot, recordFile, compat }: AgentFlags) => {
       await context.agent({

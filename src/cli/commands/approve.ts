@@ -77,23 +77,21 @@ export const addApproveCommand = (
 ): void => {
   program
     .command('approve')
-    .description('let an update begin, or its next wave, that waits for an approval')
-    .command('update [id]')
-    .description('say that it may go on where it waits for that; with a plan, that plan')
-    .option(
-      '--nodegroup <name>',
-      'the update of this group that is open and goes first, else its newest',
-    )
+    .description('approve an update that waits for an approval')
+    .command('update [id]', { isDefault: true })
+    .description('approve the start of an update, or its next wave')
+    .option('--nodegroup <name>', 'the active update of this node group, else its newest one')
     .addHelpText(
       'after',
       `
-Groups with spec.updateConfig.approval: Required wait for this before anything is begun, and waves
-with the gate Approval before the next. Whoever may patch NodeGroupUpdates may approve; the API
-server's audit log has the proof of who did.
+With spec.updateConfig.approval: Required an update waits for this before it starts. Waves with the
+gate Approval wait before the next wave. Everyone who may patch NodeGroupUpdates may approve; the
+audit log of the API server records who did.
 ${whichOne}
 
 Examples:
-  drover approve update --nodegroup demo-ng`,
+  drover approve update --nodegroup demo-ng
+  drover approve update 7c9e6679`,
     )
     .action((id: string | undefined, flags: { readonly nodegroup?: string }) =>
       approve(context, connection(), id, flags.nodegroup),

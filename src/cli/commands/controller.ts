@@ -28,13 +28,11 @@ export const addControllerCommand = (
 ): void => {
   program
     .command('controller')
-    .description('run the control plane against a cluster (kubeconfig or in-cluster) and a cloud')
+    .description('run the controllers against a cluster (kubeconfig or in-cluster)')
+    .addOption(new Option('--cloud <name>', 'cloud provider').choices(['aws']).default('aws'))
+    .option('--queue-url <url>', 'SQS queue with lifecycle and EC2 notices (default: poll only)')
     .addOption(
-      new Option('--cloud <name>', 'where the instances live').choices(['aws']).default('aws'),
-    )
-    .option('--queue-url <url>', 'SQS queue with lifecycle and EC2 notices; polling alone without')
-    .addOption(
-      new Option('--compat <mode>', "marks and user agent: EKS's own, or Drover's")
+      new Option('--compat <mode>', 'labels, taints and user agent of EKS or of Drover')
         .choices(['eks', 'native'])
         .default('native'),
     )
@@ -43,30 +41,30 @@ export const addControllerCommand = (
       'act only while holding the Lease kube-system/drover-controller',
       true,
     )
-    .option('--no-leader-elect', 'the only controller there is: no Lease')
+    .option('--no-leader-elect', 'run without a Lease, as the only replica')
     .option(
       '--approve-certificates',
-      "approve kubelets' certificate requests that name their own instance; on EKS the platform does",
+      'approve certificate requests of kubelets that name their own instance; EKS does this itself',
       false,
     )
     .option(
       '--allow-loopback-webhooks',
-      'hooks of updates may be webhooks on the machine this runs on, plain http too',
+      'allow webhook hooks on loopback addresses, plain HTTP included',
       false,
     )
     .addHelpText(
       'after',
       `
 AWS credentials, region and endpoint come from the environment (AWS_*), as for every AWS client.
-It installs its CustomResourceDefinitions, keeps trying while the API server does not answer, and
-ends within seconds on SIGTERM; what was under way goes on with the next start or leader.
+The controller installs its CustomResourceDefinitions and retries while the API server does not
+answer. It stops within seconds on SIGTERM; the next start or leader resumes running work.
 
 Examples:
   drover controller --queue-url https://sqs.eu-west-1.amazonaws.com/111111111111/drover-notices
-  eval "$(drover env)"                  beside \`drover up --no-controller\`:
+  eval "$(drover env)"                  # beside \`drover up --no-controller\`
   drover controller --compat eks --queue-url "$AWS_ENDPOINT_URL/111111111111/drover-notices"
 
-Exit codes: 0 told to stop, 1 cannot work (rights, definitions), 2 usage.`,
+Exit codes: 0 stopped by a signal, 1 cannot work (rights, definitions), 2 usage.`,
     )
     .action(async ({ queueUrl, ...flags }: ControllerFlags) => {
       const { compat, leaderElect, approveCertificates, allowLoopbackWebhooks } = flags;

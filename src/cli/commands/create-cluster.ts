@@ -88,16 +88,16 @@ export const addCreateClusterCommand = (
 ): void => {
   const command = create
     .command('cluster')
-    .description('a cluster with its network, node groups and add-ons')
-    .option('-n, --name <name>', 'the cluster')
+    .description('create a cluster with its network, node groups and add-ons')
+    .option('-n, --name <name>', 'name of the cluster')
     .option('-r, --region <region>', 'AWS region (default: eu-west-1)')
     .option('--version <version>', 'Kubernetes version, e.g. 1.32')
-    .option('-f, --config-file <file>', "an eksctl ClusterConfig; - is the shell's input")
+    .option('-f, --config-file <file>', 'read an eksctl ClusterConfig; - reads standard input')
     .option('--zones <zones>', 'availability zones, separated by commas')
-    .option('--nodegroup-name <name>', 'its first node group (default: ng-1)')
-    .option('--without-nodegroup', 'no node group', false)
-    .option('--with-oidc', 'record that service accounts use its OIDC issuer', false)
-    .option('--timeout <duration>', 'for all of it together', '25m');
+    .option('--nodegroup-name <name>', 'name of the first node group (default: ng-1)')
+    .option('--without-nodegroup', 'create no node group', false)
+    .option('--with-oidc', "associate the cluster's OIDC issuer with IAM", false)
+    .option('--timeout <duration>', 'how long to wait for everything', '25m');
   addGroupFlags(command)
     .addHelpText(
       'after',
@@ -106,7 +106,7 @@ Examples:
   drover create cluster -f cluster.yaml
   drover create cluster --name test --nodes 3 --node-type m5.large
 
-An embedded world has one Kubernetes API: a second cluster is refused there.`,
+An embedded world has one Kubernetes API and refuses a second cluster.`,
     )
     .action((flags: ClusterFlags) => run(context, connection(), flags));
 };

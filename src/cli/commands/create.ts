@@ -150,15 +150,18 @@ const addNodeGroup = (create: Command, context: CliContext, connection: () => Co
   const command = create
     .command('nodegroup')
     .alias('ng')
-    .description('a node group in a cluster, managed or self-managed, and wait for its nodes')
-    .option('--cluster <name>', 'the cluster')
+    .description('create a managed or self-managed node group and wait for its nodes')
+    .option('--cluster <name>', 'name of the cluster')
     .option(
       '-n, --name <name>',
-      'the node group: up to 63 lower case letters, digits and -; with --managed=false upper case too',
+      'name of the node group: up to 63 lowercase letters, digits and -; uppercase too with --managed=false',
     )
     .option('-r, --region <region>', 'AWS region')
-    .option('-f, --config-file <file>', "groups of an eksctl ClusterConfig; - is the shell's input")
-    .option('--timeout <duration>', 'for stack and nodes together', '25m');
+    .option(
+      '-f, --config-file <file>',
+      'read node groups from an eksctl ClusterConfig; - reads standard input',
+    )
+    .option('--timeout <duration>', 'how long to wait for stack and nodes', '25m');
   addGroupFlags(command)
     .addHelpText(
       'after',
@@ -169,7 +172,7 @@ Examples:
     --ssh-access --ssh-public-key maowang
   drover create nodegroup -f cluster.yaml
 
-Exit codes: 0 the nodes are ready, 1 failed, 2 usage or a fault in the file, 3 refused, 4 timed out.`,
+Exit codes: 0 the nodes are Ready, 1 failed, 2 usage or a mistake in the file, 3 refused, 4 timed out.`,
     )
     .action((flags: CreateFlags) => createNodeGroup(context, connection(), flags, command));
 };
@@ -240,14 +243,14 @@ const waitForAddon = async (
 const addAddon = (create: Command, context: CliContext, connection: () => Connection): void => {
   create
     .command('addon')
-    .description('an EKS add-on')
-    .requiredOption('--cluster <name>', 'the cluster')
-    .requiredOption('--name <name>', 'the add-on, e.g. eks-node-monitoring-agent')
-    .option('--version <version>', 'its version (default: the newest for the cluster)')
+    .description('create an EKS add-on')
+    .requiredOption('--cluster <name>', 'name of the cluster')
+    .requiredOption('--name <name>', 'name of the add-on, e.g. eks-node-monitoring-agent')
+    .option('--version <version>', 'version of the add-on (default: the newest for the cluster)')
     .option('-r, --region <region>', 'AWS region')
-    .option('--force', 'take over what is there already', false)
-    .option('--no-wait', 'return once EKS has taken it')
-    .option('--timeout <duration>', 'how long to wait until it is ACTIVE', '25m')
+    .option('--force', 'take over existing components', false)
+    .option('--no-wait', 'return once EKS has accepted the request')
+    .option('--timeout <duration>', 'how long to wait until the add-on is ACTIVE', '25m')
     .addHelpText(
       'after',
       `

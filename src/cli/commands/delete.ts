@@ -289,15 +289,15 @@ export const addDeleteCommands = (
   remove
     .command('nodegroup [name]')
     .alias('ng')
-    .description('a node group: its nodes are drained within their budgets, then it goes')
-    .requiredOption('--cluster <name>', 'the cluster')
-    .option('-n, --name <name>', 'the node group')
+    .description('drain the nodes of a node group within their budgets, then delete it')
+    .requiredOption('--cluster <name>', 'name of the cluster')
+    .option('-n, --name <name>', 'name of the node group')
     .option('-r, --region <region>', 'AWS region')
-    .option('--no-drain', 'do not drain first')
-    .option('--force', "EKS' behaviour: budgets do not hold it up beyond 15 minutes", false)
-    .option('-w, --wait', 'return when it is gone', false)
-    .option('--timeout <duration>', 'for drains and stack together', '25m')
-    .option('--dry-run', 'print the steps that the controller would run, and change nothing', false)
+    .option('--no-drain', 'delete without draining')
+    .option('--force', 'like EKS, ignore budgets after 15 minutes', false)
+    .option('-w, --wait', 'wait until the node group is deleted', false)
+    .option('--timeout <duration>', 'how long to wait for drains and stack', '25m')
+    .option('--dry-run', "print the controller's steps and change nothing", false)
     .addOption(outputOption())
     .addHelpText(
       'after',
@@ -311,13 +311,14 @@ Examples:
     );
   remove
     .command('addon')
-    .description('an EKS add-on')
-    .requiredOption('--cluster <name>', 'the cluster')
-    .requiredOption('--name <name>', 'the add-on')
+    .description('delete an EKS add-on')
+    .requiredOption('--cluster <name>', 'name of the cluster')
+    .requiredOption('--name <name>', 'name of the add-on')
     .option('-r, --region <region>', 'AWS region')
     .addHelpText(
       'after',
-      '\nExamples:\n  drover delete addon --name eks-node-monitoring-agent --cluster test-cluster',
+      '\nExamples:\n  drover delete addon --name eks-node-monitoring-agent --cluster test-cluster\n' +
+        '  drover delete addon --name coredns --cluster ironman-2022',
     )
     .action((flags: AddonFlags) => deleteAddon(context, connection(), flags));
 };

@@ -76,14 +76,14 @@ export const addDescribeNodeGroup = (
   describe
     .command('nodegroup [name]')
     .aliases(['ng', 'nodegroups'])
-    .description('a managed node group: sizes, template, health with remedies, update, events')
-    .option('--cluster <name>', 'the cluster')
-    .option('-n, --name <name>', 'the node group')
+    .description('show a managed node group: sizes, template, health with remedies, update, events')
+    .option('--cluster <name>', 'name of the cluster')
+    .option('-n, --name <name>', 'name of the node group')
     .addOption(outputOption())
     .addHelpText(
       'after',
       `
-The last line names the command that helps next. The object as it is: \`kubectl get ng NAME -o yaml\`.
+The last line names the command that helps next. \`kubectl get ng NAME -o yaml\` prints the object.
 
 Examples:
   drover describe ng demo-ng

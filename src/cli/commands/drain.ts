@@ -239,19 +239,19 @@ const drain = async (
 };
 
 const examples = `
-Marks the nodes (no load balancer traffic, no new pods), then evicts their pods as their
-budgets allow. DaemonSet, static and finished pods stay; pods without a controller and pods
-with an emptyDir are evicted like the rest (the dry run names them). The controller does the
-work, whether this command is still watching or not.
+Takes the nodes out of load balancers, cordons them, and evicts their pods as their budgets allow.
+DaemonSet pods, static pods and finished pods stay. Pods without a controller and pods with an
+emptyDir volume are evicted too; the dry run names them. The controller does the work, and
+continues after this command ends.
 
 Examples:
-  drover drain NODE --dry-run                       what would happen, step by step
-  drover drain NODE                                 and wait until it is empty
+  drover drain NODE --dry-run                       # print the steps
+  drover drain NODE                                 # drain and wait until the node is empty
   drover drain NODE --timeout 15m --force-at-deadline
   drover drain -l eks.amazonaws.com/nodegroup=demo-ng --no-wait
 
-Exit codes: 0 drained, 1 failed or withdrawn, 2 usage, 3 refused (a budget can never allow it),
-4 not drained in time, 130 ^C (the drain goes on).`;
+Exit codes: 0 drained, 1 failed or cancelled, 2 usage, 3 refused (a budget can never allow it),
+4 timed out, 130 interrupted (the drain continues).`;
 
 export const addDrainCommand = (
   program: Command,
@@ -260,22 +260,22 @@ export const addDrainCommand = (
 ): void => {
   program
     .command('drain [node...]')
-    .description('take nodes out of service: marks them and evicts their pods within their budgets')
-    .option('-l, --selector <labels>', 'the nodes with these labels, as in kubectl')
-    .option('--timeout <duration>', 'deadline of the drain, e.g. 15m; 0s is none', '0s')
-    .option('--force-at-deadline', 'at the deadline delete the pods that are left', false)
-    .option('--reason <text>', 'note for whoever asks why')
+    .description('cordon nodes and evict their pods within their budgets')
+    .option('-l, --selector <labels>', 'select nodes by label, as in kubectl')
+    .option('--timeout <duration>', 'deadline of the drain, e.g. 15m; 0s means none', '0s')
+    .option('--force-at-deadline', 'delete the remaining pods at the deadline', false)
+    .option('--reason <text>', 'note shown by `drover explain`')
     .option('--dry-run', 'print the plan and write nothing', false)
     .addOption(
-      new Option('--compat <mode>', 'marks that a dry run assumes: eks or native').choices([
+      new Option('--compat <mode>', 'labels and taints that a dry run assumes').choices([
         'eks',
         'native',
       ]),
     )
     .option('--no-wait', 'return once the drain is recorded')
-    .option('--no-preflight', 'record it even when a budget can never allow it')
-    .option('--ignore-daemonsets', 'as always here; taken for kubectl users', false)
-    .option('--delete-emptydir-data', 'as always here; taken for kubectl users', false)
+    .option('--no-preflight', 'record the drain even if a budget can never allow it')
+    .option('--ignore-daemonsets', 'no effect, accepted for kubectl users', false)
+    .option('--delete-emptydir-data', 'no effect, accepted for kubectl users', false)
     .addOption(outputOption())
     .addHelpText('after', examples)
     .action((names: readonly string[], flags: DrainFlags) =>

@@ -15,6 +15,8 @@ import { addExplainNodegroupCommand, explainGroup, groupMeant } from '../explain
 import { lastRenewal, type NodeInHealth, readHealth } from '../health/read.ts';
 import { closeNames, disruptionNameOf, unknownNode } from '../nodes.ts';
 import { outputOption, printDocument } from '../output.ts';
+import { type Target, type TargetKind, targetOf } from '../target.ts';
+import { describeUpdate } from './get-updates.ts';
 
 export interface Subject {
   readonly node: Node | undefined;
@@ -55,9 +57,8 @@ const namePattern = /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/;
 const nodeOf = (nodes: readonly Node[], disruption: NodeDisruption): Node | undefined =>
   nodes.find((node) => disruptionNameOf(node) === disruption.metadata.name);
 
-/** By node name, instance id, disruption name, or the name of a node that is gone. */
-const findSubject = async (kube: KubeApi, given: string): Promise<Subject> => {
-  const wanted = given.replace(/^(nodes?|nodedisruptions?|nd)\//, '');
+/** By node name, instance id, disruption name, or the name of a deleted node. */
+const findSubject = async (kube: KubeApi, wanted: string): Promise<Subject> => {
   if (namePattern.test(wanted)) {
     const found = await kube.get<Node>(resourceTypes.nodes, { name: wanted });
     if (found.kind === 'found') {
@@ -233,6 +234,81 @@ const asError = (error: unknown): Error => {
   throw error;
 };
 
+const explainNode = async (
+  context: CliContext,
+  connection: Connection,
+  name: string,
+  output: OutputFormat,
+): Promise<void> => {
+  const kube = await context.kube(connection);
+  const subject = await findSubject(kube, name).catch(asError);
+  if (subject instanceof Error) {
+    // No node has that name. A node group or an instance without a node may.
+    const group =
+      subject instanceof CommandError ? await groupMeant(context, connection, name) : undefined;
+    if (group === undefined) throw subject;
+    return explainGroup(context, connection, { ...group, output });
+  }
+  const found = await withHealth(context, connection, subject);
+  if (output !== 'table') return printDocument(context, output, explanation(found));
+  for (const line of [...healthLines(found), ...explainLines(found)]) context.out(line);
+};
+
+const explainTarget = (
+  context: CliContext,
+  connection: Connection,
+  { kind, name }: Target,
+  output: OutputFormat,
+): Promise<void> => {
+  if (kind === 'nodegroup') return explainGroup(context, connection, { name, output });
+  if (kind === 'update') return describeUpdate(context, connection, name, { output });
+  return explainNode(context, connection, name, output);
+};
+
+const addExplainKind = (
+  explain: Command,
+  context: CliContext,
+  connection: () => Connection,
+  { kind, aliases, description, example }: ExplainKind,
+): void => {
+  explain
+    .command(`${kind} <name>`)
+    .aliases(aliases)
+    .description(description)
+    .addOption(outputOption())
+    .addHelpText(
+      'after',
+      `\nExamples:\n  drover explain ${kind} ${example}\n  drover explain ${kind} ${example} -o json`,
+    )
+    .action(async (name: string, _flags, command: Command) => {
+      // The parent command has `-o` too, and may have taken it.
+      const { output } = command.optsWithGlobals<{ readonly output: OutputFormat }>();
+      await explainTarget(context, connection(), { kind, name }, output);
+    });
+};
+
+interface ExplainKind {
+  readonly kind: TargetKind;
+  readonly aliases: string[];
+  readonly description: string;
+  readonly example: string;
+}
+
+const explainKinds: readonly ExplainKind[] = [
+  {
+    kind: 'node',
+    aliases: ['nodes', 'no'],
+    description: 'explain why a node is in or out of service, and what it waits for',
+    example: 'ip-192-168-4-70.eu-west-1.compute.internal',
+  },
+  {
+    kind: 'update',
+    aliases: ['updates', 'ngu'],
+    description: 'explain where an update is, and what it waits for',
+    example: '7c9e6679',
+  },
+];
+
 export const addExplainCommand = (
   program: Command,
   context: CliContext,
@@ -240,11 +316,9 @@ export const addExplainCommand = (
 ): void => {
   const explain = program.command('explain <name>');
   addExplainNodegroupCommand(explain, context, connection);
+  for (const kind of explainKinds) addExplainKind(explain, context, connection, kind);
   explain
-    .description(
-      'why a node, instance or disruption is where it is, and what would free it; of a node group, or an ' +
-        'instance that is no node, why it does not join',
-    )
+    .description('explain the state of a node, drain, node group or update, and what it waits for')
     .addOption(outputOption())
     .addHelpText(
       'after',
@@ -253,26 +327,15 @@ Examples:
   drover explain ip-192-168-4-70.eu-west-1.compute.internal
   drover explain i-0123456789abcdef0 -o yaml
   drover explain nodegroup demo-ng
+  drover explain update 7c9e6679
   drover explain NODE -o json | jq '.disruption.status.waitingOn'
 
-Exit codes: 0 explained, 1 nothing of that name, 2 usage.`,
+A node may be named by its instance id, and after it was deleted. For an instance that never joined,
+it explains why. \`node NAME\`, \`node/NAME\`, \`nodegroup/NAME\` and \`update/NAME\` name the kind.
+
+Exit codes: 0 explained, 1 not found, 2 usage.`,
     )
-    .action(async (name: string, flags: { readonly output: OutputFormat }) => {
-      const kube = await context.kube(connection());
-      const subject = await findSubject(kube, name).catch(asError);
-      if (subject instanceof Error) {
-        // No node has that name: a group has, or an instance that is none.
-        const meant =
-          subject instanceof CommandError
-            ? await groupMeant(context, connection(), name)
-            : undefined;
-        if (meant === undefined) throw subject;
-        return explainGroup(context, connection(), { ...meant, output: flags.output });
-      }
-      const whole = await withHealth(context, connection(), subject);
-      if (flags.output !== 'table') {
-        return printDocument(context, flags.output, explanation(whole));
-      }
-      for (const line of [...healthLines(whole), ...explainLines(whole)]) context.out(line);
-    });
+    .action((word: string, { output }: { readonly output: OutputFormat }) =>
+      explainTarget(context, connection(), targetOf(word), output),
+    );
 };

@@ -123,7 +123,7 @@ export const addGetClusterCommands = (
   get
     .command('cluster [name]')
     .alias('clusters')
-    .description('EKS clusters')
+    .description('list EKS clusters')
     .option('-n, --name <name>', 'only this cluster')
     .option('-r, --region <region>', 'AWS region')
     .addOption(outputOption())
@@ -134,11 +134,14 @@ export const addGetClusterCommands = (
   get
     .command('addon')
     .alias('addons')
-    .description('EKS add-ons of a cluster')
-    .requiredOption('--cluster <name>', 'the cluster')
+    .description('list the EKS add-ons of a cluster')
+    .requiredOption('--cluster <name>', 'name of the cluster')
     .option('-n, --name <name>', 'only this add-on')
     .option('-r, --region <region>', 'AWS region')
     .addOption(outputOption())
-    .addHelpText('after', '\nExamples:\n  drover get addon --cluster ironman-2022')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  drover get addon --cluster ironman-2022\n  drover get addon --cluster ironman-2022 -o yaml',
+    )
     .action((flags: AddonFlags) => getAddon(context, connection(), flags));
 };

@@ -7,13 +7,8 @@ import type { NodeRepair } from '../../api/node-repair.ts';
 import { explainRepair, explainWaiting } from '../../core/explain/index.ts';
 import type { CliContext, Connection, OutputFormat } from '../context.ts';
 import { documentVersion } from '../drain/render.ts';
-import {
-  groupNameOf,
-  listDisruptions,
-  listRepairs,
-  type NodeInHealth,
-  readHealth,
-} from '../health/read.ts';
+import { listDisruptions, listRepairs, type NodeInHealth, readHealth } from '../health/read.ts';
+import { groupNameOf } from '../nodes.ts';
 import { outputOption, print } from '../output.ts';
 
 const zoneLabel = 'topology.kubernetes.io/zone';
@@ -177,19 +172,19 @@ export const addGetNodesCommands = (
     {
       name: 'nodes',
       alias: 'node',
-      what: 'nodes with their group, health, since when, and what each waits for',
+      what: 'list nodes: group, health, since when, and what each waits for',
       run: getNodes,
     },
     {
       name: 'disruptions',
       alias: 'nd',
-      what: 'instances that are or were taken out of service, and why',
+      what: 'list drains: which instances are or were taken out of service, and why',
       run: getDisruptions,
     },
     {
       name: 'repairs',
       alias: 'nr',
-      what: 'unhealthy instances: when each is repaired, and what holds it up',
+      what: 'list repairs: when each unhealthy instance is repaired, and what delays it',
       run: getRepairs,
     },
   ] as const;
@@ -198,7 +193,7 @@ export const addGetNodesCommands = (
       .command(name)
       .alias(alias)
       .description(what)
-      .option('--nodegroup <name>', 'only those of this group')
+      .option('--nodegroup <name>', 'only this node group')
       .addOption(outputOption())
       .addHelpText('after', `\nExamples:\n  drover get ${name}\n  drover get ${name} -o json`)
       .action((flags: GetFlags) => run(context, connection(), flags));

@@ -135,27 +135,28 @@ export const addGetUpdatesCommand = (
   get
     .command('updates [id]')
     .aliases(['update', 'ngu'])
-    .description('updates of node groups, newest first; with --watch one of them until its end')
+    .description('list updates of node groups, newest first, or watch one of them')
     .option(
       '--nodegroup <name>',
-      'only those of this group; with --watch the open one that goes first, else its newest',
+      'only this node group; with --watch its active update, else its newest one',
     )
-    .option('--watch', 'show the update until it ends, and end as it does', false)
-    .option('--timeout <duration>', 'how long to watch; 0s is for ever', '0s')
+    .option('--watch', 'show the update until it ends', false)
+    .option('--timeout <duration>', 'how long to watch; 0s means no limit', '0s')
     .addOption(outputOption())
     .addHelpText(
       'after',
       `
-An update is named by its id, by the beginning of it that no other has, or by its group. On a
-terminal --watch draws what fits: what is done and what waits is counted, what is in flight is shown
-with the pods, budgets and owners that hold it up. Elsewhere it prints a line for each change.
+Name an update by its id, by a unique prefix of the id, or by its node group. On a terminal --watch
+counts completed and waiting nodes, and shows active nodes with the pods and budgets that delay
+them. Elsewhere it prints one line per change.
 
 Examples:
   drover get updates --nodegroup demo-ng
   drover get update --nodegroup demo-ng --watch
   drover get updates -o json | jq '.items[] | select(.status == "Failed") | .errors'
 
-Exit codes with --watch: 0 Successful, 1 Failed, 3 Cancelled, 4 not over in time, 130 ^C (it goes on).`,
+Exit codes with --watch: 0 Successful, 1 Failed, 3 Cancelled, 4 timed out, 130 interrupted (the
+update continues).`,
     )
     .action((id: string | undefined, flags: GetFlags) =>
       getUpdates(context, connection(), id, flags),
@@ -167,7 +168,8 @@ interface DescribeFlags {
   readonly output: OutputFormat;
 }
 
-const describeUpdate = async (
+/** Prints everything about one update. Throws CommandError when it is not found. */
+export const describeUpdate = async (
   context: CliContext,
   connection: Connection,
   id: string | undefined,
@@ -200,16 +202,13 @@ export const addDescribeCommands = (
   context: CliContext,
   connection: () => Connection,
 ): void => {
-  const describe = program.command('describe').description('everything about one thing');
+  const describe = program.command('describe').description('show everything about one object');
   addDescribeNodeGroup(describe, context, connection);
   describe
     .command('update [id]')
     .alias('ngu')
-    .description('an update: what was asked, its phases, each node and what holds it up')
-    .option(
-      '--nodegroup <name>',
-      'the update of this group that is open and goes first, else its newest',
-    )
+    .description('show an update: request, phases, each node and what delays it')
+    .option('--nodegroup <name>', 'the active update of this node group, else its newest one')
     .addOption(outputOption())
     .addHelpText(
       'after',

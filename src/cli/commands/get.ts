@@ -161,7 +161,7 @@ export const addGetCommands = (
   get
     .command('nodegroup [name]')
     .aliases(['ng', 'nodegroups'])
-    .description('node groups, managed and self-managed, with sizes and Auto Scaling groups')
+    .description('list node groups with their sizes and Auto Scaling groups')
     .option('--cluster <name>', 'only this cluster')
     .option('-n, --name <name>', 'only this node group')
     .addOption(outputOption())

@@ -190,27 +190,28 @@ export const addIdentityCommands = (
 ): void => {
   const identity = program
     .command('identity')
-    .description('who is let in as a node: kube-system/aws-auth and its backups');
+    .description('check who is authorized as a node by kube-system/aws-auth');
   identity
     .command('show')
-    .description('its entries, who uses them, and the backups')
+    .description('show the entries, the nodes that use them, and the backups')
     .addOption(outputOption())
     .addHelpText('after', '\nExamples:\n  drover identity show\n  drover identity show -o json')
     .action((flags: OutputFlags) => show(context, connection(), flags));
   identity
     .command('check')
-    .description('what is wrong there; exit code 3 when it keeps nodes out')
+    .description('report mistakes in the entries')
     .addOption(outputOption())
-    .addHelpText('after', '\nExamples:\n  drover identity check')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  drover identity check\n  drover identity check -o json\n\nExit codes: 0 no mistake keeps nodes out, 2 usage, 3 nodes are kept out.',
+    )
     .action((flags: OutputFlags) => check(context, connection(), flags));
   identity
     .command('restore')
-    .description(
-      'what stood there before one of our writes; refused where nodes would be locked out',
-    )
-    .option('--to <number>', 'the backup (default: the newest)')
-    .option('--dry-run', 'only print what would change', false)
-    .option('--force', 'even if nodes that are there are not let in any more', false)
+    .description('restore a backup; refused if it would lock out nodes')
+    .option('--to <number>', 'number of the backup (default: the newest)')
+    .option('--dry-run', 'print the changes and write nothing', false)
+    .option('--force', 'restore even if existing nodes lose access', false)
     .addHelpText(
       'after',
       '\nExamples:\n  drover identity restore --dry-run\n  drover identity restore --to 3',

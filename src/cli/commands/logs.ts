@@ -4,31 +4,37 @@ import type { CliContext, Connection } from '../context.ts';
 import { runCloudQuery } from '../logs/cloud-query.ts';
 import { type QueryFlags, runQuery } from '../logs/query.ts';
 import { runStory, type StoryFlags } from '../logs/story.ts';
+import { targetsOf } from '../target.ts';
 
 const addQuery = (logs: Command, context: CliContext, connection: () => Connection): void => {
   logs
     .command('query <query> [file...]')
-    .description("run a CloudWatch Logs Insights query over audit logs (default: the world's)")
-    .option('--start <moment>', 'events of then or later: 2022-09-25T13:58:43Z, epoch, or 30m ago')
-    .option('--end <moment>', 'events of then or earlier')
-    .option('--limit <rows>', 'rows where the query has no limit (default: 10000)')
+    .description(
+      "run a CloudWatch Logs Insights query over audit logs (default: the embedded world's)",
+    )
+    .option(
+      '--start <moment>',
+      'first event time: 2022-09-25T13:58:43Z, epoch seconds, or 30m (ago)',
+    )
+    .option('--end <moment>', 'last event time')
+    .option('--limit <rows>', 'maximum rows if the query sets no limit (default: 10000)')
     .option(
       '--field-cap <fields>',
-      'fields of an event that have names, as CloudWatch with 200 (default: none, all have)',
+      'maximum named fields per event, 200 in CloudWatch (default: no maximum)',
     )
     .option(
       '--log-group <name>',
-      'run it in CloudWatch Logs on this group (name or ARN, up to 50 times)',
+      'run the query in CloudWatch Logs on this log group (name or ARN, up to 50 times)',
       (name: string, before: readonly string[] = []) => [...before, name],
     )
     .option(
       '--lookup-table <name=file>',
-      'a CSV file with a header line, for the command lookup (may be repeated)',
+      'CSV file with a header line for the command lookup (repeatable)',
       (pair: string, before: readonly string[] = []) => [...before, pair],
     )
     .option('-r, --region <region>', 'AWS region of the log group (default: AWS_REGION)')
     .addOption(
-      new Option('-o, --output <format>', 'how to print')
+      new Option('-o, --output <format>', 'output format')
         .choices(['table', 'json', 'csv'])
         .default('table'),
     )
@@ -53,14 +59,26 @@ const addQuery = (logs: Command, context: CliContext, connection: () => Connecti
     });
 };
 
+/** Without --node and --nodegroup the first words name what the story is about. */
+const storyAsked = (words: readonly string[], flags: StoryFlags) => {
+  if (flags.node !== undefined || flags.nodegroup !== undefined) return { files: words, flags };
+  const [first = '', second] = words;
+  const [named] = second === undefined ? targetsOf([first]) : targetsOf([first, second]);
+  if (named === undefined || named.name === '') return { files: words, flags };
+  const count = named.name === second ? 2 : 1;
+  const { kind, name } = named;
+  const about = kind === 'nodegroup' ? { nodegroup: name } : { node: name };
+  return { files: words.slice(count), flags: { ...flags, ...about } };
+};
+
 const addStory = (logs: Command, context: CliContext, connection: () => Connection): void => {
   logs
-    .command('story [file...]')
-    .description("tell what happened to a node, from audit logs (default: the world's)")
+    .command('story [target-or-file...]')
+    .description("show what happened to a node, from audit logs (default: the embedded world's)")
     .option('--node <name>', 'the node meant')
-    .option('--nodegroup <name>', 'every node of that group')
+    .option('--nodegroup <name>', 'every node of this node group')
     .addOption(
-      new Option('-o, --output <format>', 'how to print')
+      new Option('-o, --output <format>', 'output format')
         .choices(['text', 'json', 'html'])
         .default('text'),
     )
@@ -69,13 +87,13 @@ const addStory = (logs: Command, context: CliContext, connection: () => Connecti
       [
         '',
         'Examples:',
-        '  drover logs story --node ip-192-168-83-56.eu-west-1.compute.internal',
-        '  drover logs story --nodegroup demo-ng -o html > story.html',
+        '  drover logs story node ip-192-168-83-56.eu-west-1.compute.internal',
+        '  drover logs story nodegroup demo-ng -o html > story.html',
         '  drover logs story --node n1 audit.log.gz -o json',
       ].join('\n'),
     )
-    .action((files: readonly string[], flags: StoryFlags) =>
-      runStory(context, connection(), { files, flags }),
+    .action((words: readonly string[], flags: StoryFlags) =>
+      runStory(context, connection(), storyAsked(words, flags)),
     );
 };
 
@@ -84,7 +102,7 @@ export const addLogsCommands = (
   context: CliContext,
   connection: () => Connection,
 ): void => {
-  const logs = program.command('logs').description('what happened, read from audit logs');
+  const logs = program.command('logs').description('read audit logs');
   addQuery(logs, context, connection);
   addStory(logs, context, connection);
 };

@@ -10,17 +10,17 @@ import { familyOption } from '../userdata/options.ts';
 const addShow = (node: Command, context: CliContext, connection: () => Connection): void => {
   node
     .command('show <node>')
-    .description('show what a simulated node was booted with: labels, arguments, files')
+    .description('show what a simulated node booted with: labels, arguments, files')
     .addOption(
-      new Option('--kubelet-args', 'print the kubelet’s command line, as `ps` shows it').conflicts([
+      new Option('--kubelet-args', 'print the kubelet’s command line as `ps` shows it').conflicts([
         'file',
         'files',
       ]),
     )
-    .addOption(new Option('--file <path>', 'print this file, as `cat` does').conflicts('files'))
+    .addOption(new Option('--file <path>', 'print this file').conflicts('files'))
     .option('--files', 'print every file')
     .addOption(familyOption())
-    .option('--kubernetes <version>', 'as an image of that version would have it')
+    .option('--kubernetes <version>', 'show what an image of this version would have')
     .addOption(outputOption())
     .addHelpText(
       'after',
@@ -41,23 +41,26 @@ const collect = (one: string, before: readonly string[]): readonly string[] => [
 const addInit = (node: Command, context: CliContext): void => {
   node
     .command('init')
-    .description('write a node’s configuration from its user data, on the node, once')
+    .description('write this machine’s node configuration from its user data')
     .option(
       '--config-source <source>',
-      'where the user data is: imds, file:PATH or config-drive:PATH',
+      'source of the user data: imds, file:PATH or config-drive:PATH',
       'imds',
     )
-    .option('--root <dir>', 'the root of the node’s files', '/')
-    .option('--dry-run', 'print what would be written, and write nothing')
+    .option('--root <dir>', 'root directory of the node’s files', '/')
+    .option('--dry-run', 'print the files and write nothing')
     .option('--start', 'start the kubelet through systemd')
-    .option('--replace', 'write over what was made from other user data')
+    .option('--replace', 'overwrite files made from other user data')
     .addOption(familyOption())
-    .option('--kubernetes <version>', 'version of the kubelet; default: /usr/bin/kubelet’s')
-    .option('--fact <name=value>', 'a fact of the instance; several may be given', collect, [])
-    .option('--endpoint <url>', 'the cluster’s API server, where user data does not say it')
-    .option('--certificate-authority <base64>', 'likewise, as describe-cluster gives it')
+    .option('--kubernetes <version>', 'version of the kubelet (default: that of /usr/bin/kubelet)')
+    .option('--fact <name=value>', 'fact about the instance (repeatable)', collect, [])
+    .option('--endpoint <url>', 'API server of the cluster, if user data does not name it')
+    .option(
+      '--certificate-authority <base64>',
+      'certificate authority of the cluster, as describe-cluster returns it',
+    )
     .option('--service-cidr <cidr>', 'likewise')
-    .option('--imds-endpoint <url>', 'the metadata service; default: http://169.254.169.254')
+    .option('--imds-endpoint <url>', 'metadata service (default: http://169.254.169.254)')
     .addHelpText(
       'after',
       [
@@ -76,7 +79,7 @@ export const addNodeCommands = (
   context: CliContext,
   connection: () => Connection,
 ): void => {
-  const node = program.command('node').description('a single machine from within');
+  const node = program.command('node').description('inspect or bootstrap a single machine');
   addInit(node, context);
   addShow(node, context, connection);
 };

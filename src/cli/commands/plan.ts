@@ -118,8 +118,8 @@ const plan = async (
 };
 
 const examples = `
-Reads the cluster and the cloud once, runs the checks of preflight (docs/preflight.md) and a model
-of the update in virtual time, and writes nothing. What may not be read is reported as not checked.
+Reads the cluster and the cloud once, runs the preflight checks (docs/preflight.md), and simulates
+the update. It writes nothing. A check that lacks a permission is reported as not checked.
 
 Examples:
   drover plan update demo-ng
@@ -139,39 +139,46 @@ export const addPlanCommand = (
 ): void => {
   const update = program
     .command('plan')
-    .description('what would happen, before anything does')
+    .description('predict an update before it starts')
     .command('update [nodegroup]')
-    .description('order, minutes, evictions and blockers of a version update')
-    .option('--cluster <name>', 'the cluster')
-    .option('--eks <cluster/nodegroup>', 'a group that EKS manages; nothing is installed')
-    .option('--release-version <release>', 'of the images; default: the newest of the version')
-    .addOption(new Option('--release <release>', 'the same').conflicts('releaseVersion'))
+    .description('predict order, duration, evictions and blockers of an update')
+    .option('--cluster <name>', 'name of the cluster')
+    .option('--eks <cluster/nodegroup>', 'a node group that EKS manages; installs nothing')
+    .option(
+      '--release-version <release>',
+      'release of the image (default: the newest of the version)',
+    )
+    .addOption(
+      new Option('--release <release>', 'same as --release-version').conflicts('releaseVersion'),
+    )
     .option(
       '--kubernetes-version <version>',
-      "the cluster's, such as 1.33; default: the group's own",
+      "Kubernetes version, e.g. 1.33 (default: the group's own)",
     )
-    .option('--launch-template-version <version>', "of the group's own launch template")
+    .option('--launch-template-version <version>', "version of the group's own launch template")
     .addOption(
-      new Option('--strategy <strategy>', "default: the group's own").choices(updateStrategies),
+      new Option('--strategy <strategy>', "update strategy (default: the group's own)").choices(
+        updateStrategies,
+      ),
     )
     .option(
       '--replace-equal',
-      'replace nodes although the template version has the same content, as EKS does',
+      'like EKS, replace nodes even if the template version has equal content',
       false,
     )
-    .option('--force', 'plan for an update with --force', false);
+    .option('--force', 'plan an update with --force', false);
   addPolicyFlags(update)
     .option('-r, --region <region>', 'AWS region')
-    .option('--details', 'everything that was found, batch by batch', false)
+    .option('--details', 'print every finding, batch by batch', false)
     .addOption(
-      new Option('-o, --output <format>', 'how to print')
+      new Option('-o, --output <format>', 'output format')
         .choices(['table', 'json', 'markdown'])
         .default('table'),
     )
     .option('--out <file>', 'save the plan for `drover update nodegroup --plan`')
     .option(
       '--waive <check[=reason]>',
-      'accept what a check finds; may be given several times',
+      'accept the finding of a check (repeatable)',
       (text: string, before: readonly string[]) => [...before, text],
       [] as readonly string[],
     )

@@ -232,21 +232,21 @@ export const addRepairCommand = (
 ): void => {
   program
     .command('repair <node>')
-    .description('replace or reboot a node through the repair controller, or keep it from repairs')
+    .description('replace or reboot a node, or protect it from repairs')
     .addOption(
-      new Option('--action <action>', 'what is done once the node is drained')
+      new Option('--action <action>', 'what to do once the node is drained')
         .choices(['Replace', 'Reboot'])
         .default('Replace'),
     )
     .option(
       '--overrule <kinds>',
-      `breakers that do not hold it up, with commas: ${overrulableBlockers.join(', ')}`,
+      `breakers to ignore, separated by commas: ${overrulableBlockers.join(', ')}`,
     )
     .option('--hold', 'start no repair of this node until --release', false)
     .option('--release', 'remove the annotation that --hold sets', false)
     .option('--dry-run', 'print the plan and write nothing', false)
-    .option('--wait', 'wait until the repair has ended', false)
-    .option('--timeout <duration>', 'with --wait: how long', '30m')
+    .option('--wait', 'wait until the repair ends', false)
+    .option('--timeout <duration>', 'how long to wait', '30m')
     .addOption(outputOption())
     .addHelpText('after', examples)
     .action((node: string, flags: RepairFlags) => repair(context, connection(), node, flags));

@@ -142,16 +142,16 @@ export const addRollbackCommand = (
 ): void => {
   program
     .command('rollback')
-    .description('go back to what was before an update')
+    .description('return to the version before an update')
     .command('nodegroup [name]')
     .alias('ng')
-    .description('move a group back to the version that it had before its last version update')
-    .option('--cluster <name>', 'the cluster')
-    .option('-n, --name <name>', 'the node group')
-    .option('--force', 'pods that budgets hold after 15 minutes are deleted', false)
-    .option('-w, --wait [bool]', 'watch it until its end; the default', true)
+    .description('return a node group to the version before its last update')
+    .option('--cluster <name>', 'name of the cluster')
+    .option('-n, --name <name>', 'name of the node group')
+    .option('--force', 'like EKS, delete pods that budgets still protect after 15 minutes', false)
+    .option('-w, --wait [bool]', 'watch until the end', true)
     .option('--no-wait', 'return once the rollback is recorded')
-    .option('--timeout <duration>', 'how long to watch; 0s is for ever', '0s')
+    .option('--timeout <duration>', 'how long to watch; 0s means no limit', '0s')
     .addHelpText(
       'after',
       `
@@ -159,7 +159,8 @@ A rollback is a version update of its own. While an update runs, use
 \`drover abort update --rollback\` instead.
 
 Examples:
-  drover rollback nodegroup demo-ng`,
+  drover rollback nodegroup demo-ng
+  drover rollback nodegroup demo-ng --cluster ironman-2022 --no-wait`,
     )
     .action((name: string | undefined, flags: RollbackFlags) =>
       rollback(context, connection(), name, flags),

@@ -181,9 +181,9 @@ const addReading = (program: Command, context: CliContext, connection: () => Con
   under(program, 'get')
     .command('sequences [name]')
     .aliases(['sequence', 'ngus'])
-    .description('updates of several groups, newest first; with --watch one of them until its end')
-    .option('--watch', 'tell each change until it ends, and end as it does', false)
-    .option('--timeout <duration>', 'how long to watch; 0s is for ever', '0s')
+    .description('list update sequences, newest first, or watch one of them')
+    .option('--watch', 'print each change until the sequence ends', false)
+    .option('--timeout <duration>', 'how long to watch; 0s means no limit', '0s')
     .addOption(outputOption())
     .addHelpText(
       'after',
@@ -193,9 +193,12 @@ const addReading = (program: Command, context: CliContext, connection: () => Con
   under(program, 'describe')
     .command('sequence <name>')
     .alias('ngus')
-    .description('an update sequence: its groups, their updates and why it is where it is')
+    .description('show an update sequence: its groups, their updates and what it waits for')
     .addOption(outputOption())
-    .addHelpText('after', '\nExamples:\n  drover describe sequence december -o yaml')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  drover describe sequence december\n  drover describe sequence december -o yaml',
+    )
     .action((name: string, { output }: { readonly output: OutputFormat }) =>
       describe(context, connection(), name, output),
     );
@@ -210,44 +213,61 @@ export const addSequenceCommands = (
   addReading(program, context, connection);
   under(program, 'update')
     .command('sequence <groups...>')
-    .description('update several groups in this order; pods move to no node that goes next')
-    .option('--name <name>', 'of the sequence; default: one that is made up')
-    .option('--kubernetes-version <version>', "of every group; default: each group's own")
-    .option('--release-version <release>', 'of the images; default: the newest of that version')
-    .option('--force', 'pods that budgets hold after 15 minutes are deleted', false)
-    .option('-w, --wait [bool]', 'watch it until its end; the default', true)
-    .option('--no-wait', 'return once it is recorded')
-    .option('--timeout <duration>', 'how long to watch; 0s is for ever', '0s')
+    .description(
+      'update several node groups in this order, keeping pods off nodes that are replaced next',
+    )
+    .option('--name <name>', 'name of the sequence (default: generated)')
+    .option(
+      '--kubernetes-version <version>',
+      "Kubernetes version of every group (default: each group's own)",
+    )
+    .option(
+      '--release-version <release>',
+      'release of the image (default: the newest of that version)',
+    )
+    .option('--force', 'like EKS, delete pods that budgets still protect after 15 minutes', false)
+    .option('-w, --wait [bool]', 'watch until the end', true)
+    .option('--no-wait', 'return once recorded')
+    .option('--timeout <duration>', 'how long to watch; 0s means no limit', '0s')
     .addHelpText(
       'after',
       `
-Other orders (groups beside each other), a target for each group and policies: a
-NodeGroupUpdateSequence in YAML.
+For parallel groups, a target per group or policies, apply a NodeGroupUpdateSequence in YAML.
 
 Examples:
   drover update sequence canary web batch --kubernetes-version 1.33
+  drover update sequence canary web --name december --no-wait
 
-Exit codes: 0 Successful (or recorded), 1 Failed, 2 usage, 3 refused or Cancelled,
-4 not over in time, 130 ^C (it goes on).`,
+Exit codes: 0 Successful (or recorded), 1 Failed, 2 usage, 3 refused or Cancelled, 4 timed out,
+130 interrupted (the sequence continues).`,
     )
     .action((groups: readonly string[], flags: UpdateFlags) =>
       update(context, connection(), groups, flags),
     );
   under(program, 'pause')
     .command('sequence <name>')
-    .description('drains under way end; no further node or group is begun')
-    .addHelpText('after', '\nExamples:\n  drover pause sequence december')
+    .description('finish running drains; start no further node or group')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  drover pause sequence december\n  drover resume sequence december',
+    )
     .action((name: string) => pause(context, connection(), name));
   under(program, 'resume')
     .command('sequence <name>')
-    .description('let one that is paused, or that a failed update ended, go on')
-    .addHelpText('after', '\nExamples:\n  drover resume sequence december')
+    .description('resume a sequence that is paused or stopped at a failed update')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  drover resume sequence december\n  drover get sequences december --watch',
+    )
     .action((name: string) => resume(context, connection(), name));
   under(program, 'abort')
     .command('sequence <name>')
-    .description('begin no further group, and stop the updates that run')
-    .option('--rollback', 'updates that run go back; groups that are done stay so', false)
-    .addHelpText('after', '\nExamples:\n  drover abort sequence december')
+    .description('start no further group, and stop running updates')
+    .option('--rollback', 'roll back running updates; completed groups stay', false)
+    .addHelpText(
+      'after',
+      '\nExamples:\n  drover abort sequence december\n  drover abort sequence december --rollback',
+    )
     .action((name: string, { rollback }: { readonly rollback: boolean }) =>
       abort(context, connection(), name, rollback),
     );

@@ -140,17 +140,19 @@ export const addUndrainCommand = (
 ): void => {
   program
     .command('undrain [node...]')
-    .description(
-      'withdraw drains by hand and rebalance recommendations, and return nodes to service',
+    .description('cancel manual drains and rebalance recommendations, and uncordon the nodes')
+    .option('-l, --selector <labels>', 'select nodes by label, as in kubectl')
+    .option(
+      '--timeout <duration>',
+      'how long to wait until the nodes are back in service; 0s means no limit',
+      '60s',
     )
-    .option('-l, --selector <labels>', 'the nodes with these labels, as in kubectl')
-    .option('--timeout <duration>', 'how long to wait for the marks to go; 0s is for ever', '60s')
-    .option('--no-wait', 'return once the withdrawal is recorded')
+    .option('--no-wait', 'return once the cancellation is recorded')
     .addHelpText(
       'after',
       `
-A cordon or label that stood there before the drain stays. Pods that have left do not come back
-by themselves. Nodes that a lifecycle hook or EC2 takes are refused: their end is not ours.
+A cordon or label that existed before the drain stays. Evicted pods do not return to the node.
+Nodes whose instance Auto Scaling or EC2 terminates are refused.
 
 Examples:
   drover undrain NODE

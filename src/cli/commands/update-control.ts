@@ -174,37 +174,35 @@ const abort = async (
   context.out(text);
 };
 
-/** pause, approve and complete sound alike. */
+/** Help text that tells pause, approve and complete apart. */
 export const whichOne = `
-pause    holds an update that runs: no further node is begun until \`drover resume\`.
-approve  lets an update go on that waits for an approval (spec.updateConfig.approval, gate Approval
-         of waves).
-complete ends the soak of BLUE_GREEN before its time: the old nodes go.
-None of them does another's: a paused update is not approved on, a soak is not ended by an approval.`;
+pause    stops starting further nodes until \`drover resume\`.
+approve  continues an update that waits for an approval, or its next wave.
+complete ends the soak of BLUE_GREEN early and terminates the old nodes.
+Each does only its own job: an approval neither resumes a paused update nor ends a soak.`;
+
+const withExamples = (verb: string): string =>
+  `${whichOne}\n\nExamples:\n  drover ${verb} update --nodegroup demo-ng\n  drover ${verb} update ID`;
 
 type Reach = () => Connection;
 
 const group = '--nodegroup <name>';
-const groupHelp = 'the update of this group that is open and goes first, else its newest';
+const groupHelp = 'the active update of this node group, else its newest one';
 
 const addSetPaused = (program: Command, context: CliContext, connection: Reach): void => {
   for (const paused of [true, false]) {
     const verb = paused ? 'pause' : 'resume';
     program
       .command(verb)
+      .description(paused ? 'pause a running update' : 'resume a paused update')
+      .command('update [id]', { isDefault: true })
       .description(
         paused
-          ? 'hold an update that runs: nothing further is begun until resume'
-          : 'let a paused update go on',
-      )
-      .command('update [id]')
-      .description(
-        paused
-          ? 'drains under way end; no further node is begun until `drover resume`'
-          : 'the next nodes are begun',
+          ? 'finish running drains; start no further node until `drover resume`'
+          : 'continue with the next nodes',
       )
       .option(group, groupHelp)
-      .addHelpText('after', `${whichOne}\n\nExamples:\n  drover ${verb} update --nodegroup demo-ng`)
+      .addHelpText('after', withExamples(verb))
       .action((id: string | undefined, flags: { readonly nodegroup?: string }) =>
         setPaused(context, connection(), id, { nodeGroup: flags.nodegroup, paused }),
       );
@@ -214,11 +212,11 @@ const addSetPaused = (program: Command, context: CliContext, connection: Reach):
 const addComplete = (program: Command, context: CliContext, connection: Reach): void => {
   program
     .command('complete')
-    .description('end the soak of a BLUE_GREEN update before its time: its old nodes go')
-    .command('update [id]')
-    .description('of BLUE_GREEN: the old nodes go now, and with them the way back to them')
+    .description('end the soak of a BLUE_GREEN update early')
+    .command('update [id]', { isDefault: true })
+    .description('terminate the old nodes of a BLUE_GREEN update now; this ends the fast rollback')
     .option(group, groupHelp)
-    .addHelpText('after', `${whichOne}\n\nExamples:\n  drover complete update --nodegroup demo-ng`)
+    .addHelpText('after', withExamples('complete'))
     .action((id: string | undefined, flags: { readonly nodegroup?: string }) =>
       complete(context, connection(), id, flags.nodegroup),
     );
@@ -227,16 +225,16 @@ const addComplete = (program: Command, context: CliContext, connection: Reach): 
 const addAbort = (program: Command, context: CliContext, connection: Reach): void => {
   program
     .command('abort')
-    .description('end an update before its end')
-    .command('update [id]')
-    .description('stop it where it is, or undo what it has done')
+    .description('stop an update early')
+    .command('update [id]', { isDefault: true })
+    .description('stop an update where it is, or roll it back')
     .option(group, groupHelp)
-    .option('--rollback', 'replace the nodes that were updated by ones of before', false)
+    .option('--rollback', 'replace updated nodes by nodes of the previous version', false)
     .addHelpText(
       'after',
       `
-Stopped: drains under way end, waiting nodes are given back, the group's sizes are set back; it keeps nodes of
-both revisions and works. The update is Cancelled.
+Running drains finish, waiting nodes are uncordoned, and the group gets its sizes back. It keeps
+nodes of both versions, and the update is Cancelled.
 
 Examples:
   drover abort update --nodegroup demo-ng

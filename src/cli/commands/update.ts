@@ -132,6 +132,25 @@ const update = async (
   await follow(context, connection, progress, { id: metadata.name, wait, giveUpAfterMs });
 };
 
+const updateHelp = `
+The default strategy is spec.updateConfig.updateStrategy. The flags from --on-timeout to
+--batch-soak apply to SURGE and BLUE_GREEN, and override spec.updateConfig for this update.
+BLUE_GREEN keeps the old nodes for a while: \`drover abort update X\` returns to them. ^C ends the
+watching, not the update. Blockers that the plan finds are printed as warnings before the update
+is recorded. --dry-run prints the next steps; \`drover plan update\` predicts the whole update.
+With --plan all settings come from the plan.
+
+Examples:
+  drover update nodegroup demo-ng --cluster ironman-2022
+  drover upgrade nodegroup --name demo-ng --cluster ironman-2022 --kubernetes-version 1.33
+  drover update ng demo-ng --release-version 1.32.9-20260919 --force
+  drover update --plan plan.json
+  drover update ng demo-ng --strategy BLUE_GREEN --soak 30m
+  drover update ng demo-ng --drain-timeout 10m --on-timeout Quarantine --max-quarantined 2
+
+Exit codes: 0 Successful (or recorded), 1 Failed, 2 usage, 3 refused or Cancelled, 4 timed out,
+130 interrupted (the update continues).`;
+
 /** Adds `update` to the program; `upgrade` is eksctl's word for it. */
 export const addUpdateCommand = (
   program: Command,
@@ -141,64 +160,52 @@ export const addUpdateCommand = (
   const family = program
     .command('update')
     .alias('upgrade')
-    .description('move a cluster or a node group to another version');
+    .description('update a cluster or a node group to another version');
   addUpgradeClusterCommand(family, context, connection);
   const nodegroup = family
     .command('nodegroup [name]', { isDefault: true })
     .alias('ng')
     .description(
-      'replace the nodes of a managed group by ones of another version, release or template',
+      'replace the nodes of a managed node group by nodes of another version, release or template',
     )
-    .option('--cluster <name>', 'the cluster')
-    .option('-n, --name <name>', 'the node group')
+    .option('--cluster <name>', 'name of the cluster')
+    .option('-n, --name <name>', 'name of the node group')
     .option(
       '--kubernetes-version <version>',
-      "the cluster's, such as 1.33; default: the group's own",
+      "Kubernetes version, e.g. 1.33 (default: the group's own)",
     )
-    .option('--release-version <release>', 'of the images; default: the newest of that version')
-    .addOption(new Option('--release <release>', 'the same').conflicts('releaseVersion'))
-    .option('--launch-template-version <version>', "of the group's own launch template")
+    .option(
+      '--release-version <release>',
+      'release of the image (default: the newest of that version)',
+    )
     .addOption(
-      new Option('--strategy <strategy>', "default: the group's own").choices(updateStrategies),
+      new Option('--release <release>', 'same as --release-version').conflicts('releaseVersion'),
     )
-    .option('--plan <file>', 'as `drover plan update --out` saved it; refused when it is stale')
+    .option('--launch-template-version <version>', "version of the group's own launch template")
+    .addOption(
+      new Option('--strategy <strategy>', "update strategy (default: the group's own)").choices(
+        updateStrategies,
+      ),
+    )
+    .option(
+      '--plan <file>',
+      'follow a plan saved by `drover plan update --out`; refused when stale',
+    )
     .option(
       '--replace-equal',
-      'replace nodes although the template version has the same content, as EKS does',
+      'like EKS, replace nodes even if the template version has equal content',
       false,
     )
-    .option('--force', 'pods that budgets hold after 15 minutes are deleted', false);
+    .option('--force', 'like EKS, delete pods that budgets still protect after 15 minutes', false);
   addPolicyFlags(nodegroup)
-    .addOption(new Option('--force-upgrade', "eksctl's word for --force").default(false))
+    .addOption(new Option('--force-upgrade', 'same as --force').default(false))
     .option('-r, --region <region>', 'AWS region')
-    .option('-w, --wait [bool]', 'watch it until its end; the default', true)
+    .option('-w, --wait [bool]', 'watch until the end', true)
     .option('--no-wait', 'return once the update is recorded')
-    .option('--timeout <duration>', 'how long to watch; 0s is for ever', '0s')
-    .option('--dry-run', 'print the steps that the controller would run, and change nothing', false)
+    .option('--timeout <duration>', 'how long to watch; 0s means no limit', '0s')
+    .option('--dry-run', "print the controller's steps and change nothing", false)
     .addOption(outputOption())
-    .addHelpText(
-      'after',
-      `
-Without --strategy the group's own is used (spec.updateConfig.updateStrategy). From --on-timeout to
---batch-soak the flags are of strategies SURGE and BLUE_GREEN, and say for this update what
-spec.updateConfig says for all. BLUE_GREEN keeps the old nodes for a while:
-\`drover abort update X\` then goes back to them. ^C ends the watching alone.
-What the plan of such an update finds to block it is reported before it is recorded, as a warning.
---dry-run prints the next steps; \`drover plan update\` predicts the whole course.
-With --plan all of this is what was planned, the group included: \`drover plan update\` takes the
-same flags.
-
-Examples:
-  drover update nodegroup demo-ng --cluster ironman-2022
-  drover upgrade ng --name demo-ng --cluster ironman-2022 --kubernetes-version 1.33 --wait=false
-  drover update ng demo-ng --release-version 1.32.9-20260919 --force
-  drover update --plan plan.json
-  drover update ng demo-ng --strategy BLUE_GREEN --soak 30m
-  drover update ng demo-ng --drain-timeout 10m --on-timeout Quarantine --max-quarantined 2
-
-Exit codes: 0 Successful (or recorded), 1 Failed, 2 usage, 3 refused or Cancelled,
-4 not over in time, 130 ^C (it goes on).`,
-    )
+    .addHelpText('after', updateHelp)
     .action((name: string | undefined, flags: UpdateFlags) =>
       update(context, connection(), name, flags),
     );

@@ -160,25 +160,30 @@ export const addUpgradeClusterCommand = (
 ): void => {
   update
     .command('cluster [name]')
-    .description('move the control plane of a cluster to its next minor version')
-    .option('-n, --name <name>', 'the cluster; default: the only one')
+    .description('update the control plane of a cluster to its next minor version')
+    .option('-n, --name <name>', 'name of the cluster (default: the only one)')
     .option('-r, --region <region>', 'AWS region')
-    .option('--version <version>', 'such as 1.33; default: the next minor version')
-    .option('--approve', 'apply the change; without it the command only plans', false)
+    .option(
+      '--version <version>',
+      'Kubernetes version, e.g. 1.33 (default: the next minor version)',
+    )
+    .option('--approve', 'apply the change; without it the command prints the plan', false)
     .option('--force', "override EKS' readiness checks", false)
-    .option('--no-wait', 'return once EKS has begun')
-    .option('--timeout <duration>', 'how long to wait; 0s is for ever', '65m')
+    .option('--no-wait', 'return once EKS has started')
+    .option('--timeout <duration>', 'how long to wait; 0s means no limit', '65m')
     .addHelpText(
       'after',
       `
 A cluster moves one minor version at a time, and its managed node groups may be at most three
-behind. The nodes keep their version: \`drover upgrade nodegroup\` moves them. ^C ends the waiting alone.
+behind. The nodes keep their version; \`drover upgrade nodegroup\` updates them. ^C ends the
+waiting, not the upgrade.
 
 Examples:
   drover upgrade cluster --name ironman-2022
   drover upgrade cluster --name ironman-2022 --version 1.33 --approve
 
-Exit codes: 0 done or planned, 1 Failed, 2 usage, 3 refused, 4 not over in time, 130 ^C (it goes on).`,
+Exit codes: 0 done or planned, 1 Failed, 2 usage, 3 refused, 4 timed out, 130 interrupted (the
+upgrade continues).`,
     )
     .action((name: string | undefined, flags: UpgradeFlags) =>
       upgrade(context, connection(), name, flags),

@@ -69,25 +69,26 @@ const runLint = async (
 const addLint = (userdata: Command, context: CliContext, version: string): void => {
   userdata
     .command('lint <file...>')
-    .description('find what keeps a node from joining, or makes another one than was meant')
+    .description('find mistakes in user data before a node boots with it')
     .addOption(familyOption())
     .addOption(kubernetesOption())
     .addOption(typeOption())
     .addOption(
-      new Option('--managed', 'for a managed group: EKS adds its own bootstrap').conflicts(
-        'ownImage',
-      ),
+      new Option(
+        '--managed',
+        'check for a managed node group, where EKS adds its own bootstrap',
+      ).conflicts('ownImage'),
     )
-    .option('--own-image', 'for an image of your own: nobody adds a bootstrap')
-    .option('--prefix-delegation', 'the VPC CNI gives prefixes, not addresses')
+    .option('--own-image', 'check for a custom image, where EKS adds no bootstrap')
+    .option('--prefix-delegation', 'the VPC CNI assigns prefixes')
     .option(
       '--windows-role <arn>',
-      'a role whose nodes run Windows, for aws-auth; several may be given',
+      'role of Windows nodes, for aws-auth (repeatable)',
       (one: string, before: readonly string[]) => [...before, one],
       [],
     )
     .addOption(
-      new Option('-o, --output <format>', 'how to print')
+      new Option('-o, --output <format>', 'output format')
         .choices(['table', 'json', 'sarif'])
         .default('table'),
     )
@@ -109,30 +110,33 @@ const addLint = (userdata: Command, context: CliContext, version: string): void 
 const addRender = (userdata: Command, context: CliContext): void => {
   userdata
     .command('render')
-    .description('print the user data of a node group, or every file that its nodes will have')
+    .description('print the user data of a node group, or the files of its nodes')
     .requiredOption(
       '-f, --config-file <file>',
-      'an eksctl ClusterConfig or a NodeGroup; `-` is standard input',
+      'an eksctl ClusterConfig or a NodeGroup; - reads standard input',
     )
-    .option('--group <name>', 'the group meant, where the file has several')
+    .option('--group <name>', 'name of the node group, if the file has several')
     .addOption(familyOption())
-    .option('--kubernetes <version>', 'Kubernetes version of the nodes; default: the file’s')
+    .option('--kubernetes <version>', 'Kubernetes version of the nodes (default: that of the file)')
     .addOption(typeOption())
-    .option('--endpoint <url>', 'the cluster’s API server')
-    .option('--certificate-authority <base64>', 'the cluster’s, as describe-cluster gives it')
-    .option('--service-cidr <cidr>', 'the cluster’s')
-    .option('--token <token>', 'cloud-init: the bootstrap token that kubeadm joins with')
-    .option('--user-data <file>', 'user data of your own, merged by the family’s rules')
-    .option('--upstream-reserved', 'leave kubeReserved to the image, which counts other pods')
-    .option('--files', 'print the files of the node instead')
+    .option('--endpoint <url>', 'API server of the cluster')
+    .option(
+      '--certificate-authority <base64>',
+      'certificate authority of the cluster, as describe-cluster returns it',
+    )
+    .option('--service-cidr <cidr>', 'service CIDR of the cluster')
+    .option('--token <token>', 'cloud-init: bootstrap token for kubeadm join')
+    .option('--user-data <file>', 'custom user data, merged by the family’s rules')
+    .option('--upstream-reserved', 'leave kubeReserved to the image')
+    .option('--files', 'print the files of the node')
     .addOption(
-      new Option('--objects', 'print what the cluster must have for such nodes instead').conflicts([
+      new Option('--objects', 'print the objects that the cluster needs for such nodes').conflicts([
         'files',
         'encode',
       ]),
     )
-    .option('--out <dir>', 'with --files: write them below this directory, as they are')
-    .option('--encode', 'print base64, compressed where it must be: the form that EC2 takes')
+    .option('--out <dir>', 'with --files: write them below this directory')
+    .option('--encode', 'print base64 as EC2 takes it, compressed if too large')
     .addOption(outputOption())
     .addHelpText(
       'after',
@@ -160,7 +164,7 @@ const addExplain = (userdata: Command, context: CliContext): void => {
   addNodeFlags(
     userdata
       .command('explain <file> <field>')
-      .description('tell which value of a field is in force, who set it and who lost'),
+      .description('show which value of a field is in force, what set it and what it overrides'),
   )
     .addHelpText(
       'after',
@@ -181,9 +185,12 @@ const addDiff = (userdata: Command, context: CliContext): void => {
   addNodeFlags(
     userdata
       .command('diff <before> <after>')
-      .description('tell what changes on the node, and whether nodes must be replaced'),
+      .description('show what changes on the node, and whether nodes must be replaced'),
   )
-    .addHelpText('after', '\nExamples:\n  drover userdata diff old.txt new.txt -t m5.large')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  drover userdata diff old.txt new.txt\n  drover userdata diff old.txt new.txt -t m5.large',
+    )
     .action((before: string, after: string, flags: NodeFlags) =>
       runDiff(context, { before, after }, flags),
     );
@@ -196,7 +203,7 @@ export const addUserDataCommands = (
 ): void => {
   const userdata = program
     .command('userdata')
-    .description('what a node makes of its user data, offline');
+    .description('check, render, explain and compare user data, offline');
   addRender(userdata, context);
   addLint(userdata, context, version);
   addExplain(userdata, context);

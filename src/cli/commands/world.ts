@@ -34,22 +34,23 @@ const speedOf = (text: string): number | 'max' => {
 const addUp = (program: Command, context: CliContext, connection: () => Connection): void => {
   program
     .command('up')
-    .description(
-      'start an embedded world: a Kubernetes API, AWS APIs, machines, and the controllers',
+    .description('start an embedded world: a Kubernetes API, AWS APIs, machines and controllers')
+    .option('--demo', 'create the demo cluster ironman-2022', false)
+    .option('--no-controller', "run without Drover's controllers")
+    .option('--allow-loopback-webhooks', 'allow webhook hooks on loopback addresses', false)
+    .option(
+      '--port <port>',
+      'port of the AWS endpoint; the Kubernetes API uses the next one; 0 picks free ports',
     )
-    .option('--demo', 'fill it with the cluster of the articles (ironman-2022)', false)
-    .option('--no-controller', "leave Drover's own controllers out")
-    .option('--allow-loopback-webhooks', 'hooks of updates may be webhooks on this machine', false)
-    .option('--port <port>', 'AWS endpoint; the Kubernetes API is one above; 0 picks free ones')
-    .option('--speed <factor>', 'world seconds per second, or max', '1')
-    .option('--seed <number>', "seed of the world's chance, for a new world")
+    .option('--speed <factor>', 'world seconds per real second, or max', '1')
+    .option('--seed <number>', 'random seed of a new world')
     .addHelpText(
       'after',
       `
 Examples:
-  drover up --demo                     the demo, on ports 8700 and 8701
-  drover up --demo --port 0 --speed 60 free ports, a minute a second
-  eval "$(drover env)"                 in another shell: kubectl and aws now talk to it`,
+  drover up --demo                        # ports 8700 and 8701
+  drover up --demo --port 0 --speed 60    # free ports, one minute per second
+  eval "$(drover env)"                    # in another shell: points kubectl and aws to the world`,
     )
     .action(async (options: Record<string, string | boolean | undefined>) => {
       const { port, seed } = options;
@@ -105,12 +106,14 @@ export const statusLines = (status: JsonObject): readonly string[] =>
   });
 
 const addWorld = (program: Command, context: CliContext, connection: () => Connection): void => {
-  const world = program.command('world').description('time and faults of an embedded world');
+  const world = program
+    .command('world')
+    .description('control time and faults of an embedded world');
   world
     .command('advance <duration>')
     // `-5m` looks like an option; it is a duration that is told why it cannot be.
     .allowUnknownOption()
-    .description('run ahead at full speed, e.g. 30m, and return when there')
+    .description("advance the world's time, e.g. by 30m")
     .addHelpText('after', '\nExamples:\n  drover world advance 90s\n  drover world advance 2h')
     .action(async (text: string) => {
       const seconds = parseDuration(text);
@@ -124,7 +127,7 @@ const addWorld = (program: Command, context: CliContext, connection: () => Conne
     });
   world
     .command('status')
-    .description('time, speed, faults and sizes of the world')
+    .description('show time, speed, faults and sizes of the world')
     .addOption(outputOption())
     .addHelpText('after', '\nExamples:\n  drover world status\n  drover world status -o json')
     .action(async ({ output }: { readonly output: OutputFormat }) => {
@@ -134,8 +137,8 @@ const addWorld = (program: Command, context: CliContext, connection: () => Conne
     });
   world
     .command('inject [kind]')
-    .description('switch a fault on')
-    .option('--list', 'show every kind of fault', false)
+    .description('switch on a fault')
+    .option('--list', 'list every kind of fault', false)
     .option('--node <name>', 'only this node')
     .option('--zone <name>', 'only this zone')
     .option('--subnet <id>', 'only this subnet')
@@ -159,7 +162,7 @@ Examples:
     });
   world
     .command('clear [kind]')
-    .description('switch faults off: all, or those of one kind')
+    .description('switch off all faults, or those of one kind')
     .addHelpText('after', '\nExamples:\n  drover world clear\n  drover world clear kubelet-stop')
     .action(async (kind: string | undefined) => {
       const answer = await (await context.world(connection())).clear(kind);
@@ -188,7 +191,7 @@ export const addWorldCommands = (
     });
   program
     .command('down')
-    .description('stop the embedded world; its state stays')
+    .description('stop the embedded world and keep its state')
     .addHelpText('after', '\nExamples:\n  drover down\n  drover --data-dir /tmp/w down')
     .action(async () => {
       await (await context.world(connection())).down();

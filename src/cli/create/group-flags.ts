@@ -35,25 +35,28 @@ export const addGroupFlags = (command: Command): Command =>
   command
     .option(
       '--managed [bool]',
-      'managed by EKS, or by Drover behind its EKS face; false: a plain Auto Scaling group',
+      'managed node group; false: a self-managed Auto Scaling group',
       true,
     )
-    .option('-N, --nodes <number>', 'nodes to begin with (default: 2)')
-    .option('-m, --nodes-min <number>', 'minimum size (default: as --nodes)')
-    .option('-M, --nodes-max <number>', 'maximum size (default: as --nodes)')
+    .option('-N, --nodes <number>', 'desired number of nodes (default: 2)')
+    .option('-m, --nodes-min <number>', 'minimum size (default: --nodes)')
+    .option('-M, --nodes-max <number>', 'maximum size (default: --nodes)')
     .option('-t, --node-type <type>', 'instance type (default: m5.large)')
-    .option('--instance-types <types>', 'several instance types, separated by commas')
-    .option('--node-volume-size <GiB>', 'root volume (default: 80)')
-    .option('--node-volume-type <type>', 'kind of the root volume (default: gp3)')
-    .option('--node-ami <id>', 'an image of your own')
-    .option('--node-ami-family <family>', "image family, in eksctl's words, e.g. Bottlerocket")
+    .option('--instance-types <types>', 'instance types, separated by commas')
+    .option('--node-volume-size <GiB>', 'size of the root volume (default: 80)')
+    .option('--node-volume-type <type>', 'type of the root volume (default: gp3)')
+    .option('--node-ami <id>', 'ID of a custom image')
+    .option('--node-ami-family <family>', 'image family as in eksctl, e.g. Bottlerocket')
     .option('--node-labels <labels>', 'labels of the nodes, key=value,...')
     .option('--node-zones <zones>', 'availability zones, separated by commas')
-    .option('-P, --node-private-networking', 'no public addresses', false)
-    .option('--max-pods-per-node <number>', 'of a self-managed group, or with --node-ami')
-    .option('--ssh-access', 'let SSH in', false)
-    .option('--ssh-public-key <name>', 'EC2 key pair')
-    .option('--spot', 'spot instances (managed groups)', false)
+    .option('-P, --node-private-networking', 'give nodes no public addresses', false)
+    .option(
+      '--max-pods-per-node <number>',
+      'maximum pods per node; for self-managed groups or with --node-ami',
+    )
+    .option('--ssh-access', 'allow SSH access', false)
+    .option('--ssh-public-key <name>', 'name of the EC2 key pair')
+    .option('--spot', 'use spot instances (managed node groups)', false)
     .option('--subnet-ids <ids>', 'subnets, separated by commas')
     .option('--tags <tags>', 'tags, key=value,...');
 

@@ -11,6 +11,7 @@ import { type CliContext, CommandError, type Connection, type OutputFormat } fro
 import { documentVersion } from '../drain/render.ts';
 import { formatDuration } from '../duration.ts';
 import { printDocument } from '../output.ts';
+import { targetOf } from '../target.ts';
 import { listUpdates, openUpdateOf } from '../update/read.ts';
 import { typeLines } from '../update/types.ts';
 import {
@@ -196,7 +197,7 @@ export const groupMeant = async (
   given: string,
 ): Promise<Omit<GroupAsked, 'output'> | undefined> => {
   const kube = await context.kube(connection);
-  const wanted = given.replace(/^(nodegroups?|ng)\//, '');
+  const wanted = targetOf(given).name;
   try {
     const cloud = await context.cloud(connection);
     if (!instancePattern.test(wanted)) {
@@ -217,25 +218,25 @@ export const addExplainNodegroupCommand = (
   explain
     .command('nodegroup <name>')
     .aliases(['ng'])
-    .description('why instances of a node group do not become nodes, the surest cause first')
+    .description('rank the causes why instances of a node group do not join as nodes')
     .addOption(
-      new Option('-o, --output <format>', 'how to print')
+      new Option('-o, --output <format>', 'output format')
         .choices(['table', 'json', 'yaml'])
         .default('table'),
     )
     .addHelpText(
       'after',
       `
-Looks at the instances' consoles, the launch template's user data, kube-system/aws-auth, the nodes and
-the scaling activities; for a Windows group, whose nodes join and whose pods get no address, at the
-ConfigMap amazon-vpc-cni and the events of its nodes, too. Each cause is "shown" (an instance said so),
-"likely" (it would keep any node out) or "possible".
+Reads the console output of the instances, the user data of the launch template,
+kube-system/aws-auth, the nodes and the scaling activities. For a Windows group it also reads the
+ConfigMap amazon-vpc-cni and the events of the nodes. A cause is "shown" (an instance reported it),
+"likely" (it would keep out every node) or "possible".
 
 Examples:
   drover explain nodegroup demo-ng
   drover explain ng demo-ng -o json | jq '.causes[0].remedy'
 
-Exit codes: 0 explained, 1 no such group, 2 usage.`,
+Exit codes: 0 explained, 1 not found, 2 usage.`,
     )
     .action(async (name: string, _flags, command: Command) => {
       // `-o` is the parent's option, too, which may have taken it.

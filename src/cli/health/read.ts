@@ -9,13 +9,7 @@ import type { NodeGroup } from '../../api/nodegroup.ts';
 import { healthOf, type NodeHealth } from '../../core/health/index.ts';
 import { isOpenRepair } from '../../core/repair/index.ts';
 import { type KubeApi, KubeError, listNodeGroups } from '../../ports/index.ts';
-import { disruptionNameOf } from '../nodes.ts';
-
-const groupLabels = ['eks.amazonaws.com/nodegroup', 'alpha.eksctl.io/nodegroup-name'] as const;
-
-/** Its NodeGroup by name, or the self-managed group of eksctl. */
-export const groupNameOf = ({ metadata }: Node): string | undefined =>
-  groupLabels.map((label) => metadata.labels?.[label]).find((name) => name !== undefined);
+import { disruptionNameOf, groupNameOf } from '../nodes.ts';
 
 const orNone = async <T>(list: Promise<readonly T[]>): Promise<readonly T[]> => {
   try {

@@ -24,7 +24,10 @@ export const runStory = async (
   { files, flags }: { readonly files: readonly string[]; readonly flags: StoryFlags },
 ): Promise<void> => {
   if ((flags.node === undefined) === (flags.nodegroup === undefined)) {
-    throw new CommandError(exitCodes.usage, 'name a node with --node or a group with --nodegroup');
+    throw new CommandError(
+      exitCodes.usage,
+      'name a node or a node group: drover logs story node NAME',
+    );
   }
   const reader = new StoryReader();
   const counts = noLines();

@@ -11,7 +11,8 @@ import {
 } from '../../core/repair/index.ts';
 import { type CloudApi, type KubeApi, readNodeGroup } from '../../ports/index.ts';
 import { CommandError, exitCodes } from '../context.ts';
-import { groupNameOf, listDisruptions, listRepairs } from '../health/read.ts';
+import { listDisruptions, listRepairs } from '../health/read.ts';
+import { groupNameOf } from '../nodes.ts';
 
 export interface RepairSources {
   readonly kube: KubeApi;

@@ -9,6 +9,7 @@ import { inTurn, openInTurn, outdatedTaint } from '../../core/update/index.ts';
 import { type KubeApi, KubeError, listNodeGroups, readNodeGroup } from '../../ports/index.ts';
 import { CommandError, exitCodes } from '../context.ts';
 import { closeNames } from '../nodes.ts';
+import { targetOf } from '../target.ts';
 import type { UpdateFacts } from './view.ts';
 
 const type = resourceTypes.nodegroupupdates;
@@ -95,7 +96,7 @@ export const needUpdate = async (
   wanted: { readonly id: string | undefined; readonly nodeGroup: string | undefined },
 ): Promise<NodeGroupUpdate> => {
   const { nodeGroup } = wanted;
-  const id = wanted.id?.replace(/^(?:updates?|nodegroupupdates?|ngu)\//, '');
+  const id = wanted.id === undefined ? undefined : targetOf(wanted.id).name;
   if (id === undefined && nodeGroup === undefined) {
     throw new CommandError(exitCodes.usage, 'name the update, or its group with --nodegroup');
   }

@@ -15,7 +15,7 @@ export const familyOption = (): Option =>
 export const kubernetesOption = (): Option =>
   new Option('--kubernetes <version>', 'Kubernetes version of the nodes').default('1.33');
 export const typeOption = (): Option =>
-  new Option('-t, --instance-type <type>', 'instance type, for numbers of pods and reservations');
+  new Option('-t, --instance-type <type>', 'instance type, for pod limits and reservations');
 
 export const familyNamed = (name: string | undefined): Family | undefined => {
   if (name === undefined) return undefined;
