@@ -1,5 +1,5 @@
 // For tests only: members of a group in health and illness, and observations of their repairs.
-import { epochMs, formatKubeTime, formatTime } from '../../src/api/brand.ts';
+import { epochMs, formatKubeTime } from '../../src/api/brand.ts';
 import type { Condition, Node } from '../../src/api/kube.ts';
 import type { NodeRepair, NodeRepairStatus } from '../../src/api/node-repair.ts';
 import type { NodeGroup, NodeGroupSpec } from '../../src/api/nodegroup.ts';
@@ -154,5 +154,3 @@ export const verdictOf = (observation: RepairObservation, n: number): string => 
   const kinds = (status.blockedBy ?? []).map(({ kind }) => kind).join(',');
   return kinds === '' ? status.phase : `${status.phase} ${kinds}`;
 };
-
-export { formatTime };

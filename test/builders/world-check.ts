@@ -323,9 +323,3 @@ export const judge = (judges: Oracle | readonly Oracle[], story: Story) => {
     saw: Object.values(checked).reduce((sum, count) => sum + count, 0),
   };
 };
-
-/** Names of the exemptions that a story needs. */
-export const exemptionsUsed = (judges: Oracle | readonly Oracle[], story: Story) => {
-  const { exempted } = runOracles([judges].flat(), story.trace());
-  return Object.keys(exempted).filter((key) => exempted[key] !== 0);
-};

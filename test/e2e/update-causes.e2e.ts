@@ -3,7 +3,7 @@
 // once the cause is gone.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { missing } from '../support/demo-world.ts';
+import { eventually, missing } from '../support/demo-world.ts';
 import { skipWhen, suiteWorld } from '../support/stories.ts';
 import { budget, UpdateStory, type UpdateTold, webApp } from '../support/update-stories.ts';
 
@@ -144,8 +144,16 @@ describe('a node group that is updated and deleted beside a budget', {
       held.stdout,
       /node ip-\S+: pod default\/web-\S+ of ReplicaSet\/web-\S+ waits for budget default\/web \(.*needs 1 healthy pods and has 1/,
     );
+    const asksOfGroups = () =>
+      suite.world.audit().filter(({ userAgent, objectRef }) => {
+        return userAgent?.startsWith('drover-cli') && objectRef?.resource === 'nodegroups';
+      }).length;
+    const asksBefore = asksOfGroups();
+    const deleting = suite.world.drover(...words);
+    // A group that is gone when it is asked for would be refused.
+    await eventually('it is deleted again', async () => asksOfGroups() > asksBefore || undefined);
     await story.kubectl.ok('delete pdb web');
-    const deleted = await suite.world.drover(...words);
+    const deleted = await deleting;
     assert.equal(deleted.code, 0, deleted.stderr);
   });
 });

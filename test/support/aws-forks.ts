@@ -7,6 +7,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, delimiter, join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { clientPath } from './aws-client.ts';
 
 const program = join(import.meta.dirname, 'aws-forks.py');
 /** Set to run every call as a process of its own. */
@@ -33,11 +34,11 @@ const isProgram = (path: string): boolean => {
 };
 
 /** The CLI's Python script that this PATH leads to, past a shim of pyenv; undefined for others. */
-const scriptOn = (path: string, env: NodeJS.ProcessEnv): Script | undefined => {
+const scriptOn = (path: string): Script | undefined => {
   const found = path.split(delimiter).map((folder) => join(folder, 'aws'));
   let script = found.find(isProgram);
   if (script !== undefined && basename(join(script, '..')) === 'shims') {
-    script = execFileSync('pyenv', ['which', 'aws'], { env }).toString().trim();
+    script = execFileSync('pyenv', ['which', 'aws']).toString().trim();
   }
   if (script === undefined || !existsSync(script)) return undefined;
   const [, python] = /^#! *(\S*python[\d.]*)\s*\n/.exec(readFileSync(script, 'latin1')) ?? [];
@@ -51,15 +52,15 @@ const letGo = (stream: object): void => {
 class AwsForks {
   readonly #child: ChildProcess;
   readonly #folder: string;
-  readonly #socketPath: string;
+  readonly socketPath: string;
   /** False where Python cannot import the CLI. */
   readonly isReady: Promise<boolean>;
 
-  constructor(script: Script, env: NodeJS.ProcessEnv) {
+  constructor(script: Script, path: string) {
     this.#folder = mkdtempSync(join(tmpdir(), 'drover-aws-'));
-    this.#socketPath = join(this.#folder, 's');
-    const child = spawn(script.python, [program, this.#socketPath, script.path], {
-      env,
+    this.socketPath = join(this.#folder, 's');
+    const child = spawn(script.python, [program, this.socketPath, script.path], {
+      env: { PATH: path, HOME: this.#folder },
       stdio: ['pipe', 'pipe', 'ignore'],
     });
     this.#child = child;
@@ -67,22 +68,12 @@ class AwsForks {
       child.stdout.once('data', () => resolve(true));
       child.once('error', () => resolve(false));
       child.once('exit', () => resolve(false));
+    }).finally(() => {
+      // It keeps no story alive: it ends when this process does, and its stdin with it.
+      child.unref();
+      for (const stream of [child.stdin, child.stdout]) letGo(stream);
     });
-    // It keeps no story alive: it ends when this process does, and its stdin with it.
-    child.unref();
-    for (const stream of [child.stdin, child.stdout]) letGo(stream);
     process.once('exit', () => this.end());
-  }
-
-  /** Rejects where the fork ends without an answer, as when its time is over. */
-  async run(args: readonly string[], options: AwsCall): Promise<AwsRan> {
-    const socket = connect(this.#socketPath);
-    const { env, input = '', timeoutMs } = options;
-    const timeoutSeconds = Math.ceil(timeoutMs / 1000);
-    socket.write(`${JSON.stringify({ args, env, input, timeoutSeconds })}\n`);
-    const answer = await text(socket);
-    if (answer === '') throw new Error(`aws ${args.join(' ')} ended without an answer`);
-    return JSON.parse(answer) as AwsRan;
   }
 
   end(): void {
@@ -97,28 +88,59 @@ export interface AwsCall {
   readonly timeoutMs: number;
 }
 
-/** By home directory: the CLI works out some paths below it while it is imported. */
-const byHome = new Map<string, AwsForks>();
+/** Rejects where the fork ends without an answer, as when its time is over. */
+const runOn = async (
+  socketPath: string,
+  args: readonly string[],
+  { env, input = '', timeoutMs }: AwsCall,
+): Promise<AwsRan> => {
+  const socket = connect(socketPath);
+  const timeoutSeconds = Math.ceil(timeoutMs / 1000);
+  socket.write(`${JSON.stringify({ args, env, input, timeoutSeconds })}\n`);
+  const answer = await text(socket);
+  if (answer === '') throw new Error(`aws ${args.join(' ')} ended without an answer`);
+  return JSON.parse(answer) as AwsRan;
+};
 
-/** Runs one call; undefined where the CLI is no Python script, or is not to be kept. */
+/** Its socket, where the process that runs the stories keeps the CLI for all of them. */
+const socketVariable = 'DROVER_AWS_SOCKET';
+
+/** Reads or writes below the home directory, whose place the CLI notes while it is imported. */
+const isHomebound = ([first = '', second = '']: readonly string[]): boolean =>
+  ['configure', 'history', 'codeartifact', 'login'].includes(first) ||
+  second === 'update-kubeconfig';
+
+let begun: Promise<AwsForks | undefined> | undefined;
+
+/** Undefined where the CLI is no Python script, or Python cannot import it. */
+const begin = async (path: string): Promise<AwsForks | undefined> => {
+  const script = isOff ? undefined : scriptOn(path);
+  if (script === undefined) return undefined;
+  const forks = new AwsForks(script, path);
+  return (await forks.isReady) ? forks : undefined;
+};
+
+/** Runs one call; undefined where it is to be a process of its own. */
 export const runInFork = async (
   args: readonly string[],
   call: AwsCall,
 ): Promise<AwsRan | undefined> => {
-  const { HOME: home, PATH: path } = call.env;
-  if (isOff || home === undefined || path === undefined) return undefined;
-  let forks = byHome.get(home);
-  if (forks === undefined) {
-    const script = scriptOn(path, call.env);
-    if (script === undefined) return undefined;
-    forks = new AwsForks(script, call.env);
-    byHome.set(home, forks);
-  }
-  return (await forks.isReady) ? forks.run(args, call) : undefined;
+  const { PATH: path } = call.env;
+  // Another PATH may mean another CLI.
+  if (isOff || path !== clientPath || isHomebound(args)) return undefined;
+  const shared = process.env[socketVariable];
+  if (shared !== undefined) return runOn(shared, args, call);
+  begun ??= begin(path);
+  const forks = await begun;
+  return forks === undefined ? undefined : runOn(forks.socketPath, args, call);
 };
 
-/** Ends what was kept for this home directory. */
-export const endForks = (home: string): void => {
-  byHome.get(home)?.end();
-  byHome.delete(home);
+/** Keeps the CLI for processes that get `env`, until `end`. */
+export const shareForks = async (): Promise<{
+  readonly env: NodeJS.ProcessEnv;
+  readonly end: () => void;
+}> => {
+  const forks = await begin(clientPath);
+  if (forks === undefined) return { env: {}, end: () => {} };
+  return { env: { [socketVariable]: forks.socketPath }, end: () => forks.end() };
 };

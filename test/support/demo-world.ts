@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { defined } from '../../src/api/defined.ts';
 import type { TraceEntry } from '../../src/api/trace.ts';
 import { awsVersion, clientPath } from './aws-client.ts';
-import { endForks, runInFork } from './aws-forks.ts';
+import { runInFork } from './aws-forks.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const drover = join(root, 'bin', 'drover.mjs');
@@ -291,7 +291,6 @@ export class ServedWorld {
 
   async stop(options: { readonly keep?: boolean } = {}): Promise<void> {
     await this.halt();
-    endForks(this.#home);
     rmSync(this.#home, { recursive: true, force: true });
     if (options.keep !== true) rmSync(this.dataDir, { recursive: true, force: true });
   }

@@ -251,15 +251,6 @@ export const whyNoRealCluster = (options: RealClusterOptions = {}): string | und
   return missing === undefined ? undefined : `no ${missing} in ${assets}; set KUBEBUILDER_ASSETS`;
 };
 
-/**
- * On a cluster that is given these are not told: they read its audit log and own all that is in it.
- */
-export const tellNotOnGiven = (stories: string): void => {
-  if ((process.env.DROVER_E2E_KUBECONFIG ?? '') === '') return;
-  const why = 'told on a control plane of ours: they read its audit log';
-  process.stdout.write(`not run on the cluster of DROVER_E2E_KUBECONFIG: ${stories}, ${why}\n`);
-};
-
 /** Starts a control plane (4 to 5 s). `available: false` when the binaries are not there. */
 export const startRealCluster = async (options: RealClusterOptions = {}): Promise<RealCluster> => {
   const reason = whyNoRealCluster(options);
