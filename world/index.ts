@@ -7,6 +7,8 @@ export {
   type SigningOrder,
   signingOrderOf,
 } from './kube/controllers/certificates.ts';
+export { createSimulatedHost, type PoweredNode, poweredNode } from './kube/kubelet/index.ts';
+export { monitoringAgent } from './kube/seed/index.ts';
 export { seedCluster } from './seed.ts';
 export {
   createWorld,

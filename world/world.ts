@@ -16,7 +16,13 @@ import {
   type NodeRelease,
   nodeReleases,
 } from './kube/kubelet/index.ts';
-import { seedKube, seedRoles } from './kube/seed/index.ts';
+import {
+  installMonitoringAgent,
+  monitoringAgent,
+  removeMonitoringAgent,
+  seedKube,
+  seedRoles,
+} from './kube/seed/index.ts';
 import {
   type AccessPolicies,
   createKubeApiServer,
@@ -101,6 +107,23 @@ const virtualAccess: ClusterAccess = {
   certificateAuthorityData: exampleAuthority,
 };
 
+/** Of all add-ons this one alone has objects that come and go with it. */
+const changeMonitoringAgent = (
+  kube: KubeApiServer,
+  region: string,
+  addon: {
+    readonly name: string;
+    readonly version: string;
+    readonly isPreserved?: boolean;
+    readonly now: 'active' | 'deleted';
+  },
+): void => {
+  const { name, version, isPreserved, now } = addon;
+  if (name !== monitoringAgent.name) return;
+  if (now === 'active') installMonitoringAgent(kube, { region, version });
+  else if (isPreserved !== true) removeMonitoringAgent(kube);
+};
+
 /** Builds a world; a restored one takes up its in-flight work at the next step. */
 export const createWorld = (options: WorldOptions): World => {
   const { seed, startAt, tables, audit, endpoint, clusterAccess, events, onWrite } = options;
@@ -142,6 +165,8 @@ export const createWorld = (options: WorldOptions): World => {
         region: worldRegion,
         addons: bringsAddons,
       }),
+    whenAddon: (addon, now) =>
+      changeMonitoringAgent(kube, options.region ?? worldRegion, { ...addon, now }),
   });
   const shared = { kernel, kube, machines: aws.machines, faults };
   const controllers = createKubeControllers({

@@ -6,6 +6,8 @@ import {
   type FaultKind,
   faultKinds,
   isFaultKind,
+  isKernelFault,
+  kernelFaults,
   type TargetKey,
 } from '../../world/faults/index.ts';
 import type { World } from '../../world/index.ts';
@@ -132,6 +134,12 @@ const strict =
     return refused(400, `unknown field ${unknown.join(', ')}: this call takes ${takes}`);
   };
 
+const unknownKernelFault = (fault: string | undefined): string | undefined => {
+  if (fault !== undefined && isKernelFault(fault)) return undefined;
+  const names = Object.keys(kernelFaults).sort().join(', ');
+  return `kernel-fault needs --fault with one of ${names}`;
+};
+
 /** EC2 sends notices of interruption for spot instances only. */
 const onDemandNode = (world: World, node: string | undefined): string | undefined => {
   const instanceId = node === undefined ? undefined : instanceOfNode(world, node);
@@ -165,7 +173,9 @@ const inject = (world: World, input: JsonObject): ControlAnswer => {
     }
     target[key as TargetKey] = String(value);
   }
-  const missing = unknownPlace(world, target);
+  const missing =
+    unknownPlace(world, target) ??
+    (kind === 'kernel-fault' ? unknownKernelFault(target.fault) : undefined);
   if (missing !== undefined) return refused(400, missing);
   if (target.group !== undefined) target.group = groupKey(world, kind, target.group);
   const onDemand = kind === 'spot-interruption' ? onDemandNode(world, target.node) : undefined;

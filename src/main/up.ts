@@ -39,6 +39,7 @@ import { demoCluster, seedDemo, seedEmpty } from './demo.ts';
 import { startEmbeddedControllers } from './embedded.ts';
 import { renderKubeconfig } from './kubeconfig.ts';
 import { type Signer, startSigning } from './signing.ts';
+import { WorldAgents } from './world-agents.ts';
 
 const defaultPort = 8700;
 /** Large enough for days of a demo, small enough for a laptop: 5 files of 64 MiB. */
@@ -230,6 +231,7 @@ const begin = async ({ options, deps, dir, stored, closers }: Beginning): Promis
   const { signal } = stopping;
   const running = pacer.run(signal);
   startSigning({ world, pacer, log, sign: signWith(pki), signal });
+  new WorldAgents(world, { log, signal });
   const controllers = options.controller
     ? startEmbeddedControllers({
         world,

@@ -1,5 +1,5 @@
-// Article 004 with the real kubectl and aws: its ClusterConfig unchanged, the add-on, a node that
-// is cut off from the instance metadata service, and the repair that CloudTrail records.
+// Article 004 with the real kubectl and aws: its ClusterConfig unchanged, the add-on and its agent,
+// a node that is cut off from the instance metadata service, and the repair in CloudTrail.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -60,12 +60,43 @@ describe('article 004', { skip: skipWhen('article 004', whyNot), timeout: 300_00
     assert.match(await drover.ok('get nodes'), new RegExp(`${node} +ng-1 .* Healthy `));
   });
 
+  it('has an agent on each node, whose conditions stand beside the kubelet’s', async () => {
+    await drover.ok('world advance 2m');
+    const name = 'eks-node-monitoring-agent';
+    const agents = await kubectl.ok(`get daemonset -n kube-system ${name} --no-headers`);
+    assert.match(agents, /^eks-node-monitoring-agent +2 +2 +2 /);
+    const text = await eventually('the agent has looked at its node', async () => {
+      await drover.ok('world advance 10s');
+      const described = await kubectl.ok(`describe node ${node}`);
+      return described.includes('NetworkingIsReady') ? described : undefined;
+    });
+    assert.match(text, /^ +NetworkingReady +True .* NetworkingIsReady /m);
+    assert.match(text, /^ +KernelReady +True .* KernelIsReady /m);
+  });
+
   it('turns NotReady when the token of the kubelet expires', async () => {
     await drover.ok(`world inject iptables-drop --node ${node}`);
     await drover.ok('world advance 10m');
     assert.equal(await statusOf(node), 'Ready');
     await drover.ok('world advance 6m');
     assert.equal(await statusOf(node), 'NotReady');
+  });
+
+  it('shows the Event of the agent about the rule, with EKS’s text', async () => {
+    const rule = '-A OUTPUT -d 169.254.169.254/32 -p tcp -j DROP';
+    const said = `UnexpectedRejectRule: Found an unexpected iptables reject rule: "${rule}"`;
+    const events = await kubectl.ok(
+      `get events --field-selector involvedObject.name=${node},reason=NetworkingReady -o`,
+      'jsonpath={.items[*].source.component} {.items[*].type} {.items[*].message}',
+    );
+    assert.equal(events.trim(), `eks-node-monitoring-agent Warning ${said}`);
+    const text = await kubectl.ok(`describe node ${node}`);
+    const line = text.split('\n').find((one) => one.includes('UnexpectedRejectRule'));
+    assert.match(line ?? '', /^ +Warning +NetworkingReady .* eks-node-monitoring-agent /);
+    const [other = ''] = (await kubectl.ok('get nodes -o', 'jsonpath={.items[*].metadata.name}'))
+      .split(' ')
+      .filter((name) => name !== node);
+    assert.doesNotMatch(await kubectl.ok(`describe node ${other}`), /UnexpectedRejectRule/);
   });
 
   it('says what is wrong, and when the node is repaired', async () => {

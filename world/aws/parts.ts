@@ -55,7 +55,12 @@ import { accessEntryHandlers } from './platform/access-handlers.ts';
 import { addonHandlers } from './platform/addon-handlers.ts';
 import { clusterHandlers } from './platform/cluster-handlers.ts';
 import { clusterUpdateHandlers } from './platform/cluster-updates.ts';
-import { type ClusterAccess, type ClusterRow, Clusters } from './platform/clusters.ts';
+import {
+  type AddonListener,
+  type ClusterAccess,
+  type ClusterRow,
+  Clusters,
+} from './platform/clusters.ts';
 import { iamChangeHandlers } from './platform/iam-handlers.ts';
 import { Identity, iamHandlers, stsHandlers } from './platform/identity.ts';
 import { parameterHandlers } from './platform/parameters.ts';
@@ -72,6 +77,8 @@ export interface AwsWorldOptions extends ScopeOptions {
   readonly kubernetesVersion?: string;
   /** Told when a cluster that somebody created becomes active. */
   readonly whenClusterActive?: (cluster: ClusterRow) => void;
+  /** Told when an add-on becomes active, in a first or another version, and when it is deleted. */
+  readonly whenAddon?: AddonListener;
   /** The control plane's audit log; without one the log groups are empty. */
   readonly auditLog?: KeptLog;
   /** False keeps no CloudTrail records. */
@@ -161,6 +168,7 @@ export const buildParts = (options: AwsWorldOptions): AwsParts => {
   if (options.whenClusterActive !== undefined) {
     platform.clusters.whenActive = options.whenClusterActive;
   }
+  if (options.whenAddon !== undefined) clusters.whenAddon = options.whenAddon;
   const messaging = { queues, topics, events };
   const { warmPools } = engine;
   const refreshes = new InstanceRefreshes(store, engine);

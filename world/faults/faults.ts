@@ -4,7 +4,9 @@ import type { JsonObject } from '../../src/api/json.ts';
 import type { Fault } from '../contracts.ts';
 import type { Kernel, Micros, Table } from '../kernel/index.ts';
 
-export type TargetKey = 'node' | 'zone' | 'subnet' | 'group' | 'type';
+export type TargetKey = 'node' | 'zone' | 'subnet' | 'group' | 'type' | 'fault';
+
+type Place = Readonly<Partial<Record<TargetKey, string>>>;
 
 /** Every kind that `drover world inject` offers: what it does, and what it may be aimed at. */
 export const faultKinds = {
@@ -15,6 +17,10 @@ export const faultKinds = {
   'iptables-drop': {
     what: 'iptables drops packets to 169.254.169.254; the kubelet falls silent with its token',
     targets: ['node', 'group'],
+  },
+  'kernel-fault': {
+    what: 'the kernel logs a fault: io-error, read-only, soft-lockup or xid',
+    targets: ['fault', 'node', 'group'],
   },
   'slow-termination': {
     what: 'pods ignore SIGTERM and use their whole grace',
@@ -76,7 +82,7 @@ export class Faults {
   }
 
   /** Switches a fault on and returns it. An empty target means everywhere. */
-  inject(kind: FaultKind, target: Readonly<Partial<Record<TargetKey, string>>>): Fault {
+  inject(kind: FaultKind, target: Place): Fault {
     const id = `f${this.#table.size + 1}-${this.#kernel.now()}`;
     const fault: Fault = { id, kind, target: { ...target }, since: this.#kernel.now() };
     this.#table.put(id, fault);
@@ -101,22 +107,23 @@ export class Faults {
   }
 
   /** True when a fault of `kind` covers this place. A fault without a target covers all. */
-  active(kind: FaultKind, place: Readonly<Partial<Record<TargetKey, string>>> = {}): boolean {
+  active(kind: FaultKind, place: Place = {}): boolean {
     return this.activeSince(kind, place) !== undefined;
   }
 
   /** Since when the oldest such fault covers this place. */
-  activeSince(
-    kind: FaultKind,
-    place: Readonly<Partial<Record<TargetKey, string>>> = {},
-  ): Micros | undefined {
-    let since: Micros | undefined;
+  activeSince(kind: FaultKind, place: Place = {}): Micros | undefined {
+    return this.covering(kind, place)[0]?.since;
+  }
+
+  /** Faults of `kind` that cover this place, the oldest first. */
+  covering(kind: FaultKind, place: Place = {}): readonly Fault[] {
+    const found: Fault[] = [];
     for (const fault of this.#table.values()) {
       if (fault.kind !== kind) continue;
       const wanted: [string, unknown][] = Object.entries(fault.target as JsonObject);
-      if (!wanted.every(([key, value]) => place[key as TargetKey] === value)) continue;
-      if (since === undefined || fault.since < since) since = fault.since;
+      if (wanted.every(([key, value]) => place[key as TargetKey] === value)) found.push(fault);
     }
-    return since;
+    return found.length < 2 ? found : found.sort((a, b) => a.since - b.since);
   }
 }

@@ -74,7 +74,7 @@ const targetsOf = (
   options: Readonly<Record<string, string | undefined>>,
 ): Record<string, string> => {
   const target: Record<string, string> = {};
-  for (const key of ['node', 'zone', 'subnet', 'group', 'type']) {
+  for (const key of ['node', 'zone', 'subnet', 'group', 'type', 'fault']) {
     const value = options[key];
     if (value !== undefined) target[key] = value;
   }
@@ -144,12 +144,14 @@ const addWorld = (program: Command, context: CliContext, connection: () => Conne
     .option('--subnet <id>', 'only this subnet')
     .option('--group <name>', 'only this node group')
     .option('--type <name>', 'only this instance type')
+    .option('--fault <name>', 'which fault of the kernel: io-error, read-only, soft-lockup, xid')
     .addHelpText(
       'after',
       `
 Examples:
   drover world inject --list
   drover world inject kubelet-stop --node NODE
+  drover world inject kernel-fault --fault read-only --node NODE
   drover world inject no-capacity --zone eu-west-1a`,
     )
     .action(async (kind: string | undefined, options: Record<string, string | undefined>) => {

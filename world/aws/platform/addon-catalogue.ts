@@ -1,5 +1,5 @@
 // Which EKS add-ons the world knows, with versions in EKS' form. A small set for listing and for
-// create addon; installing one changes nothing in the cluster.
+// create addon; of these eks-node-monitoring-agent alone changes the cluster.
 
 export interface AddonKind {
   readonly name: string;

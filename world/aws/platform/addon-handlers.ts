@@ -1,5 +1,5 @@
-// EKS add-ons over the API. An add-on is a record: installing one changes nothing in the cluster,
-// so that there is never a conflict to resolve.
+// EKS add-ons over the API. An add-on is a record; whoever listens makes objects of it, which are
+// Drover's own, so that there is never a conflict to resolve.
 import { defined } from '../../../src/api/defined.ts';
 import { type AwsInput, optionalText, text, textMap } from '../../../src/aws-wire/index.ts';
 import { refuse, type ServiceHandlers } from '../scope.ts';
@@ -23,7 +23,8 @@ export const addonHandlers = ({
   CreateAddon: (input) => createAddon(clusters, input),
   UpdateAddon: (input) => updateAddon(clusters, input),
   DeleteAddon: (input) => {
-    const addon: AddonRow = { ...needAddon(clusters, input), status: 'DELETING' };
+    const isPreserved = input.preserve === true;
+    const addon: AddonRow = { ...needAddon(clusters, input), status: 'DELETING', isPreserved };
     clusters.putAddon(addon);
     return { addon: renderAddon(clusters, addon) };
   },

@@ -63,7 +63,11 @@ export type AddonRow = {
   readonly roleArn?: string;
   readonly configuration?: string;
   readonly tags: Tags;
+  /** Deleted with `preserve`: its objects stay in the cluster. */
+  readonly isPreserved?: boolean;
 };
+
+export type AddonListener = (addon: AddonRow, now: 'active' | 'deleted') => void;
 
 export type UpdateRow = {
   readonly id: string;
@@ -103,6 +107,7 @@ export class Clusters {
   readonly #addons: Table<AddonRow>;
   readonly #updates: Table<UpdateRow>;
   #whenActive: ((cluster: ClusterRow) => void) | undefined;
+  #whenAddon: AddonListener | undefined;
 
   constructor(scope: Scope, access: () => ClusterAccess | undefined) {
     this.scope = scope;
@@ -117,6 +122,11 @@ export class Clusters {
   /** Told when a created cluster becomes active: its Kubernetes side is filled then. */
   set whenActive(listener: (cluster: ClusterRow) => void) {
     this.#whenActive = listener;
+  }
+
+  /** Told when an add-on becomes active, in a first or another version, and when it is deleted. */
+  set whenAddon(listener: AddonListener) {
+    this.#whenAddon = listener;
   }
 
   // ---- clusters ----
@@ -230,6 +240,7 @@ export class Clusters {
     if (row === undefined) return;
     if (row.status === 'DELETING') this.#addons.delete(key);
     else this.#addons.put(key, { ...row, status: 'ACTIVE' });
+    this.#whenAddon?.(row, row.status === 'DELETING' ? 'deleted' : 'active');
   }
 
   #updated(id: string): void {

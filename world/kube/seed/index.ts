@@ -9,6 +9,12 @@ import { clientFor, clusterIdentity, type Labels, resources } from '../actors/in
 import { addonObjects } from './addons.ts';
 import { defaultRoles } from './roles.ts';
 
+export {
+  installMonitoringAgent,
+  monitoringAgent,
+  removeMonitoringAgent,
+} from './monitoring-agent.ts';
+
 export interface SeedOptions {
   readonly kube: WorldKube;
   /** The control plane's version in EKS form; default v1.32.9-eks-113cf36. */
