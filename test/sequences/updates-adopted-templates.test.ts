@@ -5,6 +5,7 @@ import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import { updateStatusOf } from '../../src/api/nodegroup-update.ts';
 import { GivenGroup } from '../support/given-group.ts';
 import type { Call, GroupLifeOptions } from '../support/nodegroup-world.ts';
+import { planOfLife } from '../support/plan-of-life.ts';
 import { areOver, updatesOf } from '../support/update-world.ts';
 
 const named = (Version: string) => ({ LaunchTemplateName: 'theirs', Version });
@@ -172,6 +173,9 @@ describe('a group with a mixed instances policy', () => {
     await life.driver.advance(120);
     const before = given.autoScalingGroup();
     addVersion(given, { KeyName: 'other' });
+    const plan = await planOfLife(life, { templateVersion: '2' });
+    expect(plan.verdict).toBe('blocked');
+    expect(JSON.stringify(plan.findings)).toContain('Remove the weights');
     ask(given, '2');
     await life.until('the update is over', () => areOver(life), 600);
     const updates = updatesOf(life);

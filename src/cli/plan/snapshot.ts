@@ -7,6 +7,7 @@ import { defined } from '../../api/defined.ts';
 import type { UpdateStrategy } from '../../api/nodegroup-update.ts';
 import type { UpdatePolicies } from '../../api/update-policy.ts';
 import type { FullNode } from '../../api/workloads.ts';
+import { overridesComplaint } from '../../core/nodegroup/index.ts';
 import { isOfRevision, maxUnavailableOf, outlookOf, policiesOf } from '../../core/update/index.ts';
 import type { Snapshot } from '../../core/update/preflight/index.ts';
 import type { CloudApi, KubeApi, ProvisioningApi } from '../../ports/index.ts';
@@ -207,6 +208,7 @@ export const readSnapshot = async (
     managedBy: planned.managedBy,
     inUse: scaling?.launchTemplate?.version,
     replaceEqual: request.replaceEqual === true,
+    complaint: scaling === undefined ? undefined : overridesComplaint(scaling),
   };
   const target = await readTarget(cloud, collector, around, request);
   const types = target.instanceTypes ?? group.spec.instanceTypes;

@@ -66,6 +66,8 @@ interface Around {
   readonly inUse: string | undefined;
   /** The update makes a further version whatever the one in use holds. */
   readonly replaceEqual: boolean;
+  /** Why no update can replace the group's instances. */
+  readonly complaint: string | undefined;
 }
 
 /** Whether the group's new nodes are made of what its derived template holds now. */
@@ -91,7 +93,7 @@ const isUnchanged = async (
 };
 
 const wanted = async (cloud: CloudApi, around: Around, asked: Asked): Promise<Target> => {
-  const { group, inUse } = around;
+  const { group, inUse, complaint } = around;
   const { version, releaseVersion, launchTemplate } = await changeWanted(cloud, around, asked);
   const template = await templateFacts(cloud, launchTemplate ?? group.spec.launchTemplate);
   const image = await imageOf(cloud, group, { version, releaseVersion });
@@ -103,7 +105,8 @@ const wanted = async (cloud: CloudApi, around: Around, asked: Asked): Promise<Ta
     ...defined({ version, releaseVersion }),
   };
   const isKept = inUse !== undefined && (await isUnchanged(cloud, around, target));
-  return isKept ? { ...target, templateVersion: inUse } : target;
+  if (isKept) return { ...target, templateVersion: inUse };
+  return { ...target, ...defined({ problem: complaint }) };
 };
 
 /** Throws what is neither a refusal by the rules nor one by rights. */
