@@ -6,7 +6,7 @@ import type { Json, JsonObject } from './json.ts';
 import type { NodeGroupScaling, NodeGroupStatus } from './nodegroup.ts';
 import type { NodeGroupUpdateStatus } from './nodegroup-update.ts';
 import type { HookCall } from './update-hooks.ts';
-import type { Hold } from './update-pacing.ts';
+import type { UpdateWaitingOn } from './update-waiting.ts';
 
 export interface PodRef {
   readonly namespace: string;
@@ -244,10 +244,8 @@ export type GroupWaiting =
     }
   /** Auto Scaling has not started so many instances yet. */
   | { readonly kind: 'instances'; readonly missing: number }
-  /** Nothing of the update begins before that is over. */
-  | { readonly kind: 'hold'; readonly update: string; readonly hold: Hold }
-  /** Other nodes of the update are under way. */
-  | { readonly kind: 'update'; readonly update: string; readonly phase: string };
+  /** Its update has not gone on. */
+  | { readonly kind: 'update'; readonly update: string; readonly waitingOn: UpdateWaitingOn };
 
 export interface GroupPlan {
   /** The node group's name. */

@@ -1,5 +1,6 @@
 // What `--dry-run` of scale, delete and update prints is what the controller then does, step by
 // step in that order: told by the requests that reach the API server and the cloud.
+import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { completeNodeGroup } from '../../src/api/adopted.ts';
 import { epochMs } from '../../src/api/brand.ts';
@@ -9,6 +10,8 @@ import { resourceTypes } from '../../src/api/kube.ts';
 import type { NodeGroup } from '../../src/api/nodegroup.ts';
 import type { NodeGroupUpdate } from '../../src/api/nodegroup-update.ts';
 import type { GroupPlan, GroupStep } from '../../src/api/plan.ts';
+import { addScaleCommand } from '../../src/cli/commands/scale.ts';
+import type { CliContext } from '../../src/cli/context.ts';
 import {
   type DryRunSources,
   planOf,
@@ -112,6 +115,24 @@ const groupOf = (life: GroupLife): NodeGroup => {
   return completeNodeGroup(group);
 };
 
+/** What a command prints; it reaches the same API server and cloud as the plan's own sources. */
+const printed = async ({ life, sources }: Stage, ...words: string[]): Promise<string> => {
+  const lines: string[] = [];
+  const { kube, cloud, now } = sources;
+  const context = {
+    out: (line: string) => lines.push(line),
+    progress: () => undefined,
+    clock: { now: () => now },
+    kube: async () => kube,
+    cloud: async () => cloud,
+    cluster: async () => ({ embedded: true, now }),
+  } as unknown as CliContext;
+  const program = new Command();
+  addScaleCommand(program, context, () => ({}));
+  await during(life, program.parseAsync(words, { from: 'user' }));
+  return lines.join('\n');
+};
+
 /** The first of what was done is the plan, step by step. */
 const expectCarriedOut = (stage: Stage, plan: GroupPlan): void => {
   const steps = plan.steps.map(stepText);
@@ -132,6 +153,26 @@ describe('the plan that a dry run prints', () => {
     await life.until('the group has three nodes', () => life.isActive(3));
     expectCarriedOut(stage, plan);
     expect(life.check().violations).toEqual([]);
+    await life.end();
+  });
+
+  it('is what `drover scale --dry-run` prints, and what the controller then does', async () => {
+    const stage = await begin(1);
+    const { life } = stage;
+    const scale = ['scale', 'ng', 'ng', '--nodes', '3', '--dry-run'];
+    const plan = JSON.parse(await printed(stage, ...scale, '-o', 'json')) as GroupPlan;
+    const lines = await printed(stage, ...scale);
+    expect(lines.split('\n')).toEqual([
+      'ng: what the controller would do now, in this order',
+      '  record in the status of ng: target 3',
+      expect.stringMatching(/^ {2}set sizes of \S+, now min\/max\/desired 0\/4\/1: desired 3$/),
+      '  waits: 2 instances that are not started yet',
+    ]);
+    expect(plan.steps.map(stepText)).toEqual(['WriteGroupStatus', 'SetSizes']);
+    expect(life.group()?.spec.scaling.desired).toBe(1);
+    life.patch({ spec: { scaling: { desired: 3 } } });
+    await life.until('the group has three nodes', () => life.isActive(3));
+    expectCarriedOut(stage, plan);
     await life.end();
   });
 

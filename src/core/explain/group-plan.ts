@@ -6,6 +6,7 @@ import type {
   GroupWaiting,
   SizeChange,
 } from '../../api/plan.ts';
+import { explainUpdateWaiting } from '../update/index.ts';
 
 const sizesText = ({ minSize, maxSize, desiredCapacity }: SizeChange): string =>
   [
@@ -118,10 +119,10 @@ export const explainGroupWaiting = (waiting: GroupWaiting): string => {
       return `${waiting.total} nodes being drained: ${waiting.disruptions.join(', ')}`;
     case 'instances':
       return `${waiting.missing} instances that are not started yet`;
-    case 'hold':
-      return `update ${waiting.update}: ${waiting.hold.reason}`;
     case 'update':
-      return `update ${waiting.update} is in phase ${waiting.phase}`;
+      return waiting.waitingOn.kind === 'phase'
+        ? `update ${waiting.update} ${explainUpdateWaiting(waiting.waitingOn)}`
+        : `update ${waiting.update}: ${explainUpdateWaiting(waiting.waitingOn)}`;
   }
 };
 

@@ -203,7 +203,8 @@ const prepare = (observation: GroupObservation, { metadata }: NodeGroupUpdate): 
   const { name: update } = metadata;
   const step: GroupStep = { kind: 'PrepareUpdate', update, desired: seen.wanted };
   const subject = group.metadata.name;
-  const waitingOn = [{ kind: 'update', update, phase: 'Preparing' } as const];
+  const inPhase = { kind: 'phase', phase: 'Preparing' } as const;
+  const waitingOn = [{ kind: 'update', update, waitingOn: inPhase } as const];
   const steps = [...follow(group, seen.followed).steps, step];
   return {
     plan: { subject, steps, waitingOn, nextCheckAt: now },

@@ -1,5 +1,6 @@
 // What a node group waits for once its plan has been run. Pure.
 import type { GroupWaiting } from '../../api/plan.ts';
+import type { UpdateWaitingOn } from '../../api/update-waiting.ts';
 import { countedOf } from './members.ts';
 import type { GroupObservation } from './observation.ts';
 import type { ScaleInView } from './scale-in.ts';
@@ -19,13 +20,19 @@ const ofUpdate = (
 ): readonly GroupWaiting[] => {
   if (update === undefined || rollout === undefined) return [];
   const { name } = update.metadata;
-  const { change } = rollout.decision ?? {};
-  const status = { ...update.status, ...change };
-  const holds = (status.holds ?? []).map(
-    (hold): GroupWaiting => ({ kind: 'hold', update: name, hold }),
-  );
-  if (holds.length > 0 || status.phase === undefined) return holds;
-  return [{ kind: 'update', update: name, phase: status.phase }];
+  const { change, waitingOn = [] } = rollout.decision ?? {};
+  const { holds = [], missing = [], phase } = { ...update.status, ...change };
+  const reasons: readonly UpdateWaitingOn[] = [
+    ...holds.map((hold) => ({ kind: 'hold', hold }) as const),
+    ...waitingOn,
+    ...missing.map((node) => ({ kind: 'newNode', node }) as const),
+  ];
+  const underWay = phase === undefined ? [] : [{ kind: 'phase', phase } as const];
+  return (reasons.length > 0 ? reasons : underWay).map((reason) => ({
+    kind: 'update',
+    update: name,
+    waitingOn: reason,
+  }));
 };
 
 export const waitingOf = (

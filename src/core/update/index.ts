@@ -3,6 +3,7 @@ export { decideUpdate, nodesToWeigh } from './decide.ts';
 export { failedRequestOf, failedUpdateOf } from './ending/failed-update.ts';
 export { endedByCall, isAskedToEnd } from './ending/leaving.ts';
 export { failedLaunches } from './ending/missing.ts';
+export { explainUpdateWaiting } from './explain-waiting.ts';
 export {
   afterAnswer,
   type CronJob,

@@ -14,6 +14,7 @@ import type {
 import type { UpdateStatusChange, UpdateStep } from '../../api/plan.ts';
 import type { HookTime, UpdateHooks } from '../../api/update-hooks.ts';
 import type { Hold, Probe, ProbeResult, Wave } from '../../api/update-pacing.ts';
+import type { UpdateWaitingOn } from '../../api/update-waiting.ts';
 import type { HookRun } from './hooks/job.ts';
 import type { Policies } from './policy.ts';
 import type { BudgetLoad } from './strategies/gate.ts';
@@ -137,6 +138,8 @@ export interface UpdateDecision {
   readonly wakeAt?: EpochMs;
   /** What rests by the strategy itself, told beside what holds. */
   readonly rests?: readonly Omit<Hold, 'since'>[];
+  /** What keeps it where it is, beside holds and new nodes, which the journal has. */
+  readonly waitingOn?: readonly UpdateWaitingOn[];
   /** It waits for people or for a time to come, not for the world. */
   readonly isHeld?: boolean;
   /** Instances are coming or going: what they do is seen in the cloud alone. */

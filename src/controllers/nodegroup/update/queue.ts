@@ -7,6 +7,7 @@ import {
   type NodeGroupUpdate,
   updateStatusOf,
 } from '../../../api/nodegroup-update.ts';
+import { explainUpdateWaiting } from '../../../core/update/index.ts';
 import { KubeError } from '../../../ports/index.ts';
 import type { NodeGroupDeps } from '../deps.ts';
 import { cancelled } from './hold.ts';
@@ -18,9 +19,6 @@ const isQueued = ({ metadata, status }: NodeGroup, one: NodeGroupUpdate): boolea
   updateStatusOf(one) === 'InProgress' &&
   one.metadata.name !== status?.updating?.name &&
   (one.status?.phase === undefined || one.status.phase === 'Pending');
-
-const waitsText = ({ metadata, spec }: NodeGroupUpdate): string =>
-  `waits for update ${metadata.name} (${spec.type}) to end: a node group has one at a time`;
 
 const tellOne = async (
   deps: NodeGroupDeps,
@@ -47,7 +45,8 @@ export const tellQueue = async (
   open: NodeGroupUpdate,
   signal: AbortSignal,
 ): Promise<void> => {
-  const message = waitsText(open);
+  const { metadata, spec } = open;
+  const message = explainUpdateWaiting({ kind: 'turn', update: metadata.name, type: spec.type });
   for (const one of deps.updates.list()) {
     if (one.metadata.name === open.metadata.name || !isQueued(group, one)) continue;
     try {

@@ -4,6 +4,7 @@
 import { parseTime } from '../../../api/brand.ts';
 import type { MissingNode } from '../../../api/nodegroup-update.ts';
 import { codeOfRefusal, usualJoinMs } from '../../nodegroup/index.ts';
+import { explainUpdateWaiting } from '../explain-waiting.ts';
 import type { StatusChange, UpdateInstance, UpdateObservation } from '../observation.ts';
 import { type Counted, type Herd, isJoined, isWhole } from '../records/nodes.ts';
 
@@ -94,16 +95,8 @@ const same = (a: MissingNode, b: MissingNode): boolean =>
   a.zone === b.zone && a.instanceId === b.instanceId && a.code === b.code;
 
 /** One in words: where, EC2's code and words, or what the instance says. */
-export const missingText = ({
-  zone = '',
-  instanceId,
-  code,
-  message,
-  since,
-}: MissingNode): string =>
-  instanceId === undefined
-    ? `${zone === '' ? 'A launch' : `A launch in ${zone}`} fails since ${since}: ${code}: ${message}`
-    : `${instanceId}${zone === '' ? '' : ` in ${zone}`}, launched ${since}: ${message}`;
+export const missingText = (node: MissingNode): string =>
+  explainUpdateWaiting({ kind: 'newNode', node });
 
 /** Told where it has changed. */
 export const missingChange = (observation: UpdateObservation, herd: Herd): StatusChange => {

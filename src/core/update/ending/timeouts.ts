@@ -9,6 +9,7 @@ import type { NodeGroupUpdateStatus } from '../../../api/nodegroup-update.ts';
 import type { UpdateStep } from '../../../api/plan.ts';
 import { maxQuarantinedNodes } from '../../../api/update-policy.ts';
 import { bounded, heldBy, isOfRequest, retriesSentence } from '../../nodegroup/index.ts';
+import { explainUpdateWaiting } from '../explain-waiting.ts';
 import type { StatusChange, UpdateDecision, UpdateObservation } from '../observation.ts';
 import { enter, fail, notEvicted } from '../records/journal.ts';
 import { type Counted, type Herd, inFlightOf, updateCauseId } from '../records/nodes.ts';
@@ -201,10 +202,12 @@ const pause = (observation: UpdateObservation, herd: Herd): Timeouts => {
   const [first] = nodes.filter(({ instanceId }) =>
     failed.some(({ instance }) => instance.instanceId === instanceId),
   );
-  const more = failed.length > 1 ? ` (and ${failed.length - 1} more)` : '';
-  const name = first === undefined ? '' : `${nameOf(first)}${more}: ${first.message}`;
-  const { name: id } = update.metadata;
-  const message = `The update paused itself: a drain was not over in time. ${name} \`drover resume update ${id}\` goes on.`;
+  const message = explainUpdateWaiting({
+    kind: 'resume',
+    update: update.metadata.name,
+    ...defined({ node: first && nameOf(first), message: first?.message }),
+    more: failed.length - 1,
+  });
   const since = status.pausedSince ?? formatTime(now);
   const pauses: readonly UpdateStep[] = isPaused ? [] : [{ kind: 'Pause' }];
   return {

@@ -4,6 +4,7 @@
 import type { NodeGroup, NodeGroupSpec, NodeGroupStatus } from '../../../api/nodegroup.ts';
 import { type NodeGroupUpdate, updateStatusOf } from '../../../api/nodegroup-update.ts';
 import { failedRequestOf } from '../ending/failed-update.ts';
+import { explainUpdateWaiting } from '../explain-waiting.ts';
 import { sameRevisionAsked, withRevision } from './revision.ts';
 import { inTurn } from './succession.ts';
 
@@ -45,6 +46,10 @@ export const waitingChangeText = (
   );
   if (first === undefined || isAskedFor) return undefined;
   if (failedRequestOf(updates, group) !== undefined) return undefined;
-  const more = open.length > 1 ? ` and ${open.length - 1} more` : '';
-  return `A change to ${revisionText(requested, spec)} waits for update ${first.metadata.name}${more} to end.`;
+  return explainUpdateWaiting({
+    kind: 'change',
+    revision: revisionText(requested, spec),
+    update: first.metadata.name,
+    more: open.length - 1,
+  });
 };

@@ -7,6 +7,7 @@ import type { NodeGroupUpdateStatus, UpdateShortage } from '../../../api/nodegro
 import { codeOfRefusal } from '../../nodegroup/index.ts';
 import { isSetAside, toldOfSetAside } from '../ending/timeouts.ts';
 import { stay } from '../ending/waiting.ts';
+import { explainUpdateWaiting, passingWords } from '../explain-waiting.ts';
 import type { UpdateDecision, UpdateObservation } from '../observation.ts';
 import { enter, fail } from '../records/journal.ts';
 import { type Counted, type Herd, inFlightOf, isWhole, phaseSince } from '../records/nodes.ts';
@@ -114,8 +115,6 @@ export const endsForShortage = (
   return stay(observation, { change: { ...fail(observation, issues), failedNodes } });
 };
 
-const noRoomBeside = 'No room for new nodes beside the old ones';
-
 /** Of an update that has ended with all nodes new: room is no question any more. */
 export const shortagePast = (
   { shortages, message }: Pick<NodeGroupUpdateStatus, 'shortages' | 'message'>,
@@ -124,7 +123,7 @@ export const shortagePast = (
   if (status !== 'Successful') return {};
   return {
     ...(shortages === undefined ? {} : { shortages: [] }),
-    ...(message?.startsWith(noRoomBeside) === true ? { message: '' } : {}),
+    ...(message?.startsWith(passingWords.room) === true ? { message: '' } : {}),
   };
 };
 
@@ -143,10 +142,12 @@ export const withoutSurge = (
   if (now < from || !fresh.every(isWhole)) return undefined;
   const there = old.length + fresh.length;
   const surge = Math.max(0, there - desired);
-  const message = `${noRoomBeside}, which are drained first and replaced then. ${issue.code}: ${issue.message}`;
+  const waiting = { kind: 'room', code: issue.code, message: issue.message } as const;
+  const message = explainUpdateWaiting(waiting);
   return {
     change: { ...enter(observation, 'Rolling'), surge, message: message.slice(0, 2_000) },
     surge: { desired: surge, maxSize: surge },
     steps: [{ kind: 'Lower', desired: desired + surge }],
+    waitingOn: [waiting],
   };
 };

@@ -3,10 +3,13 @@
 // be drained in time ends the update as it would have while nodes were replaced; with force it is
 // as on EKS: Auto Scaling chooses, and its hook drains. Pure.
 import { epochMs, formatTime, parseTime } from '../../../api/brand.ts';
+import { defined } from '../../../api/defined.ts';
 import type { NodeGroupUpdateStatus } from '../../../api/nodegroup-update.ts';
+import type { UpdateWaitingOn } from '../../../api/update-waiting.ts';
 import { heldBy, joinTimeoutMs } from '../../nodegroup/index.ts';
 import { atMost, leave, surplusLeft } from '../ending/ending.ts';
 import { stay } from '../ending/waiting.ts';
+import { explainUpdateWaiting, passingWords } from '../explain-waiting.ts';
 import type {
   UpdateDecision,
   UpdateInstance,
@@ -150,27 +153,22 @@ const notDrained = (
   return stay(observation, { change: { ...change, ...stays } });
 };
 
-/** It begins like this, so that it is known again, and taken away when it is no longer so. */
-const heldWords = 'The surplus cannot be taken back yet';
-
-/** What the deadline of a drain brings. */
-const endWords = (deadline: string, onDeadline: string | undefined, isLeaving: boolean): string => {
-  if (onDeadline === 'force') return `What is left by ${deadline} is deleted`;
-  return isLeaving
-    ? `Its lifecycle hook ends at ${deadline}, and its instance goes with what is left`
-    : `The update fails with PodEvictionFailure at ${deadline} if that lasts`;
-};
-
 /** What keeps the node that is being emptied now, and until when; undefined: nothing that lasts. */
-const heldText = (
+const surplusHeld = (
   { disruption, nodeName, instanceId }: UpdateInstance,
   isLeaving: boolean,
-): string | undefined => {
+): UpdateWaitingOn | undefined => {
   const held = disruption === undefined ? '' : heldBy([disruption]);
   const { phase, deadline, onDeadline } = disruption?.status ?? {};
   if (held === '' || phase !== 'Draining' || deadline === undefined) return undefined;
-  const end = endWords(deadline, onDeadline, isLeaving);
-  return `${heldWords}: node ${nodeName ?? instanceId}. ${held}. ${end}.`;
+  const unforced = isLeaving ? 'hookEnds' : 'fail';
+  return {
+    kind: 'surplus',
+    node: nodeName ?? instanceId,
+    heldBy: held,
+    deadline,
+    atDeadline: onDeadline === 'force' ? 'force' : unforced,
+  };
 };
 
 /** The decision with what is told of it: written when it is news. */
@@ -183,14 +181,16 @@ const told = (
   const going = [...old, ...fresh]
     .filter(({ state }) => state.kind !== 'untouched')
     .map(({ instance }) => instance);
-  const [text] = [
-    ...going.flatMap((one) => heldText(one, false) ?? []),
-    ...leaving.flatMap((one) => heldText(one, true) ?? []),
+  const [waiting] = [
+    ...going.flatMap((one) => surplusHeld(one, false) ?? []),
+    ...leaving.flatMap((one) => surplusHeld(one, true) ?? []),
   ];
+  const text = waiting && explainUpdateWaiting(waiting);
   const isSaid = decided.change !== undefined && 'message' in decided.change;
-  const isOver = text === undefined && message.startsWith(heldWords);
-  if (isSaid || (!isOver && (text === undefined || text === message))) return decided;
-  return { ...decided, change: { ...decided.change, message: text } };
+  const isOver = text === undefined && message.startsWith(passingWords.surplus);
+  const known = { ...decided, ...defined({ waitingOn: waiting && [waiting] }) };
+  if (isSaid || (!isOver && (text === undefined || text === message))) return known;
+  return { ...known, change: { ...decided.change, message: text } };
 };
 
 /** What comes before the next drain; undefined: the next one may begin. */

@@ -1,0 +1,44 @@
+// Why an update has not gone on: one value for each reason, rendered to conditions, messages, the
+// command line and a dry run by `explainUpdateWaiting` (core/update). No behaviour.
+import type { MissingNode, UpdatePhase } from './nodegroup-update.ts';
+import type { Hold } from './update-pacing.ts';
+
+export type UpdateWaitingOn =
+  /** A pause, a window, an approval, a probe, a soak: no further node is begun. */
+  | { readonly kind: 'hold'; readonly hold: Hold }
+  /** The group's earlier update is in progress. */
+  | { readonly kind: 'turn'; readonly update: string; readonly type: string }
+  /** A revision that the spec asks for, which becomes an update once `update` has ended. */
+  | {
+      readonly kind: 'change';
+      readonly revision: string;
+      readonly update: string;
+      /** Further open updates behind it. */
+      readonly more: number;
+    }
+  /** A launch fails, or an instance has not joined. */
+  | { readonly kind: 'newNode'; readonly node: MissingNode }
+  /** A node of the surplus is being drained, and something holds its pods. */
+  | {
+      readonly kind: 'surplus';
+      readonly node: string;
+      /** Pods, budgets and owners. */
+      readonly heldBy: string;
+      readonly deadline: string;
+      /** What the deadline brings. */
+      readonly atDeadline: 'force' | 'hookEnds' | 'fail';
+    }
+  /** No zone has room for nodes beside the old ones, which are drained first. */
+  | { readonly kind: 'room'; readonly code: string; readonly message: string }
+  /** The update paused itself after a drain that exceeded its deadline. */
+  | {
+      readonly kind: 'resume';
+      readonly update: string;
+      /** The first node that failed. */
+      readonly node?: string;
+      readonly message?: string;
+      /** Further nodes that failed. */
+      readonly more: number;
+    }
+  /** Other nodes of the update are under way. */
+  | { readonly kind: 'phase'; readonly phase: UpdatePhase };
