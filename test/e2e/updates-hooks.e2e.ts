@@ -34,7 +34,7 @@ const cronJob = {
 
 const metadata = { name: 'webhook-token', namespace: 'default' };
 const rbac = 'rbac.authorization.k8s.io';
-/** As docs/updates.md has it: this one Secret, and no other. */
+/** As docs/update-hooks.md has it: this one Secret, and no other. */
 const secret = [
   { apiVersion: 'v1', kind: 'Secret', metadata, stringData: { token } },
   {

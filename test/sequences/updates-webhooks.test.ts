@@ -44,7 +44,7 @@ const begin = async (
   return { life, endpoint };
 };
 
-/** The controllers may get this one Secret, as docs/updates.md has it. */
+/** The controllers may get this one Secret, as docs/update-hooks.md has it. */
 const grant = (life: GroupLife, name: string): void => {
   const group = 'rbac.authorization.k8s.io';
   const apiVersion = `${group}/v1`;

@@ -65,7 +65,7 @@ interface Try {
 }
 
 const secretRemedy =
-  'Grant the controller `get` of this one Secret by a Role (docs/updates.md, webhooks).';
+  'Grant the controller `get` of this one Secret by a Role (docs/update-hooks.md).';
 
 const post = async (
   deps: NodeGroupDeps,
