@@ -1,10 +1,10 @@
 // The real aws CLI against the dispatcher behind a plain HTTP server, with handlers that give fixed
 // answers: it shows that a real client signs, writes and reads what wire checks, reads and writes.
 // It says nothing about the behaviour of the world.
-import { execFile } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { awsVersion, clientPath } from '../support/aws-client.ts';
+import { type Ran, run } from '../support/demo-world.ts';
 import { GROUP } from './wire-canned.ts';
 import {
   accessKey,
@@ -21,16 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => front.stop());
 
-interface Outcome {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-function aws(
-  args: readonly string[],
-  env: Readonly<Record<string, string>> = {},
-): Promise<Outcome> {
+function aws(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ran> {
   const options = {
     env: {
       PATH: clientPath,
@@ -43,13 +34,7 @@ function aws(
       ...env,
     },
   };
-  return new Promise((resolve) => {
-    const all = ['--endpoint-url', front.endpoint, '--output', 'json', ...args];
-    execFile('aws', all, options, (error, stdout, stderr) => {
-      const code = typeof error?.code === 'number' ? error.code : error === null ? 0 : -1;
-      resolve({ code, stdout, stderr });
-    });
-  });
+  return run('aws', ['--endpoint-url', front.endpoint, '--output', 'json', ...args], options);
 }
 
 async function json(args: readonly string[]): Promise<unknown> {
