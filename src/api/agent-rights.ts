@@ -132,7 +132,8 @@ const policy = (
 };
 
 const others = (of: 'object' | 'oldObject'): string =>
-  `has(${of}.status.conditions) ? ${of}.status.conditions.filter(c, !(c.type in variables.own)) : []`;
+  `has(${of}.status.conditions) ? ${of}.status.conditions.filter(c, !(c.type in ` +
+  'variables.own)) : []';
 
 /** An agent writes its own Node's conditions of its own types, and Events about its own Node. */
 export const agentPolicies = (name: string, account: AgentAccount): readonly JsonObject[] => [

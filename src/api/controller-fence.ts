@@ -83,12 +83,16 @@ export const fence = ({ name, account, lease }: FenceOptions): readonly JsonObje
         validations: [
           {
             expression: "variables.pod != ''",
-            message: `the token of ${user} is not bound to a pod, so nobody can tell whether it leads`,
+            message:
+              `the token of ${user} is not bound to a pod, so nobody ` +
+              'can tell whether it leads',
             reason: 'Forbidden',
           },
           {
             expression: `variables.holder.startsWith(variables.pod + '${separator}')`,
-            messageExpression: `'pod ' + variables.pod + ' does not lead: Lease ${where} is held by \\'' + variables.holder + '\\''`,
+            messageExpression:
+              `'pod ' + variables.pod + ' does not lead: Lease ${where} is held by \\'' + ` +
+              `variables.holder + '\\''`,
             reason: 'Forbidden',
           },
         ],

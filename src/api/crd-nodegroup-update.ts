@@ -79,7 +79,9 @@ export const nodeGroupUpdateSpec: Schema = {
       'planHash',
       'predicted',
     ].map((field) => ({
-      rule: `has(self.${field}) == has(oldSelf.${field}) && (!has(self.${field}) || self.${field} == oldSelf.${field})`,
+      rule:
+        `has(self.${field}) == has(oldSelf.${field}) && (!has(self.${field}) || self.${field} ` +
+        `== oldSelf.${field})`,
       message: `${field} of an update never changes`,
     })),
     {

@@ -109,7 +109,8 @@ const updateConfigRules: readonly Schema[] = [
   {
     rule: '!(has(self.maxUnavailable) && has(self.maxUnavailablePercentage))',
     message:
-      'only one of maxUnavailable and maxUnavailablePercentage may be set: whoever sets one takes the other away (null in a merge patch)',
+      'only one of maxUnavailable and maxUnavailablePercentage may be set: whoever sets one ' +
+      'takes the other away (null in a merge patch)',
   },
   ...updatePolicyRules,
   ...ownStrategyRules,
@@ -180,7 +181,9 @@ const neededToCreate = [
   'scaling.maxSize',
 ];
 const createRules: readonly Schema[] = neededToCreate.map((field) => ({
-  rule: `has(self.autoScalingGroupName) || ${field.startsWith('scaling.') ? 'has(self.scaling) && ' : ''}has(self.${field})`,
+  rule:
+    'has(self.autoScalingGroupName) || ' +
+    `${field.startsWith('scaling.') ? 'has(self.scaling) && ' : ''}has(self.${field})`,
   message: `${field} is required, unless autoScalingGroupName names an Auto Scaling group to adopt`,
 }));
 
@@ -192,7 +195,9 @@ export const nodeGroupSpec: Schema = {
       settled(field, `${field} of a node group cannot be changed`),
     ),
     {
-      rule: 'has(self.autoScalingGroupName) || has(self.launchTemplate) == has(oldSelf.launchTemplate)',
+      rule:
+        'has(self.autoScalingGroupName) || has(self.launchTemplate) == ' +
+        'has(oldSelf.launchTemplate)',
       message: 'a node group that was made without a launch template cannot get one, nor lose it',
     },
     ...createRules,
@@ -204,9 +209,13 @@ export const nodeGroupSpec: Schema = {
  * there.
  */
 export const sizesOfLeaving = {
-  rule: "!(has(oldSelf.status) && has(oldSelf.status.state) && oldSelf.status.state in ['DELETING', 'DELETE_FAILED']) || (has(self.spec.scaling) == has(oldSelf.spec.scaling) && (!has(self.spec.scaling) || self.spec.scaling == oldSelf.spec.scaling))",
+  rule:
+    '!(has(oldSelf.status) && has(oldSelf.status.state) && oldSelf.status.state in ' +
+    "['DELETING', 'DELETE_FAILED']) || (has(self.spec.scaling) == has(oldSelf.spec.scaling) " +
+    '&& (!has(self.spec.scaling) || self.spec.scaling == oldSelf.spec.scaling))',
   message:
-    'Nodegroup cannot be updated as it is currently not in Active State: it is being deleted, and its nodes go whatever its sizes say',
+    'Nodegroup cannot be updated as it is currently not in Active State: it is being ' +
+    'deleted, and its nodes go whatever its sizes say',
 };
 
 export const issue = {

@@ -28,7 +28,9 @@ export const nodeRepairPolicy: Schema = object({
 });
 
 export const nodeRepairPolicyWords: Words = {
-  mode: 'Audit decides and reports what would be repaired, and changes nothing. Enforce (default) repairs.',
+  mode:
+    'Audit decides and reports what would be repaired, and changes nothing. Enforce (default) ' +
+    'repairs.',
   rules: [
     "Drover's own rules per condition and reason; nodeRepairConfigOverrides go before them.",
     {
@@ -110,7 +112,9 @@ export const nodeRepairStatus: Schema = object(
 
 /** An episode keeps its instance and its start: waits are counted from it. */
 export const repairIdentity: Schema = {
-  rule: 'self.spec.instanceId == oldSelf.spec.instanceId && self.spec.unhealthySince == oldSelf.spec.unhealthySince',
+  rule:
+    'self.spec.instanceId == oldSelf.spec.instanceId && self.spec.unhealthySince == ' +
+    'oldSelf.spec.unhealthySince',
   message: 'instanceId and unhealthySince of a NodeRepair cannot be changed',
 };
 
@@ -140,7 +144,8 @@ export const nodeRepairObjectWords: Words = {
     'What is decided and done.',
     {
       phase:
-        'Waiting, Blocked, WouldRepair (audit), Repairing, Verifying, Succeeded, Failed or Cancelled.',
+        'Waiting, Blocked, WouldRepair (audit), Repairing, Verifying, Succeeded, Failed or ' +
+        'Cancelled.',
       message: 'Why it is where it is, in one line.',
       findings: [
         'Conditions of this episode.',

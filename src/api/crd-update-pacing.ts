@@ -38,7 +38,8 @@ const cronPattern = `^${[
 ].join(' +')}$`;
 
 const cronRule =
-  'a crontab line has five fields: minute (0-59), hour (0-23), day of month (1-31), month (1-12 or jan-dec), ' +
+  'a crontab line has five fields: minute (0-59), hour (0-23), day of month (1-31), month ' +
+  '(1-12 or jan-dec), ' +
   'day of week (0-7 or sun-sat); each *, a value, a range, a list of these, a step behind a /';
 
 const minute = 60;
@@ -68,7 +69,8 @@ const window: Schema = object(
 export const timeZoneRule: Schema = {
   rule:
     '!has(self.windows) || oldSelf.?windows.orValue([]) == self.windows || ' +
-    "self.windows.all(w, !has(w.timeZone) || timestamp('2026-01-01T00:00:00Z').getFullYear(w.timeZone) > 0)",
+    'self.windows.all(w, !has(w.timeZone) || ' +
+    "timestamp('2026-01-01T00:00:00Z').getFullYear(w.timeZone) > 0)",
   optionalOldSelf: true,
   message: 'timeZone of a window is a name of the IANA database, such as Europe/Berlin',
 };
@@ -100,9 +102,12 @@ const waves: Schema = {
   ),
   'x-kubernetes-validations': [
     {
-      rule: 'self.map(a, a.percent).isSorted() && self.all(a, self.exists_one(b, b.percent == a.percent))',
+      rule:
+        'self.map(a, a.percent).isSorted() && self.all(a, self.exists_one(b, b.percent == ' +
+        'a.percent))',
       message:
-        'each wave goes further than the one before it: percent grows from wave to wave, as 10, 50, 100',
+        'each wave goes further than the one before it: percent grows from wave to wave, as ' +
+        '10, 50, 100',
     },
   ],
 };

@@ -41,7 +41,9 @@ export const updatePolicyFields: Readonly<Record<string, Schema>> = {
 
 export const updatePolicyRules = [
   {
-    rule: "!has(self.maxQuarantined) || (has(self.drain) && has(self.drain.onTimeout) && self.drain.onTimeout == 'Quarantine')",
+    rule:
+      '!has(self.maxQuarantined) || (has(self.drain) && has(self.drain.onTimeout) && ' +
+      "self.drain.onTimeout == 'Quarantine')",
     message: 'maxQuarantined goes with drain.onTimeout: Quarantine alone',
   },
 ];
@@ -55,9 +57,12 @@ const isStrategy = (name: string): string =>
  */
 export const ownStrategyRules = [
   {
-    rule: `!(has(self.drain) || has(self.rollback) || has(self.hooks)) || ${isStrategy('SURGE')} || ${isStrategy('BLUE_GREEN')}`,
+    rule:
+      `!(has(self.drain) || has(self.rollback) || has(self.hooks)) || ${isStrategy('SURGE')} ` +
+      `|| ${isStrategy('BLUE_GREEN')}`,
     message:
-      'drain, rollback and hooks are of updateStrategy: SURGE or BLUE_GREEN, which must be set with them',
+      'drain, rollback and hooks are of updateStrategy: SURGE or BLUE_GREEN, which must be ' +
+      'set with them',
   },
   {
     rule: `!(has(self.maxQuarantined) || has(self.capacity)) || ${isStrategy('SURGE')}`,
@@ -69,8 +74,11 @@ export const ownStrategyRules = [
     message: 'blueGreen is of updateStrategy: BLUE_GREEN, which must be set with it',
   },
   {
-    rule: `!(has(self.drain) && has(self.drain.onTimeout) && self.drain.onTimeout == 'Quarantine') || !${isStrategy('BLUE_GREEN')}`,
+    rule:
+      '!(has(self.drain) && has(self.drain.onTimeout) && self.drain.onTimeout == ' +
+      `'Quarantine') || !${isStrategy('BLUE_GREEN')}`,
     message:
-      'drain.onTimeout: Quarantine makes no sense with updateStrategy: BLUE_GREEN, which ends with no old node left or with all of them',
+      'drain.onTimeout: Quarantine makes no sense with updateStrategy: BLUE_GREEN, which ' +
+      'ends with no old node left or with all of them',
   },
 ];

@@ -60,7 +60,9 @@ export const updateSequenceSpec: Schema = {
       message: 'groups of a sequence never change: make another',
     },
     {
-      rule: 'has(self.target) == has(oldSelf.target) && (!has(self.target) || self.target == oldSelf.target)',
+      rule:
+        'has(self.target) == has(oldSelf.target) && (!has(self.target) || self.target == ' +
+        'oldSelf.target)',
       message: 'target of a sequence never changes: make another',
     },
     {

@@ -3,14 +3,18 @@ import { stopTimesWords } from './crd-stop-times.ts';
 import { conditionWords, type Words } from './crd-words.ts';
 
 const causeWords: Words = {
-  kind: 'ScaleIn, SpotInterruption, RebalanceRecommendation, Maintenance, LifecycleHook, Update, Repair or Manual.',
+  kind:
+    'ScaleIn, SpotInterruption, RebalanceRecommendation, Maintenance, LifecycleHook, Update, ' +
+    'Repair or Manual.',
   id: 'Unique in the list.',
   receivedAt: 'When Drover received the notice.',
   deadline:
-    'When the instance is terminated or the drain must be complete; absent if the cause sets no deadline.',
+    'When the instance is terminated or the drain must be complete; absent if the cause ' +
+    'sets no deadline.',
   onDeadline: 'force deletes the remaining pods at the deadline; fail keeps them.',
   followUp:
-    'What happens to the empty instance: Release, Reboot, Replace or Terminate. The strongest of all causes wins.',
+    'What happens to the empty instance: Release, Reboot, Replace or Terminate. The ' +
+    'strongest of all causes wins.',
   hook: [
     'The EC2 Auto Scaling lifecycle hook that waits for Drover.',
     {
@@ -123,7 +127,8 @@ const statusWords: Words = {
       autoScalingGroupName: 'The Auto Scaling group.',
       name: 'Name of the hook.',
       state:
-        'Open; Completed by Drover; Expired (it timed out); Gone (Auto Scaling no longer waits in it).',
+        'Open; Completed by Drover; Expired (it timed out); Gone (Auto Scaling no longer ' +
+        'waits in it).',
       token: 'Its LifecycleActionToken.',
       lastHeartbeatAt: 'When Drover sent the last heartbeat.',
       endsAt: 'When the hook ends even with heartbeats.',

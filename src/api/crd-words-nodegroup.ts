@@ -51,14 +51,19 @@ export const nodeRepairWords: Words = {
 const specWords: Words = {
   clusterName: 'The cluster that the nodes join. Immutable.',
   autoScalingGroupName:
-    'Name of an existing Auto Scaling group to adopt. No other field is then required; status.adopted shows what AWS reports. If absent, Drover creates eks-<name>-<uid> and requires clusterName, amiType, capacityType, version, nodeRole, subnets and scaling. Immutable.',
+    'Name of an existing Auto Scaling group to adopt. No other field is then required; ' +
+    'status.adopted shows what AWS reports. If absent, Drover creates eks-<name>-<uid> and ' +
+    'requires clusterName, amiType, capacityType, version, nodeRole, subnets and scaling. ' +
+    'Immutable.',
   amiType: "One of EKS's image types, such as AL2023_x86_64_STANDARD. Immutable.",
   capacityType: 'ON_DEMAND or SPOT. Immutable.',
   instanceTypes:
-    'EC2 instance types, in order of preference. Must be empty if the launch template names a type. Default t3.medium, as in EKS. Immutable.',
+    'EC2 instance types, in order of preference. Must be empty if the launch template names ' +
+    'a type. Default t3.medium, as in EKS. Immutable.',
   version: "The nodes' Kubernetes version, such as 1.32. A change starts an update.",
   releaseVersion:
-    "The image's release. If absent, the newest release of the version when the group was created or last updated; status shows it. A change starts an update.",
+    "The image's release. If absent, the newest release of the version when the group was " +
+    'created or last updated; status shows it. A change starts an update.',
   nodeRole: "ARN of the nodes' IAM role. Immutable.",
   subnets: 'Ids of the subnets in which nodes are launched. Immutable.',
   scaling: [
@@ -66,13 +71,15 @@ const specWords: Words = {
     {
       ...sizeWords,
       desired:
-        "Desired number of nodes. A change is a request to scale. If absent, the Auto Scaling group's value is kept, which an autoscaler may set.",
+        'Desired number of nodes. A change is a request to scale. If absent, the Auto ' +
+        "Scaling group's value is kept, which an autoscaler may set.",
     },
   ],
   labels: 'Labels for every node.',
   taints: ['Taints for every node.', taintWords],
   launchTemplate: [
-    'Your own EC2 launch template. Drover adds what it leaves out. A change of its version starts an update.',
+    'Your own EC2 launch template. Drover adds what it leaves out. A change of its version ' +
+      'starts an update.',
     launchTemplateWords,
   ],
   remoteAccess: [
@@ -89,16 +96,21 @@ const specWords: Words = {
   nodeRepairConfig: ["EKS's nodeRepairConfig, as it is.", nodeRepairWords],
   nodeRepair: ["What Drover adds to EKS's nodeRepairConfig.", nodeRepairPolicyWords],
   lifecycleHooks:
-    'Manage (default): Drover installs its two lifecycle hooks on the Auto Scaling group and restores them when they are deleted. Leave: it installs none; the condition TerminationsNotSeen reports missing hooks.',
+    'Manage (default): Drover installs its two lifecycle hooks on the Auto Scaling group ' +
+    'and restores them when they are deleted. Leave: it installs none; the condition ' +
+    'TerminationsNotSeen reports missing hooks.',
   deletionPolicy:
-    'What deleting the NodeGroup does. Delete: its nodes are drained and terminated, its Auto Scaling group is deleted. Retain: both stay, hooks and tags of Drover are removed. Default: Retain for an adopted group, Delete for a group that Drover created.',
+    'What deleting the NodeGroup does. Delete: its nodes are drained and terminated, its ' +
+    'Auto Scaling group is deleted. Retain: both stay, hooks and tags of Drover are ' +
+    'removed. Default: Retain for an adopted group, Delete for a group that Drover created.',
   drain: [
     'How nodes are drained for scale-in, delete and updates, unless the request says otherwise.',
     {
       timeoutSeconds:
         'Seconds from the notice until pods are forced or the drain fails; default 900, as in EKS.',
       onDeadline:
-        'What happens at the deadline: force deletes the remaining pods; fail keeps them and reports the failure.',
+        'What happens at the deadline: force deletes the remaining pods; fail keeps them ' +
+        'and reports the failure.',
     },
   ],
 };
@@ -137,13 +149,16 @@ const statusWords: Words = {
   ],
   failedUpdate: 'The last version update, if it failed.',
   nodeLabels:
-    "Keys of the spec's labels that were set on nodes. A label removed from the spec is removed from the nodes.",
+    "Keys of the spec's labels that were set on nodes. A label removed from the spec is " +
+    'removed from the nodes.',
   nodeTaints: [
-    'Taints of the spec that were set on nodes. A taint removed from the spec is removed from the nodes.',
+    'Taints of the spec that were set on nodes. A taint removed from the spec is removed ' +
+      'from the nodes.',
     { key: 'Key of the taint.', effect: 'Effect of the taint.' },
   ],
   nodeMarks: [
-    'Labels and taints that every node received. Drover does not restore one that an operator removes afterwards.',
+    'Labels and taints that every node received. Drover does not restore one that an ' +
+      'operator removes afterwards.',
     {
       applied: 'Digest of the labels and taints.',
       since: 'When every node had received them.',
@@ -153,7 +168,8 @@ const statusWords: Words = {
   templateGeneration:
     'Generation of the spec whose labels and taints the launch template contains.',
   surge: [
-    "The part of the Auto Scaling group's size that belongs to an update. Written before the call that changes the size.",
+    "The part of the Auto Scaling group's size that belongs to an update. Written before " +
+      'the call that changes the size.',
     {
       desired: 'Instances added to the desired size.',
       maxSize: 'Amount by which the maximum exceeds the spec.',

@@ -10,9 +10,11 @@ export const updatePolicyWords: Words = {
       timeoutSeconds:
         "Seconds that a drain may take; default: the group's spec.drain (900, as in EKS).",
       cooldownSeconds:
-        'Seconds between the last pod leaving and the termination of the instance; default 60, as in EKS.',
+        'Seconds between the last pod leaving and the termination of the instance; default ' +
+        '60, as in EKS.',
       onTimeout:
-        'Fail (default) ends the update. Skip returns the node to service. Quarantine keeps it cordoned. Force deletes its pods. Pause waits for an operator.',
+        'Fail (default) ends the update. Skip returns the node to service. Quarantine keeps ' +
+        'it cordoned. Force deletes its pods. Pause waits for an operator.',
       forceAfterSeconds:
         'For Force: seconds between the timeout and the deletion of pods; default 0.',
     },
@@ -23,7 +25,9 @@ export const updatePolicyWords: Words = {
     'What happens when a zone has no capacity for a new node.',
     {
       onShortage:
-        "Elsewhere (default): the zone's old nodes are replaced last, in zones with capacity. Minimal: the same, but an old node is drained first when no zone has capacity. Fail: the old nodes stay and the update fails.",
+        "Elsewhere (default): the zone's old nodes are replaced last, in zones with " +
+        'capacity. Minimal: the same, but an old node is drained first when no zone has ' +
+        'capacity. Fail: the old nodes stay and the update fails.',
       waitSeconds:
         'Seconds between the last failed launch in the zone and that action; default 300.',
     },
@@ -32,7 +36,8 @@ export const updatePolicyWords: Words = {
     'For BLUE_GREEN: how long empty old nodes are kept.',
     {
       soakSeconds:
-        'Seconds between the last old node becoming empty and the termination of all old nodes; default 3600.',
+        'Seconds between the last old node becoming empty and the termination of all old ' +
+        'nodes; default 3600.',
       batchSoakSeconds: 'Seconds between two batches of maxUnavailable old nodes; default 0.',
     },
   ],
@@ -114,10 +119,13 @@ const hookWords: Words = {
   webhook: [
     'A hook that is called with a POST.',
     {
-      url: 'An https URL. Plain http is allowed only on loopback, and loopback only with --allow-loopback-webhooks.',
+      url:
+        'An https URL. Plain http is allowed only on loopback, and loopback only with ' +
+        '--allow-loopback-webhooks.',
       caBundle: 'CA certificate of the server: PEM, base64-encoded.',
       bearerTokenSecret: [
-        'Secret whose value is sent as Authorization: Bearer. The controller needs the right to get it.',
+        'Secret whose value is sent as Authorization: Bearer. The controller needs the ' +
+          'right to get it.',
         {
           namespace: "The Secret's namespace.",
           name: "The Secret's name.",
@@ -135,7 +143,8 @@ export const updateConfigWords: Words = {
   maxUnavailable: 'Maximum number of nodes drained at once (1-100, default 1).',
   maxUnavailablePercentage: 'The same, as a percentage of the nodes, rounded down, at least one.',
   updateStrategy:
-    "DEFAULT and MINIMAL are EKS's strategies. SURGE (the default outside the EKS API) and BLUE_GREEN are Drover's own.",
+    "DEFAULT and MINIMAL are EKS's strategies. SURGE (the default outside the EKS API) and " +
+    "BLUE_GREEN are Drover's own.",
   ...updatePolicyWords,
   ...pacingWords,
   hooks: [

@@ -63,7 +63,8 @@ const updateSpecWords: Words = {
 const updateStatusWords: Words = {
   status: "EKS's status: InProgress, Successful, Failed or Cancelled.",
   phase:
-    'Current phase: Pending, Preparing, ScalingUp, Marking, Rolling, Soaking, ScalingDown, Restoring, Ended; Applied for a ConfigUpdate.',
+    'Current phase: Pending, Preparing, ScalingUp, Marking, Rolling, Soaking, ScalingDown, ' +
+    'Restoring, Ended; Applied for a ConfigUpdate.',
   generation: 'Generation of the NodeGroup that contains the change.',
   startedAt: 'Start.',
   endedAt: 'End.',

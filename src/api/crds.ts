@@ -104,7 +104,8 @@ const nodeGroups = definition({
   singular: 'nodegroup',
   shortNames: ['ng'],
   description:
-    'A group of nodes that are made, watched, updated and retired together: what EKS calls a managed node group.',
+    'A group of nodes that are made, watched, updated and retired together: what EKS calls ' +
+    'a managed node group.',
   words: nodeGroupWords,
   spec: nodeGroupSpec,
   status: nodeGroupStatus,

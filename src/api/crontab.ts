@@ -85,7 +85,10 @@ const fieldOf = (field: Field, text: string): readonly number[] | string => {
 export const parseCron = (text: string): Cron | string => {
   const parts = text.trim().split(/\s+/);
   if (parts.length !== fields.length) {
-    return `"${text}" has ${parts.length} fields: minute, hour, day of month, month and day of week are five`;
+    return (
+      `"${text}" has ${parts.length} fields: minute, hour, day of month, month and day of ` +
+      'week are five'
+    );
   }
   const values: (readonly number[])[] = [];
   for (const [index, field] of fields.entries()) {

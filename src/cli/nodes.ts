@@ -103,7 +103,8 @@ export const resolveNodes = async (
     if (items.length > 0) return items;
     throw new CommandError(
       exitCodes.failed,
-      `no node has the labels ${selector}: \`kubectl get nodes --show-labels\` shows those there are`,
+      `no node has the labels ${selector}: \`kubectl get nodes --show-labels\` shows those ` +
+        'there are',
     );
   }
   if (names.length === 0) {

@@ -69,12 +69,18 @@ interface Machines {
 const ownImageComplaint = (input: AwsInput): string | undefined => {
   const amiType = optionalText(input, 'amiType') ?? 'CUSTOM';
   if (amiType !== 'CUSTOM') {
-    return 'You cannot specify an AMI Type other than CUSTOM, when specifying an image id in your launch template.';
+    return (
+      'You cannot specify an AMI Type other than CUSTOM, when specifying an image id in your ' +
+      'launch template.'
+    );
   }
   const field = ['version', 'releaseVersion'].find((name) => name in input);
   if (field === undefined) return undefined;
   const what = field === 'version' ? 'kubernetes version' : 'release version';
-  return `You cannot specify a ${what} to use when specifying an image id to use within the launch template.`;
+  return (
+    `You cannot specify a ${what} to use when specifying an image id to use within the launch ` +
+    'template.'
+  );
 };
 
 const chooseMachines = async (
@@ -246,7 +252,8 @@ const repeated = (group: NodeGroup, token: string, named: NamedGroup): NodeGroup
     return group;
   }
   throw inUse(
-    `NodeGroup already exists with name ${named.nodegroupName} and cluster name ${named.clusterName}`,
+    `NodeGroup already exists with name ${named.nodegroupName} and cluster name ` +
+      `${named.clusterName}`,
     named,
   );
 };
@@ -287,7 +294,9 @@ export const createNodegroup = async (
     const other = await findGroup(options, clusterName, nodegroupName);
     if (other === undefined) {
       throw inUse(
-        `The name ${nodegroupName} belongs to a node group of another cluster: Drover's node groups are Kubernetes objects, each with a name of its own. Choose another name.`,
+        `The name ${nodegroupName} belongs to a node group of another cluster: Drover's ` +
+          'node groups are Kubernetes objects, each with a name of its own. Choose another ' +
+          'name.',
         named,
       );
     }

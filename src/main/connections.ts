@@ -161,7 +161,8 @@ export const requireWorldEnvironment = (
     throw new CommandError(
       exitCodes.failed,
       connection.dataDir === undefined
-        ? `no world in ./${defaultDirectory}: start one with \`drover up\`, or name its directory ` +
+        ? `no world in ./${defaultDirectory}: start one with \`drover up\`, or name its ` +
+            'directory ' +
             'with --data-dir'
         : `${dataDirAt(directory).path} holds no world that was ever ready: start one with ` +
             `\`drover up --data-dir ${directory}\``,

@@ -151,7 +151,8 @@ const onDemandNode = (world: World, node: string | undefined): string | undefine
   const [instance] = Array.isArray(Instances) ? Instances : [];
   if (instance === undefined || objectOr(instance).InstanceLifecycle === 'spot') return undefined;
   return (
-    `${node} is an on-demand instance, and EC2 interrupts spot instances only: aim at a node of a ` +
+    `${node} is an on-demand instance, and EC2 interrupts spot instances only: aim at a ` +
+    'node of a ' +
     'group with capacityType SPOT, or take instance-death or instance-retirement'
   );
 };

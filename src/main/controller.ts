@@ -63,7 +63,8 @@ const mayNot = (error: KubeError): CommandError =>
     exitCodes.failed,
     `${error.message}. The controller needs to read and write customresourcedefinitions, nodes, ` +
       'pods, pods/eviction, poddisruptionbudgets, leases and drover.dev objects: grant its ' +
-      'identity the rights of deploy/rbac.yaml (an administrator may install deploy/crds beforehand)',
+      'identity the rights of deploy/rbac.yaml (an administrator may install deploy/crds ' +
+      'beforehand)',
     { cause: error },
   );
 

@@ -121,13 +121,15 @@ export const hasAnswered = (settings: Settings | undefined): boolean =>
 /** A file of a world that is missing or empty; nothing is made in its place. */
 export const lostFile = (file: string, how: 'missing' | 'empty'): DataDirError =>
   new DataDirError(
-    `${file} is ${how} beside the files of a world: put a copy of it back, move the directory away, ` +
+    `${file} is ${how} beside the files of a world: put a copy of it back, move the ` +
+      'directory away, ' +
       'or pass another --data-dir',
   );
 
 export const damagedFile = (file: string, error: unknown): DataDirError =>
   new DataDirError(
-    `${file} is damaged (${error instanceof Error ? error.message : String(error)}): put a copy of ` +
+    `${file} is damaged (${error instanceof Error ? error.message : String(error)}): put a ` +
+      'copy of ' +
       'it back, move the directory away, or pass another --data-dir',
     { cause: error },
   );

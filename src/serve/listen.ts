@@ -15,7 +15,8 @@ export const listenOnLoopback = (
     const failed = (error: NodeJS.ErrnoException): void => {
       const why =
         error.code === 'EADDRINUSE'
-          ? `port ${port} on 127.0.0.1 is in use: pass another --port (0 picks a free one), or stop what listens there`
+          ? `port ${port} on 127.0.0.1 is in use: pass another --port (0 picks a free one), ` +
+            'or stop what listens there'
           : error.code === 'EACCES'
             ? `port ${port} needs more rights: pass a --port above 1023`
             : `cannot listen on 127.0.0.1:${port}: ${error.message}`;

@@ -8,7 +8,9 @@ export const kernelFaults = {
     'I/O error, dev nvme1n1, sector 1234567 op 0x0:(READ) flags 0x800 phys_seg 1 prio class 2',
   // The data volume stays read-only while the fault is on.
   'read-only': 'EXT4-fs (nvme1n1): Remounting filesystem read-only',
-  xid: "NVRM: Xid (PCI:0000:00:1e): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.",
+  xid:
+    "NVRM: Xid (PCI:0000:00:1e): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the " +
+    'bus.',
 } as const satisfies Readonly<Record<string, string>>;
 
 type KernelFault = keyof typeof kernelFaults;

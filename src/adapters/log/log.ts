@@ -37,7 +37,10 @@ const prettyLine = (line: string): string => {
     .filter(([name]) => !ownFields.has(name))
     .map(([name, value]) => ` ${name}=${plain(value)}`);
   const time = String(entry.time).slice(11, 19);
-  return `${time} ${String(entry.level).toUpperCase().padEnd(5)} ${entry.message}${facts.join('')}\n`;
+  return (
+    `${time} ${String(entry.level).toUpperCase().padEnd(5)} ` +
+    `${entry.message}${facts.join('')}\n`
+  );
 };
 
 const wrap = (logger: Logger): Log => {

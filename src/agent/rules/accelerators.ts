@@ -23,7 +23,9 @@ const xid = (codes: readonly number[], rank: number): HealthRule => ({
   clearAfterSeconds: 'reboot',
   rank,
   text: {
-    meaning: `The NVIDIA driver reported a critical error: XID ${codes.join(', ')}. The names and numbers are in NVIDIA’s list of XID errors.`,
+    meaning:
+      `The NVIDIA driver reported a critical error: XID ${codes.join(', ')}. The names and ` +
+      'numbers are in NVIDIA’s list of XID errors.',
     remedy:
       rank > 1
         ? 'Replace the node: another boot does not help.'

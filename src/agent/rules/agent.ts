@@ -16,7 +16,8 @@ export const agentRules: readonly HealthRule[] = [
     text: {
       ...text,
       meaning:
-        'The kernel log cannot be read, or a marker that the agent wrote to it an hour ago or less did not come back.',
+        'The kernel log cannot be read, or a marker that the agent wrote to it an hour ago ' +
+        'or less did not come back.',
       remedy: 'Give the agent /dev/kmsg and CAP_SYSLOG; restart it.',
       proof: 'fault',
     },

@@ -16,7 +16,8 @@ export const kernelCheckRules: readonly HealthRule[] = [
     clearAfterSeconds: quietSeconds,
     text: {
       meaning:
-        'Threads take more than the limit (percent) of the smaller of kernel.pid_max and kernel.threads-max.',
+        'Threads take more than the limit (percent) of the smaller of kernel.pid_max and ' +
+        'kernel.threads-max.',
       remedy: 'Find what has so many threads: `ps -eo nlwp,pid,comm --sort=-nlwp | head`.',
       origin: 'EKS',
       proof: 'written',
@@ -86,7 +87,8 @@ export const kernelCheckRules: readonly HealthRule[] = [
     severity: 'Event',
     check: 'clock',
     message:
-      'The kernel clock is not synchronized to any time source (STA_UNSYNC); time drift may break time-sensitive workloads',
+      'The kernel clock is not synchronized to any time source (STA_UNSYNC); time drift may ' +
+      'break time-sensitive workloads',
     key: 'clock',
     clearAfterSeconds: quietSeconds,
     text: {
@@ -142,7 +144,8 @@ export const kernelCheckRules: readonly HealthRule[] = [
     lines: [{ source: 'cron', pattern: '^\\((?<user>[^)]+)\\) CMD \\((?<command>.*)\\)' }],
     threshold: { count: 2, withinSeconds: 299, of: 'same' },
     message:
-      'A cron job is running faster than every 5 minutes, which can impact node performance: {command}',
+      'A cron job is running faster than every 5 minutes, which can impact node ' +
+      'performance: {command}',
     key: '{user} {command}',
     clearAfterSeconds: quietSeconds,
     text: {

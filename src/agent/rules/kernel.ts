@@ -30,7 +30,8 @@ export const kernelRules: readonly HealthRule[] = [
     text: {
       meaning: 'The kernel refused to start a process for the kubelet or a service of the node.',
       remedy:
-        'Find what holds the processes: `ps -eLf | wc -l`, `cat /proc/sys/kernel/pid_max`, zombies, pids.max of the unit.',
+        'Find what holds the processes: `ps -eLf | wc -l`, `cat /proc/sys/kernel/pid_max`, ' +
+        'zombies, pids.max of the unit.',
       origin: 'EKS',
       proof: 'fault',
       found: [
@@ -196,7 +197,8 @@ export const kernelRules: readonly HealthRule[] = [
       {
         source: 'kernel',
         pattern:
-          '^(?<scope>Memory cgroup out of memory|Out of memory): Killed process \\d+ \\((?<process>.*?)\\) total-vm:(?<vm>\\d+kB), anon-rss:(?<rss>\\d+kB)',
+          '^(?<scope>Memory cgroup out of memory|Out of memory): Killed process \\d+ ' +
+          '\\((?<process>.*?)\\) total-vm:(?<vm>\\d+kB), anon-rss:(?<rss>\\d+kB)',
         after: '^oom-kill:constraint=.*,task_memcg=(?<cgroup>[^,]*),',
       },
     ],
@@ -209,7 +211,9 @@ export const kernelRules: readonly HealthRule[] = [
       origin: 'node-problem-detector',
       proof: 'fault',
       found: [
-        'Memory cgroup out of memory: Killed process 18705 (python3) total-vm:41236kB, anon-rss:30464kB, file-rss:6640kB, shmem-rss:0kB, UID:0 pgtables:116kB oom_score_adj:0',
+        'Memory cgroup out of memory: Killed process 18705 (python3) total-vm:41236kB, ' +
+          'anon-rss:30464kB, file-rss:6640kB, shmem-rss:0kB, UID:0 pgtables:116kB ' +
+          'oom_score_adj:0',
         'Out of memory: Killed process 1 (a b) total-vm:1kB, anon-rss:1kB, file-rss:0kB',
       ],
       ignored: ['python3 invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0'],
@@ -227,7 +231,8 @@ export const kernelRules: readonly HealthRule[] = [
     clearAfterSeconds: quietSeconds,
     text: {
       meaning:
-        'The table of connections is full, or fuller than the limit (percent): new connections are lost. The kernel often writes no line about it.',
+        'The table of connections is full, or fuller than the limit (percent): new ' +
+        'connections are lost. The kernel often writes no line about it.',
       remedy: 'Raise net.netfilter.nf_conntrack_max, or find what opens so many connections.',
       origin: 'EKS',
       proof: 'fault',

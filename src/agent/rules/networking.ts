@@ -59,7 +59,9 @@ export const networkingRules: readonly HealthRule[] = [
     clearAfterSeconds: quietSeconds,
     text: {
       meaning:
-        'An interface of the node is down in two looks, a minute or more apart. Names that the allow list matches (`*` stands for any text) are left out, and so are interfaces without broadcast and multicast.',
+        'An interface of the node is down in two looks, a minute or more apart. Names that ' +
+        'the allow list matches (`*` stands for any text) are left out, and so are ' +
+        'interfaces without broadcast and multicast.',
       remedy: 'Bring it up, `ip link set DEVICE up`, or put its name on the allow list.',
       origin: 'EKS',
       ...byFault,
@@ -76,7 +78,8 @@ export const networkingRules: readonly HealthRule[] = [
     clearAfterSeconds: quietSeconds,
     text: {
       meaning:
-        'An interface is up and has no carrier in two looks: its cable or its other end is gone. The allow list is that of InterfaceNotUp.',
+        'An interface is up and has no carrier in two looks: its cable or its other end is ' +
+        'gone. The allow list is that of InterfaceNotUp.',
       remedy: 'Look at the other end; on EC2 detach and attach the network interface.',
       origin: 'EKS',
       ...byFault,
@@ -88,7 +91,8 @@ export const networkingRules: readonly HealthRule[] = [
     severity: 'Condition',
     check: 'links',
     message:
-      'The loopback interface is missing from this instance. Without it, many services which depend on local connectivity will fail',
+      'The loopback interface is missing from this instance. Without it, many services ' +
+      'which depend on local connectivity will fail',
     key: 'lo',
     clearAfterSeconds: quietSeconds,
     text: {
@@ -109,7 +113,10 @@ export const networkingRules: readonly HealthRule[] = [
     clearAfterSeconds: quietSeconds,
     text: {
       meaning:
-        'The packet filter drops or rejects traffic by a rule, or by a chain’s policy, that no known component made. Both iptables backends, IPv4 and IPv6, and native nftables tables are read. Entries of the allow list are `table/chain`; `*` stands for any text.',
+        'The packet filter drops or rejects traffic by a rule, or by a chain’s policy, that ' +
+        'no known component made. Both iptables backends, IPv4 and IPv6, and native ' +
+        'nftables tables are read. Entries of the allow list are `table/chain`; `*` stands ' +
+        'for any text.',
       remedy: 'Find who wrote the rule, delete it, or put its `table/chain` on the allow list.',
       origin: 'EKS',
       ...byFault,
@@ -160,7 +167,8 @@ export const networkingRules: readonly HealthRule[] = [
     // One line at boot, before the network is there, must not cost the node.
     threshold: { count: 3, withinSeconds: 300 },
     message:
-      'IPAM-D has failed to connect to API Server which could be an issue with IPTable rules or any other network configuration.',
+      'IPAM-D has failed to connect to API Server which could be an issue with IPTable ' +
+      'rules or any other network configuration.',
     key: 'api-server',
     clearAfterSeconds: 300,
     text: {
@@ -233,11 +241,13 @@ export const networkingRules: readonly HealthRule[] = [
       {
         source: 'kube-proxy',
         pattern:
-          'Failed to watch (?<kind>.*?): failed to list .*: the server could not find the requested resource',
+          'Failed to watch (?<kind>.*?): failed to list .*: the server could not find the ' +
+          'requested resource',
       },
     ],
     message:
-      'Kube Proxy has failed to watch or list resources, which may impact pod to service communication.',
+      'Kube Proxy has failed to watch or list resources, which may impact pod to service ' +
+      'communication.',
     key: '{kind}',
     clearAfterSeconds: quietSeconds,
     text: {
@@ -246,7 +256,8 @@ export const networkingRules: readonly HealthRule[] = [
       origin: 'EKS',
       proof: 'written',
       found: [
-        'Failed to watch *v1.EndpointSlice: failed to list *v1.EndpointSlice: the server could not find the requested resource',
+        'Failed to watch *v1.EndpointSlice: failed to list *v1.EndpointSlice: the server ' +
+          'could not find the requested resource',
       ],
       ignored: ['Caches are synced for endpoint slice config'],
     },
@@ -349,7 +360,8 @@ export const networkingRules: readonly HealthRule[] = [
     severity: 'Event',
     check: 'mac-address-policy',
     message:
-      'MACAddressPolicy in {file} is set to "{value}" instead of \'none\', which may cause network issues',
+      'MACAddressPolicy in {file} is set to "{value}" instead of \'none\', which may cause ' +
+      'network issues',
     key: '{file}',
     clearAfterSeconds: quietSeconds,
     text: {

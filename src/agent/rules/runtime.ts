@@ -40,13 +40,15 @@ export const runtimeRules: readonly HealthRule[] = [
       {
         source: 'kubelet',
         pattern:
-          '"Pod still has one or more containers in the non-exited state and will not be removed from desired state" pod="(?<pod>[^"]*)"',
+          '"Pod still has one or more containers in the non-exited state and will not be ' +
+          'removed from desired state" pod="(?<pod>[^"]*)"',
       },
     ],
     // One bad pod must not cost the node and all other pods on it.
     threshold: { count: 3, withinSeconds: 900, of: 'distinct' },
     message:
-      'Pod "{pod}" and others are stuck terminating. Restarting kubelet will result in cleaning up stuck pods',
+      'Pod "{pod}" and others are stuck terminating. Restarting kubelet will result in ' +
+      'cleaning up stuck pods',
     key: '{pod}',
     clearAfterSeconds: quietSeconds,
     text: {
@@ -57,11 +59,13 @@ export const runtimeRules: readonly HealthRule[] = [
       proof: 'written',
       found: ['a', 'b', 'c'].map(
         (pod) =>
-          `"Pod still has one or more containers in the non-exited state and will not be removed from desired state" pod="default/${pod}"`,
+          '"Pod still has one or more containers in the non-exited state and will not be ' +
+          `removed from desired state" pod="default/${pod}"`,
       ),
       ignored: ['a', 'a', 'a'].map(
         (pod) =>
-          `"Pod still has one or more containers in the non-exited state and will not be removed from desired state" pod="default/${pod}"`,
+          '"Pod still has one or more containers in the non-exited state and will not be ' +
+          `removed from desired state" pod="default/${pod}"`,
       ),
     },
   },
@@ -179,7 +183,8 @@ export const runtimeRules: readonly HealthRule[] = [
       origin: 'EKS',
       proof: 'written',
       found: [
-        'failed to create containerd task: OCI runtime create failed: runc create failed: unable to start container process',
+        'failed to create containerd task: OCI runtime create failed: runc create failed: ' +
+          'unable to start container process',
       ],
       ignored: ['Container runtime initialized'],
     },

@@ -42,7 +42,9 @@ export const storageRules: readonly HealthRule[] = [
     clearAfterSeconds: quietSeconds,
     text: {
       meaning:
-        'A file system that was mounted for writing accepts no writes: the kernel stopped them after an error. The check reads the mount table and tries a write in the directories of the kubelet, containerd and logs.',
+        'A file system that was mounted for writing accepts no writes: the kernel stopped ' +
+        'them after an error. The check reads the mount table and tries a write in the ' +
+        'directories of the kubelet, containerd and logs.',
       remedy: 'Replace the node. A repair of the file system and a reboot also clear it.',
       origin: 'node-problem-detector',
       proof: 'fault',
@@ -58,7 +60,8 @@ export const storageRules: readonly HealthRule[] = [
       {
         source: 'kernel',
         pattern:
-          '^XFS \\((?<device>[^)]+)\\): .*(?:Shutting down filesystem|Filesystem has been shut down)',
+          '^XFS \\((?<device>[^)]+)\\): .*(?:Shutting down filesystem|Filesystem has been ' +
+          'shut down)',
       },
     ],
     check: 'mounts',
@@ -72,7 +75,8 @@ export const storageRules: readonly HealthRule[] = [
       proof: 'fault',
       found: [
         'XFS (loop1): User initiated shutdown (0x1) detected. Shutting down filesystem.',
-        'XFS (nvme1n1): Corruption of in-memory data (0x8) detected at xfs_trans_cancel (fs/xfs/xfs_trans.c:1059).  Shutting down filesystem.',
+        'XFS (nvme1n1): Corruption of in-memory data (0x8) detected at xfs_trans_cancel ' +
+          '(fs/xfs/xfs_trans.c:1059).  Shutting down filesystem.',
       ],
       ignored: ['XFS (loop1): Ending clean mount'],
     },
@@ -85,7 +89,8 @@ export const storageRules: readonly HealthRule[] = [
       {
         source: 'kernel',
         pattern:
-          '(?:^|: )I/O error, dev (?<device>[\\w/-]+), (?<place>sector \\d+)(?: op \\w+:\\((?<operation>\\w+)\\))?',
+          '(?:^|: )I/O error, dev (?<device>[\\w/-]+), (?<place>sector \\d+)(?: op ' +
+          '\\w+:\\((?<operation>\\w+)\\))?',
       },
       {
         source: 'kernel',
@@ -94,7 +99,8 @@ export const storageRules: readonly HealthRule[] = [
       },
     ],
     message:
-      'I/O error detected on block device {device} at {place}, indicating a failed physical drive or EBS volume',
+      'I/O error detected on block device {device} at {place}, indicating a failed physical ' +
+      'drive or EBS volume',
     key: '{device}',
     clearAfterSeconds: quietSeconds,
     text: {
@@ -146,7 +152,8 @@ export const storageRules: readonly HealthRule[] = [
       origin: 'node-problem-detector',
       proof: 'written',
       found: [
-        'EXT4-fs warning (device nvme1n1): ext4_dx_add_entry:2461: Directory (ino: 2) index full, reach max htree level :2',
+        'EXT4-fs warning (device nvme1n1): ext4_dx_add_entry:2461: Directory (ino: 2) index ' +
+          'full, reach max htree level :2',
       ],
       ignored: ['EXT4-fs error (device loop0): trigger_test_error:129: comm bash: test'],
     },
@@ -180,7 +187,8 @@ export const storageRules: readonly HealthRule[] = [
       },
     ],
     message:
-      'Kubelet is reporting slow disk usage, which may indicate a misconfigured filesystem or insufficient disk I/O',
+      'Kubelet is reporting slow disk usage, which may indicate a misconfigured filesystem ' +
+      'or insufficient disk I/O',
     key: 'disk-usage',
     clearAfterSeconds: quietSeconds,
     text: {
@@ -212,7 +220,8 @@ export const storageRules: readonly HealthRule[] = [
       origin: 'EKS',
       proof: 'recorded',
       found: [
-        'error mounting "/var/lib/kubelet/pods/c02d/etc-hosts" to rootfs at "/etc/hosts": no such file',
+        'error mounting "/var/lib/kubelet/pods/c02d/etc-hosts" to rootfs at "/etc/hosts": ' +
+          'no such file',
       ],
       ignored: ['error mounting "/var/lib/x" to rootfs at "/data"'],
     },
@@ -224,7 +233,8 @@ export const storageRules: readonly HealthRule[] = [
     check: 'xfs',
     limit: 16,
     message:
-      'The XFS Average Cluster size is small, which may prevent new files from being created due to free space fragmentation: {size} blocks on {device}',
+      'The XFS Average Cluster size is small, which may prevent new files from being ' +
+      'created due to free space fragmentation: {size} blocks on {device}',
     key: '{device}',
     clearAfterSeconds: quietSeconds,
     text: {

@@ -28,7 +28,8 @@ export const configOfFlags = (flags: ClusterFlags): ClusterConfig => {
   if (name === undefined) throw usage('name the cluster: --name NAME, or -f FILE');
   if (!/^[0-9A-Za-z][A-Za-z0-9-]{0,99}$/.test(name)) {
     throw usage(
-      `${name} is no name of a cluster: up to 100 letters, digits and -, beginning with a letter or digit`,
+      `${name} is no name of a cluster: up to 100 letters, digits and -, beginning with a ` +
+        'letter or digit',
     );
   }
   if (version !== undefined && !/^1\.\d{1,2}$/.test(version)) {

@@ -154,7 +154,8 @@ const addNodeGroup = (create: Command, context: CliContext, connection: () => Co
     .option('--cluster <name>', 'name of the cluster')
     .option(
       '-n, --name <name>',
-      'name of the node group: up to 63 lowercase letters, digits and -; uppercase too with --managed=false',
+      'name of the node group: up to 63 lowercase letters, digits and -; uppercase too with ' +
+        '--managed=false',
     )
     .option('-r, --region <region>', 'AWS region')
     .option(

@@ -175,7 +175,8 @@ const releaseNodeGroup = async (
   progress.done(
     flags.wait
       ? `released nodegroup ${name}: Drover no longer drains the instances of ${asg}`
-      : `release of nodegroup ${name} has begun: \`kubectl get ng ${name}\` shows it until it is done`,
+      : `release of nodegroup ${name} has begun: \`kubectl get ng ${name}\` shows it until it ` +
+          'is done',
   );
 };
 
@@ -317,7 +318,8 @@ Examples:
     .option('-r, --region <region>', 'AWS region')
     .addHelpText(
       'after',
-      '\nExamples:\n  drover delete addon --name eks-node-monitoring-agent --cluster test-cluster\n' +
+      '\nExamples:\n  drover delete addon --name eks-node-monitoring-agent --cluster ' +
+        'test-cluster\n' +
         '  drover delete addon --name coredns --cluster ironman-2022',
     )
     .action((flags: AddonFlags) => deleteAddon(context, connection(), flags));

@@ -146,7 +146,8 @@ const failureOf = (result: WaitResult, recorded: readonly Recorded[]): CommandEr
   if (open.length > 0) {
     return new CommandError(
       exitCodes.timedOut,
-      `timed out waiting for ${joined(open)}: \`drover explain ${open[0]?.node}\` says what holds it`,
+      `timed out waiting for ${joined(open)}: \`drover explain ${open[0]?.node}\` says what ` +
+        'holds it',
     );
   }
   const code = worstOf([...result.states.values()].map(exitCodeOf));

@@ -278,7 +278,8 @@ const addExplainKind = (
     .addOption(outputOption())
     .addHelpText(
       'after',
-      `\nExamples:\n  drover explain ${kind} ${example}\n  drover explain ${kind} ${example} -o json`,
+      `\nExamples:\n  drover explain ${kind} ${example}\n  drover explain ${kind} ` +
+        `${example} -o json`,
     )
     .action(async (name: string, _flags, command: Command) => {
       // The parent command has `-o` too, and may have taken it.

@@ -141,7 +141,8 @@ export const addGetClusterCommands = (
     .addOption(outputOption())
     .addHelpText(
       'after',
-      '\nExamples:\n  drover get addon --cluster ironman-2022\n  drover get addon --cluster ironman-2022 -o yaml',
+      '\nExamples:\n  drover get addon --cluster ironman-2022\n  drover get addon --cluster ' +
+        'ironman-2022 -o yaml',
     )
     .action((flags: AddonFlags) => getAddon(context, connection(), flags));
 };

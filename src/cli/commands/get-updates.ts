@@ -212,7 +212,8 @@ export const addDescribeCommands = (
     .addOption(outputOption())
     .addHelpText(
       'after',
-      '\nExamples:\n  drover describe update --nodegroup demo-ng\n  drover describe update 7c9e6679 -o yaml',
+      '\nExamples:\n  drover describe update --nodegroup demo-ng\n  drover describe update ' +
+        '7c9e6679 -o yaml',
     )
     .action((id: string | undefined, flags: DescribeFlags) =>
       describeUpdate(context, connection(), id, flags),

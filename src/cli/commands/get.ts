@@ -188,14 +188,17 @@ export const addGetCommands = (
           const clusters = [...new Set(others.map((row) => row.cluster))].join(', ');
           throw new CommandError(
             exitCodes.failed,
-            `no node groups in a cluster ${options.cluster}; there are groups in: ${clusters || 'none'}`,
+            `no node groups in a cluster ${options.cluster}; there are groups in: ` +
+              `${clusters || 'none'}`,
           );
         }
         if (rows.length === 0 && name !== undefined) {
           const known = all.map((row) => row.name).join(', ');
           throw new CommandError(
             exitCodes.failed,
-            `no node group ${name}${options.cluster === undefined ? '' : ` in cluster ${options.cluster}`}; there are: ${known || 'none'}`,
+            'no node group ' +
+              `${name}${options.cluster === undefined ? '' : ` in cluster ${options.cluster}`}; ` +
+              `there are: ${known || 'none'}`,
           );
         }
         print(context, options.output, rows, () => ({ header, rows: rows.map(cells) }));

@@ -129,7 +129,8 @@ const check = async (context: CliContext, connection: Connection, flags: OutputF
   if (errors === 0) return;
   throw new CommandError(
     exitCodes.refused,
-    `kube-system/aws-auth has ${errors} finding${errors === 1 ? ' that keeps' : 's that keep'} nodes out`,
+    `kube-system/aws-auth has ${errors} ` +
+      `finding${errors === 1 ? ' that keeps' : 's that keep'} nodes out`,
   );
 };
 
@@ -165,7 +166,8 @@ const restore = async (context: CliContext, connection: Connection, flags: Resto
   if (plan.kind === 'refused') {
     throw new CommandError(
       exitCodes.refused,
-      `${plan.why}; choose another backup (\`drover identity show\`), or do it all the same with --force`,
+      `${plan.why}; choose another backup (\`drover identity show\`), or do it all the same ` +
+        'with --force',
     );
   }
   for (const warning of plan.warnings) context.err(warning);
@@ -203,7 +205,8 @@ export const addIdentityCommands = (
     .addOption(outputOption())
     .addHelpText(
       'after',
-      '\nExamples:\n  drover identity check\n  drover identity check -o json\n\nExit codes: 0 no mistake keeps nodes out, 2 usage, 3 nodes are kept out.',
+      '\nExamples:\n  drover identity check\n  drover identity check -o json\n\nExit codes: ' +
+        '0 no mistake keeps nodes out, 2 usage, 3 nodes are kept out.',
     )
     .action((flags: OutputFlags) => check(context, connection(), flags));
   identity

@@ -42,12 +42,14 @@ const addQuery = (logs: Command, context: CliContext, connection: () => Connecti
       'after',
       [
         '',
-        'Files may be compressed (gzip, zstd); `-` is standard input. docs/insights.md tells the language.',
+        'Files may be compressed (gzip, zstd); `-` is standard input. docs/insights.md ' +
+          'tells the language.',
         '',
         'Examples:',
         '  drover logs query \'filter verb = "patch" and objectRef.resource = "nodes"\'',
         "  drover logs query 'stats count(*) by userAgent, verb' audit.log audit-1.log.gz",
-        '  drover logs query \'filter verb = "delete"\' --log-group /aws/eks/prod/cluster --start 3h',
+        '  drover logs query \'filter verb = "delete"\' --log-group /aws/eks/prod/cluster ' +
+          '--start 3h',
         "  zcat *.gz | drover logs query 'filter responseStatus.code >= 400' - -o json",
       ].join('\n'),
     )

@@ -29,7 +29,8 @@ const addShow = (node: Command, context: CliContext, connection: () => Connectio
         'Examples:',
         '  drover node show $NODE',
         '  drover node show $NODE --kubelet-args',
-        '  drover node show $NODE --file /etc/systemd/system/kubelet.service.d/30-kubelet-extra-args.conf',
+        '  drover node show $NODE --file ' +
+          '/etc/systemd/system/kubelet.service.d/30-kubelet-extra-args.conf',
         '  drover node show i-0123456789abcdef0 --files',
       ].join('\n'),
     )

@@ -89,7 +89,10 @@ const refusalText = (decision: Exclude<RequestDecision, Accepted>, node: string)
   const remedy = isOverrulable
     ? `Wait until it ends, or repair it all the same: --overrule ${kinds}`
     : 'Wait until it ends, or remove its cause';
-  return `not repaired:\n${blockedBy.map((one) => `  ${explainRepairBlocker(one)}`).join('\n')}\n${remedy}`;
+  return (
+    'not ' +
+    `repaired:\n${blockedBy.map((one) => `  ${explainRepairBlocker(one)}`).join('\n')}\n${remedy}`
+  );
 };
 
 const record = async (kube: KubeApi, { write }: Accepted, uid: string, group: string) => {

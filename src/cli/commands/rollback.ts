@@ -77,7 +77,8 @@ const refuseTakenBack = (
       ? `\`drover update nodegroup ${name} --release-version R\` goes to another release`
       : `what was there earlier: \`drover update nodegroup ${name} --release-version ${before}\``;
   throw refused(
-    `node group ${name} is back at ${revisionText(from)} already: ${back.metadata.name} has taken back ` +
+    `node group ${name} is back at ${revisionText(from)} already: ${back.metadata.name} has ` +
+      'taken back ' +
       `update ${id}, the last one that changed something; ${older}`,
   );
 };
@@ -97,7 +98,8 @@ export const changeBack = (name: string, updates: readonly NodeGroupUpdate[]): N
     const then =
       last.spec.abort === undefined
         ? `\`drover abort update ${id} --rollback\``
-        : `it is being aborted (${last.spec.abort}), and \`drover get update ${id} --watch\` shows its end`;
+        : `it is being aborted (${last.spec.abort}), and \`drover get update ${id} --watch\` ` +
+          'shows its end';
     throw refused(`update ${id} is in progress: ${then}`);
   }
   const index = updates.indexOf(last);

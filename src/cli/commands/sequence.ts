@@ -197,7 +197,8 @@ const addReading = (program: Command, context: CliContext, connection: () => Con
     .addOption(outputOption())
     .addHelpText(
       'after',
-      '\nExamples:\n  drover describe sequence december\n  drover describe sequence december -o yaml',
+      '\nExamples:\n  drover describe sequence december\n  drover describe sequence ' +
+        'december -o yaml',
     )
     .action((name: string, { output }: { readonly output: OutputFormat }) =>
       describe(context, connection(), name, output),

@@ -33,7 +33,8 @@ const checkAll = async (kube: KubeApi, nodes: readonly Node[]): Promise<void> =>
   if (refused.length === 0) return;
   throw new CommandError(
     exitCodes.refused,
-    `not withdrawn:\n${refused.join('\n')}\nOnly drains by hand and rebalance recommendations can ` +
+    `not withdrawn:\n${refused.join('\n')}\nOnly drains by hand and rebalance ` +
+      'recommendations can ' +
       'be withdrawn; `drover explain NODE` says what ends the others, and when',
   );
 };

@@ -115,7 +115,8 @@ const endingText = ({ metadata, spec, status }: NodeGroupUpdate, rollback: boole
   const what = `update ${name} has replaced all nodes and only sets back what it had set apart for that`;
   if (rollback) return `${what}: it ends as Successful; then a rollback replaces them again`;
   throw refused(
-    `${what}: nothing is left to stop. \`drover rollback nodegroup ${spec.nodeGroup}\` goes back when it is over`,
+    `${what}: nothing is left to stop. \`drover rollback nodegroup ${spec.nodeGroup}\` goes ` +
+      'back when it is over',
   );
 };
 
@@ -136,7 +137,10 @@ export const abortText = (update: NodeGroupUpdate, rollback: boolean): string =>
   const asked = rollback ? '; then a rollback sets back what the group asks for' : '';
   const isLast = phases.some((one) => one.phase === 'ScalingDown');
   if (strategy === 'BLUE_GREEN' && !isLast) {
-    return `${what}: the group goes back to its old nodes, all of them; the new ones are drained and retire${asked}`;
+    return (
+      `${what}: the group goes back to its old nodes, all of them; the new ones are drained ` +
+      `and retire${asked}`
+    );
   }
   if (isLast) {
     const again = rollback ? '; then a rollback replaces the new ones' : '';
@@ -148,7 +152,10 @@ export const abortText = (update: NodeGroupUpdate, rollback: boolean): string =>
   }
   const { done = 0, draining = 0 } = progress ?? {};
   if (done + draining === 0) {
-    return `${what}: no node was replaced, and the group keeps its old ones; what was made for it goes${asked}`;
+    return (
+      `${what}: no node was replaced, and the group keeps its old ones; what was made for it ` +
+      `goes${asked}`
+    );
   }
   if (rollback) return `${what}: drains under way end; nodes already updated are replaced again`;
   const ends = 'drains under way end, waiting nodes are given back';
@@ -182,7 +189,8 @@ complete ends the soak of BLUE_GREEN early and terminates the old nodes.
 Each does only its own job: an approval neither resumes a paused update nor ends a soak.`;
 
 const withExamples = (verb: string): string =>
-  `${whichOne}\n\nExamples:\n  drover ${verb} update --nodegroup demo-ng\n  drover ${verb} update ID`;
+  `${whichOne}\n\nExamples:\n  drover ${verb} update --nodegroup demo-ng\n  drover ${verb} ` +
+  'update ID';
 
 type Reach = () => Connection;
 

@@ -67,7 +67,8 @@ const refuseSkew = async (api: ProvisioningApi, cluster: ClusterFacts, to: strin
   if (complaint === undefined) return;
   throw new CommandError(
     exitCodes.refused,
-    `${complaint}: \`drover upgrade nodegroup NAME --kubernetes-version ${cluster.version}\` does it`,
+    `${complaint}: \`drover upgrade nodegroup NAME --kubernetes-version ` +
+      `${cluster.version}\` does it`,
   );
 };
 

@@ -146,7 +146,8 @@ const addRender = (userdata: Command, context: CliContext): void => {
         '  drover userdata render -f cluster.yaml --group ng-1',
         '  drover userdata render -f group.yaml --files -t m5.large --kubernetes 1.34',
         '  drover userdata render -f group.yaml --user-data mine.txt --encode',
-        '  drover userdata render -f group.yaml --family cloud-init --endpoint https://10.0.0.1:6443 \\',
+        '  drover userdata render -f group.yaml --family cloud-init --endpoint ' +
+          'https://10.0.0.1:6443 \\',
         '    --certificate-authority "$(base64 -w0 ca.crt)" --token "$(kubeadm token create)"',
       ].join('\n'),
     )
@@ -189,7 +190,8 @@ const addDiff = (userdata: Command, context: CliContext): void => {
   )
     .addHelpText(
       'after',
-      '\nExamples:\n  drover userdata diff old.txt new.txt\n  drover userdata diff old.txt new.txt -t m5.large',
+      '\nExamples:\n  drover userdata diff old.txt new.txt\n  drover userdata diff old.txt ' +
+        'new.txt -t m5.large',
     )
     .action((before: string, after: string, flags: NodeFlags) =>
       runDiff(context, { before, after }, flags),

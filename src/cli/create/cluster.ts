@@ -46,7 +46,8 @@ const refuseSecond = async ({ api, config, embedded }: ClusterCreation): Promise
   if (!embedded || known.length === 0) return;
   throw new CommandError(
     exitCodes.refused,
-    `this world has its cluster (${known.join(', ')}) and one Kubernetes API: start another world ` +
+    `this world has its cluster (${known.join(', ')}) and one Kubernetes API: start another ` +
+      'world ' +
       'with `drover up --data-dir DIR --port 0` and create the cluster there',
   );
 };
@@ -88,7 +89,8 @@ const deployCluster = async (creation: ClusterCreation): Promise<void> => {
   progress.info(
     config.logTypes.length === 0
       ? `CloudWatch logging will not be enabled for cluster "${config.name}"`
-      : `CloudWatch logging will be enabled for cluster "${config.name}": ${config.logTypes.join(', ')}`,
+      : `CloudWatch logging will be enabled for cluster "${config.name}": ` +
+          `${config.logTypes.join(', ')}`,
   );
   progress.info(`building cluster stack "${stack.name}"`);
   progress.info(`deploying stack "${stack.name}"`);
@@ -219,7 +221,8 @@ export const createCluster = async (creation: ClusterCreation): Promise<void> =>
       await createNodeGroups(nodes, await choose(nodes, config.groups));
     } catch (error) {
       progress.info(
-        `cluster "${config.name}" stands; \`drover create nodegroup -f\` with the same file makes ` +
+        `cluster "${config.name}" stands; \`drover create nodegroup -f\` with the same file ` +
+          'makes ' +
           'what is missing',
       );
       throw error;

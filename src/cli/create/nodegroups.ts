@@ -108,7 +108,8 @@ const imageOf = async (creation: Creation, group: GroupConfig): Promise<string |
   if (image !== undefined && image !== '') return image;
   throw refused(
     `node group ${group.name}: no ${name} image of Kubernetes ${creation.cluster.version} for ` +
-      `${architecture}${parameter === undefined ? '' : ` (SSM parameter ${parameter})`}; name one ` +
+      `${architecture}${parameter === undefined ? '' : ` (SSM parameter ${parameter})`}; ` +
+      'name one ' +
       'with --node-ami (ami in a file)',
   );
 };
@@ -323,7 +324,8 @@ export const createNodeGroups = async (
   ] as const) {
     if (count === 0) continue;
     progress.info(
-      `will create a CloudFormation stack for each of ${count} ${noun}s in cluster "${cluster.name}"`,
+      `will create a CloudFormation stack for each of ${count} ${noun}s in cluster ` +
+        `"${cluster.name}"`,
     );
   }
   const results = await Promise.allSettled(

@@ -57,7 +57,8 @@ export const waitForStack = async (
     if (now >= deadline) {
       throw new CommandError(
         exitCodes.timedOut,
-        `timed out waiting for CloudFormation stack "${name}" (${state.status}); it goes on, and the same command again finishes what is missing: ` +
+        `timed out waiting for CloudFormation stack "${name}" (${state.status}); it goes ` +
+          'on, and the same command again finishes what is missing: ' +
           `\`aws cloudformation describe-stack-events --stack-name ${name}\` shows how far it is`,
       );
     }

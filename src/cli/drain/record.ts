@@ -34,7 +34,8 @@ export const readDisruption = async (
 const notServed = (cause: unknown): CommandError =>
   new CommandError(
     exitCodes.failed,
-    'this cluster knows no NodeDisruptions (drover.dev): start `drover controller`, which installs ' +
+    'this cluster knows no NodeDisruptions (drover.dev): start `drover controller`, which ' +
+      'installs ' +
       'the definition and acts on it, or `kubectl apply -f deploy/crds`',
     { cause },
   );

@@ -53,7 +53,8 @@ export const drainForRemoval = async (removal: Removal): Promise<void> => {
   const names = recorded.map(({ node }) => node).join(' ');
   throw new CommandError(
     code,
-    `${consequence}: not all of its nodes could be drained. \`drover explain ${recorded[0]?.node}\` ` +
+    `${consequence}: not all of its nodes could be drained. \`drover explain ` +
+      `${recorded[0]?.node}\` ` +
       `says what holds them, \`drover undrain ${names}\` gives them back`,
   );
 };

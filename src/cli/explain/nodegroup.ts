@@ -110,7 +110,9 @@ export const nodegroupLines = (
   },
 ): readonly string[] => {
   const { group, joined, desired, unseen } = gathered;
-  const head = `node group ${group.name} (${group.state}): ${joined} of ${desired} nodes joined and Ready`;
+  const head =
+    `node group ${group.name} (${group.state}): ${joined} of ` +
+    `${desired} nodes joined and Ready`;
   const nothing =
     causes.length === 0 && gathered.evidence.instances.length === 0 && joined >= desired
       ? ['nothing keeps its nodes out']

@@ -199,12 +199,14 @@ const withRemedy = (error: unknown, action: string, groups: readonly string[]): 
   if (error.code !== 'AccessDenied') return error;
   if (aboutCredentials.test(said)) {
     return failed(
-      'who asks is told by AWS_PROFILE, by AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY or by `aws configure`; ' +
+      'who asks is told by AWS_PROFILE, by AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY or ' +
+        'by `aws configure`; ' +
         'see what `aws sts get-caller-identity` says',
     );
   }
   return failed(
-    `the identity (\`aws sts get-caller-identity\`) needs the IAM action logs:${action} on ${groups.join(', ')}`,
+    `the identity (\`aws sts get-caller-identity\`) needs the IAM action logs:${action} on ` +
+      `${groups.join(', ')}`,
   );
 };
 

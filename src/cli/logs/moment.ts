@@ -21,6 +21,7 @@ export const parseMoment = (flag: string, text: string, nowMs: number): number =
   if (!Number.isNaN(ms)) return ms;
   throw new CommandError(
     exitCodes.usage,
-    `${flag} ${text} is no moment: write 2022-09-25T13:58:43Z, epoch seconds, or 30m for so long ago`,
+    `${flag} ${text} is no moment: write 2022-09-25T13:58:43Z, epoch seconds, or 30m for so ` +
+      'long ago',
   );
 };

@@ -147,7 +147,8 @@ const refuseReadingTwice = (
   if (times < 2 || !(files.includes('-') || sources.includes('-'))) return;
   throw new CommandError(
     exitCodes.usage,
-    'standard input (-) can be read once, and the subquery reads it too: write it to a file and name that',
+    'standard input (-) can be read once, and the subquery reads it too: write it to a file ' +
+      'and name that',
   );
 };
 
@@ -155,7 +156,8 @@ const cutNotices = (cap: FieldCap | undefined): readonly string[] =>
   cap === undefined || cap.cut === 0
     ? []
     : [
-        `${cap.cut} ${cap.cut === 1 ? 'event has' : 'events have'} more than ${cap.fields} fields: the others have no ` +
+        `${cap.cut} ${cap.cut === 1 ? 'event has' : 'events have'} more than ${cap.fields} ` +
+          'fields: the others have no ' +
           'names (--field-cap none), `parse` and `jsonParse(@message)` find them',
       ];
 

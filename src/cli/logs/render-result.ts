@@ -99,7 +99,8 @@ export const noticesOf = (result: QueryResult): readonly string[] => {
   const all: readonly (readonly [number, string])[] = [
     [
       notJson,
-      `${least}${count(notJson, 'line is', 'lines are')} no JSON object: only @message stands for them`,
+      `${least}${count(notJson, 'line is', 'lines are')} no JSON object: only @message ` +
+        'stands for them',
     ],
     [
       badText,
@@ -108,11 +109,13 @@ export const noticesOf = (result: QueryResult): readonly string[] => {
     [tooLong, `${count(tooLong, 'line is', 'lines are')} longer than 64 MB and left out`],
     [
       unfinished,
-      `${count(unfinished, 'log ends', 'logs end')} without a line break: the last line may be cut off`,
+      `${count(unfinished, 'log ends', 'logs end')} without a line break: the last line may ` +
+        'be cut off',
     ],
     [
       result.withoutTime,
-      `${count(result.withoutTime, 'event tells', 'events tell')} no time and stand outside of --start and --end`,
+      `${count(result.withoutTime, 'event tells', 'events tell')} no time and stand outside ` +
+        'of --start and --end',
     ],
   ];
   return [

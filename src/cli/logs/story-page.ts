@@ -91,7 +91,8 @@ export const storyPage = (stories: readonly NodeStory[]): readonly string[] => [
   '<!doctype html>',
   '<html lang="en"><head><meta charset="utf-8">',
   '<meta name="viewport" content="width=device-width, initial-scale=1">',
-  `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">`,
+  '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; style-src ' +
+    "'unsafe-inline'\">",
   `<title>${escaped(
     stories
       .map(({ node }) => node)

@@ -94,7 +94,8 @@ const factsFor = async (host: HostApi, source: Source, flags: InitFlags): Promis
   const missing = needed.filter(([field]) => facts[field] === undefined);
   if (missing.length > 0) {
     throw usage(
-      `${source.name} does not tell ${missing.map(([, name]) => name).join(', ')} of the instance: ` +
+      `${source.name} does not tell ${missing.map(([, name]) => name).join(', ')} of the ` +
+        'instance: ' +
         `give ${missing.map(([, name]) => `--fact ${name}=...`).join(' ')}`,
     );
   }

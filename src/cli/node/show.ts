@@ -45,8 +45,10 @@ interface Shown {
 const elsewhere = (name: string): CommandError =>
   new CommandError(
     exitCodes.refused,
-    `refused: ${name} is no node of an embedded world, and nothing is asked of other machines; on ` +
-      'the node itself `drover node init --config-source imds --dry-run` prints the same, offline ' +
+    `refused: ${name} is no node of an embedded world, and nothing is asked of other ` +
+      'machines; on ' +
+      'the node itself `drover node init --config-source imds --dry-run` prints the same, ' +
+      'offline ' +
       '`drover userdata render -f GROUP.yaml --files`',
   );
 

@@ -57,8 +57,10 @@ export const noOtherPlace = (nodes: readonly Node[], name: string): string | und
   const own = nodes.filter(isOwn);
   if (own.length === 0 || nodes.some((node) => !isOwn(node) && isOpen(node))) return undefined;
   return (
-    `no other node takes the pods of nodegroup ${name}: evicted pods stay Pending, and budgets that need them hold the ` +
-    'deletion. Create another node group first (`drover create nodegroup`), delete those budgets or their ' +
+    `no other node takes the pods of nodegroup ${name}: evicted pods stay Pending, and ` +
+    'budgets that need them hold the ' +
+    'deletion. Create another node group first (`drover create nodegroup`), delete those ' +
+    'budgets or their ' +
     'workloads, or delete with --force, which deletes pods after 15 minutes'
   );
 };

@@ -67,7 +67,10 @@ const templateText = ({ spec, status }: NodeGroup): string => {
 const sizesText = ({ spec, status }: NodeGroup): string => {
   const { minSize, maxSize, desired } = spec.scaling;
   const asked = desired === undefined ? ' (left to autoscalers)' : '';
-  return `min ${minSize}, max ${maxSize}, desired ${status?.desired ?? desired ?? '<unknown>'}${asked}`;
+  return (
+    `min ${minSize}, max ${maxSize}, desired ` +
+    `${status?.desired ?? desired ?? '<unknown>'}${asked}`
+  );
 };
 
 const updatesText = (group: NodeGroup): string => {
@@ -178,7 +181,10 @@ export const nextStep = ({ group, update }: GroupFacts): string => {
     return `drover get update ${update.metadata.name} --watch`;
   }
   if (status?.state === 'DELETE_FAILED') {
-    return `drover delete nodegroup ${name} --cluster ${group.spec.clusterName} --wait, once the issue is mended`;
+    return (
+      `drover delete nodegroup ${name} --cluster ${group.spec.clusterName} --wait, once the ` +
+      'issue is mended'
+    );
   }
   if (status?.state === 'DELETING' || status?.scaleIn !== undefined) {
     return 'kubectl get nodedisruptions, and `drover explain NODE` for what a node waits for';

@@ -89,7 +89,8 @@ const observe = async (
   ]);
   if (scaling === undefined) {
     const name = group.metadata.name;
-    const message = `node group ${name} has no Auto Scaling group; \`drover get ng ${name}\` says why`;
+    const message =
+      `node group ${name} has no Auto Scaling group; \`drover ` + `get ng ${name}\` says why`;
     throw new CommandError(exitCodes.refused, message);
   }
   const [all, disruptions, updates] = await Promise.all([
@@ -114,7 +115,9 @@ const refuseUnderWay = ({ group, updates }: GroupObservation): void => {
   const [open] = openInTurn(updates, group);
   if (open === undefined) return;
   const { name } = open.metadata;
-  const message = `update ${name} of node group ${group.metadata.name} is under way, and what follows depends on it; \`drover get update ${name}\` says how far it is`;
+  const message =
+    `update ${name} of node group ${group.metadata.name} is under way, and what follows ` +
+    `depends on it; \`drover get update ${name}\` says how far it is`;
   throw new CommandError(exitCodes.refused, message);
 };
 

@@ -33,7 +33,8 @@ export const readPlan = async (
   if (given.some((flag) => flag !== undefined)) {
     throw new CommandError(
       exitCodes.usage,
-      '--plan says what the group is to become and how: leave version, release, template, strategy and policies out, ' +
+      '--plan says what the group is to become and how: leave version, release, template, ' +
+        'strategy and policies out, ' +
         'or plan with them',
     );
   }
@@ -99,7 +100,8 @@ export const refuseStale = async (
   if (plan.group !== name || plan.cluster !== clusterName) {
     throw new CommandError(
       exitCodes.refused,
-      `the plan is of node group ${plan.group} in cluster ${plan.cluster}, not of ${name} in ${clusterName}`,
+      `the plan is of node group ${plan.group} in cluster ${plan.cluster}, not of ${name} ` +
+        `in ${clusterName}`,
     );
   }
   const found = await ownGroup(sources.kube, name, undefined);
@@ -108,7 +110,8 @@ export const refuseStale = async (
   if (hash === plan.hash) return;
   throw new CommandError(
     exitCodes.refused,
-    `the plan of ${plan.plannedAt} is stale (${plan.hash}, now ${hash}): ${staleText(plan.basis, basis)} ` +
+    `the plan of ${plan.plannedAt} is stale (${plan.hash}, now ${hash}): ` +
+      `${staleText(plan.basis, basis)} ` +
       `of ${name} are not what it was made for. \`drover plan update ${name}\` makes a new one`,
   );
 };

@@ -43,7 +43,10 @@ const complaint = (value: Json | undefined): string | undefined => {
   if (value === undefined) return 'it is no JSON';
   if (!isObject(value) || value.kind !== 'UpdatePlan') return 'it has no kind UpdatePlan';
   if (value.version !== planVersion) {
-    return `its version is ${JSON.stringify(value.version) ?? 'missing'}, and this drover reads ${planVersion}`;
+    return (
+      `its version is ${JSON.stringify(value.version) ?? 'missing'}, and this drover reads ` +
+      `${planVersion}`
+    );
   }
   const wrong = Object.entries(members).find(([name, fits]) => !fits(value[name]));
   return wrong === undefined ? undefined : `its member ${wrong[0]} is missing or of another form`;

@@ -267,7 +267,8 @@ const maxToldApprovals = 3;
 const approvalText = ({ wave, nodes, minute }: UpdatePlan['approvals'][number]): string =>
   wave === undefined
     ? 'before it begins'
-    : `behind wave ${wave.number} of ${wave.of} (${plural(nodes, 'node')}, about minute ${Math.round(minute)})`;
+    : `behind wave ${wave.number} of ${wave.of} (${plural(nodes, 'node')}, about minute ` +
+      `${Math.round(minute)})`;
 
 /**
  * Who has to be there, and about when: it is the model's median, whose tenths `-o json` has. What
@@ -368,7 +369,8 @@ export const markdownLines = (plan: UpdatePlan): readonly string[] => [
     : ['', `Order: ${orderText(plan)}.`, '', '| batch | minutes | nodes |', '|---|---|---|']),
   ...plan.batches.map(
     ({ number, startMinute, endMinute, nodes }) =>
-      `| ${number} | ${startMinute} to ${endMinute} | ${nodes.map(({ name }) => name).join(', ')} |`,
+      `| ${number} | ${startMinute} to ${endMinute} | ` +
+      `${nodes.map(({ name }) => name).join(', ')} |`,
   ),
   '',
   `Plan ${plan.hash} of ${plan.plannedAt}.`,

@@ -58,12 +58,16 @@ const httpFacts = async (
     return [{ name, object, state: 'gone', message: `there is no Service ${object.name}` }];
   }
   if (around.isEmbedded === true) {
-    const message = `the controller of this world runs on this machine, where ${hostOf(url)} is no known host`;
+    const message =
+      `the controller of this world runs on this machine, where ${hostOf(url)} is no known ` +
+      'host';
     return [{ name, object, state: 'gone', message }];
   }
   const { type, externalName = '' } = found.object.spec;
   if (type === 'ExternalName') {
-    const message = `Service ${object.name} stands for ${externalName}, which only the controller calls, from where it runs`;
+    const message =
+      `Service ${object.name} stands for ${externalName}, which only the controller calls, ` +
+      'from where it runs';
     return [{ name, object, state: 'unknown', message }];
   }
   if (unreadSlices !== undefined) {

@@ -85,7 +85,8 @@ export const observeForRepair = async (
   if (member === undefined) {
     const state = scaling.instances.find(({ instanceId }) => instanceId === id)?.lifecycleState;
     throw refused(
-      `instance ${id} of node ${node.metadata.name} is ${state ?? 'not in the Auto Scaling group'}: ` +
+      `instance ${id} of node ${node.metadata.name} is ` +
+        `${state ?? 'not in the Auto Scaling group'}: ` +
         'only instances in service are repaired',
     );
   }

@@ -10,7 +10,8 @@ import { fromTo, type NodeView, type UpdateView } from './view.ts';
 const beginLines = (view: UpdateView): readonly string[] => {
   const { from, to } = fromTo(view);
   return [
-    `update ${view.id} of ${view.nodeGroup}: ${to === undefined ? view.update.spec.type : `${from ?? '?'} -> ${to}`}`,
+    `update ${view.id} of ${view.nodeGroup}: ` +
+      `${to === undefined ? view.update.spec.type : `${from ?? '?'} -> ${to}`}`,
   ];
 };
 

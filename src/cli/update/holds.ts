@@ -75,7 +75,10 @@ export const waveText = ({ update, status }: UpdateView): string | undefined => 
   const { wave } = update.status ?? {};
   if (wave === undefined || status !== 'InProgress') return undefined;
   if (wave.number > wave.of) return `behind wave ${wave.of} of ${wave.of}`;
-  return `wave ${wave.number} of ${wave.of}, up to ${wave.upTo} ${wave.upTo === 1 ? 'node' : 'nodes'}`;
+  return (
+    `wave ${wave.number} of ${wave.of}, up to ${wave.upTo} ` +
+    `${wave.upTo === 1 ? 'node' : 'nodes'}`
+  );
 };
 
 /** The kinds alone, of those that are no pause: a pause has a word of its own. */

@@ -56,7 +56,8 @@ const noGroup = async (kube: KubeApi, name: string): Promise<CommandError> => {
   const names = groups.map(({ metadata }) => metadata.name).sort();
   const listed = names.join(', ') || 'none';
   const message =
-    `no managed node group ${name}; there are: ${listed}. Self-managed ones (\`drover get ng\`) are ` +
+    `no managed node group ${name}; there are: ${listed}. Self-managed ones (\`drover get ` +
+    'ng`) are ' +
     'no objects and are not updated: make another with `drover create nodegroup`, then delete ' +
     'the first';
   return new CommandError(exitCodes.failed, message);

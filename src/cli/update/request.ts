@@ -53,7 +53,10 @@ const releasesThere = async (
   const none = `There is no image of ${amiType} for it`;
   if (family === undefined) return none;
   if (!hasImages(amiType, version)) {
-    return `${none}: make a node group of a newer family (\`drover create nodegroup\`), then delete this one`;
+    return (
+      `${none}: make a node group of a newer family (\`drover create nodegroup\`), then ` +
+      'delete this one'
+    );
   }
   const images = await cloud.describeImages(imagePattern(family, version, undefined));
   const releases = images
@@ -198,7 +201,8 @@ export const requestUpdate = async (
     const other = open.metadata.name;
     refuse(
       `update ${other} of ${name} is in progress, and there is one at a time: ` +
-        `\`drover get update ${other} --watch\` shows it, \`drover abort update ${other}\` stops it`,
+        `\`drover get update ${other} --watch\` shows it, \`drover abort update ${other}\` ` +
+        'stops it',
     );
   }
   const type = resourceTypes.nodegroupupdates;

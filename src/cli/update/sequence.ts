@@ -26,7 +26,8 @@ export const listSequences = async (kube: KubeApi): Promise<readonly NodeGroupUp
     if (!(error instanceof KubeError) || error.code !== 'NotFound') throw error;
     throw new CommandError(
       exitCodes.failed,
-      'this cluster knows no NodeGroupUpdateSequences (drover.dev): start `drover controller`, which ' +
+      'this cluster knows no NodeGroupUpdateSequences (drover.dev): start `drover ' +
+        'controller`, which ' +
         'installs the definition, or `kubectl apply -f deploy/crds`',
       { cause: error },
     );

@@ -12,7 +12,8 @@ export const typeLines = ({
 }: Partial<NodeGroupUpdateStatus>): readonly string[] => [
   ...fallbacks.map(
     ({ zone, type, nodes }) =>
-      `${zone}: ${nodes} new ${nodes === 1 ? 'node' : 'nodes'} of ${type}: no room there for the group's first type`,
+      `${zone}: ${nodes} new ${nodes === 1 ? 'node' : 'nodes'} of ${type}: no room there ` +
+      "for the group's first type",
   ),
   ...skippedTypes.map(({ type, message }) => `${type} left out meanwhile: ${message}`),
 ];

@@ -105,7 +105,8 @@ export class UpdateWatch {
     this.#warned = true;
     const seconds = unclaimedAfterMs / 1000;
     this.#deps.tell(
-      `no controller has acted on update ${this.#id} for ${seconds} s: start \`drover controller\`, ` +
+      `no controller has acted on update ${this.#id} for ${seconds} s: start \`drover ` +
+        'controller`, ' +
         'or `drover up` without --no-controller; it is recorded and begins then',
     );
   }

@@ -23,7 +23,8 @@ const findingLines = (name: string, finding: Finding): readonly string[] => {
   const { line, column, severity, rule, message, consequence, fix, where } = finding;
   const place = where === undefined ? '' : ` (${where})`;
   return [
-    `${visible(name)}:${line}:${column}: ${severity} ${rule}: ${shownMessage(message)}${visible(place)}`,
+    `${visible(name)}:${line}:${column}: ${severity} ${rule}: ` +
+      `${shownMessage(message)}${visible(place)}`,
     `    on the node: ${consequence}`,
     `    fix: ${fix}`,
   ];
@@ -38,7 +39,8 @@ export const summaryOf = (files: readonly LintedFile[]): string => {
   const suppressed = files.reduce((sum, { result }) => sum + result.suppressed, 0);
   const empty = files.filter(({ result }) => result.texts === 0);
   return [
-    `${count(files.length, 'file')}: ${count(errors, 'error')}, ${count(all.length - errors, 'warning')}`,
+    `${count(files.length, 'file')}: ${count(errors, 'error')}, ` +
+      `${count(all.length - errors, 'warning')}`,
     ...(suppressed === 0 ? [] : [`${suppressed} suppressed`]),
     ...(empty.length === 0
       ? []

@@ -62,7 +62,8 @@ export const packed = (text: string, family: Family): Uint8Array => {
   if (small.length <= sizeLimitBytes) return small;
   throw new CommandError(
     exitCodes.refused,
-    `refused: ${sizeOf(text)} bytes of user data${takesGzip(family) ? `, ${small.length} compressed` : ''}; ` +
+    `refused: ${sizeOf(text)} bytes of user ` +
+      `data${takesGzip(family) ? `, ${small.length} compressed` : ''}; ` +
       `EC2 takes ${sizeLimitBytes} (SIZE001): fetch the larger part from elsewhere`,
   );
 };

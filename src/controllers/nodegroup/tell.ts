@@ -76,7 +76,9 @@ const lateTold = (before: NodeGroupStatus, after: NodeGroupStatus): Told | undef
     ([field, was]) =>
       `${field} ${arrived[field as keyof typeof arrived.instead]} instead of ${was}`,
   );
-  const message = `a process that led before and stood still has set ${changes.join(', ')}: taken back; to keep it, set it in the NodeGroup`;
+  const message =
+    `a process that led before and stood still has set ${changes.join(', ')}: taken back; to ` +
+    'keep it, set it in the NodeGroup';
   return { reason: 'LateSizeCall', type: 'Warning', message };
 };
 

@@ -122,7 +122,8 @@ const flagQuotes: Check = ({ data, bootstrap }, { kubernetesVersion }) =>
           problem(
             'FL001',
             lineAt(at, 0, text.indexOf('"')),
-            'the quotes end the ones that nodeadm of images before 2024-07-15 writes around all flags',
+            'the quotes end the ones that nodeadm of images before 2024-07-15 writes around ' +
+              'all flags',
           ),
         );
 
@@ -159,7 +160,9 @@ const unsets: Check = ({ bootstrap }) => {
       });
       const earlier = find(before, ...path);
       if (earlier === undefined) continue;
-      const text = `spec.${path.join('.')} keeps its value of line ${earlier.at.line}: ${kindOf(value)} does not override`;
+      const text =
+        `spec.${path.join('.')} keeps its value of line ${earlier.at.line}: ${kindOf(value)} ` +
+        'does not override';
       found.push(problem('NC005', value.at, text));
     }
   }
@@ -220,7 +223,9 @@ const pods: Check = (evaluation, { instanceType, isPrefixDelegation }) => {
     const reserved = memoryOf(node.kubelet.effective.kubeReserved);
     const wanted = reservedMemoryMiB(node.maxPods);
     if (data.family !== 'bottlerocket' && node.maxPods !== computed && reserved !== wanted) {
-      const text = `${node.maxPods} pods may run and ${reserved}Mi are reserved, as for ${computed}; it takes ${wanted}Mi`;
+      const text =
+        `${node.maxPods} pods may run and ${reserved}Mi are reserved, as for ${computed}; it ` +
+        `takes ${wanted}Mi`;
       found.push(problem('MP002', at, text));
     }
   }

@@ -97,7 +97,10 @@ export const explainGroupStep = (step: GroupStep): string => {
     case 'SetSizes': {
       const { minSize, maxSize, desired } = step.expected;
       const from = `${minSize}/${maxSize}/${desired}`;
-      return `set sizes of ${step.autoScalingGroupName}, now min/max/desired ${from}: ${sizesText(step.change)}`;
+      return (
+        `set sizes of ${step.autoScalingGroupName}, now min/max/desired ${from}: ` +
+        `${sizesText(step.change)}`
+      );
     }
     case 'RecordCause': {
       const { disruption, nodeName, cause } = step;

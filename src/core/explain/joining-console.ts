@@ -45,7 +45,8 @@ const sayings: readonly Said[] = [
     code: 'NoRouteToEndpoint',
     what: network,
     remedy: [
-      'Let the node’s security group reach the cluster’s on port 443, and give the subnet a route (NAT or the private endpoint)',
+      'Let the node’s security group reach the cluster’s on port 443, and give the subnet a ' +
+        'route (NAT or the private endpoint)',
     ],
   },
   {
@@ -78,7 +79,8 @@ const sayings: readonly Said[] = [
 
 /** Where no aws-auth is read, how a kubelet is known depends on who set the cluster up. */
 const remedyWithoutMap = [
-  'EKS: $ aws eks list-access-entries --cluster-name {cluster} names the node role, of type EC2_LINUX or EC2_WINDOWS',
+  'EKS: $ aws eks list-access-entries --cluster-name {cluster} names the node role, of type ' +
+    'EC2_LINUX or EC2_WINDOWS',
   'kubeadm: $ kubeadm token create --print-join-command, and put the new token into the user data',
 ];
 

@@ -110,7 +110,8 @@ const endpointFinding = (
     evidence: [`it lets in ${publicAccessCidrs.join(', ')}; ${at.subnetId} leaves by ${from}`],
     remedy: [
       'Add the address to publicAccessCidrs, or let nodes in by the private endpoint:',
-      `$ aws eks update-cluster-config --name ${cluster} --resources-vpc-config endpointPrivateAccess=true`,
+      `$ aws eks update-cluster-config --name ${cluster} --resources-vpc-config ` +
+        'endpointPrivateAccess=true',
     ],
   };
 };

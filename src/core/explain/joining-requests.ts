@@ -12,7 +12,8 @@ const remedyOf = ({ name, isDenied }: UnansweredRequest): readonly string[] =>
     ? [`$ kubectl delete csr ${name}`, 'The kubelet asks anew; see first who denied it, and why']
     : [
         `$ kubectl describe csr ${name}`,
-        '`drover controller --approve-certificates` approves what is the instance’s own; an event on the ' +
+        '`drover controller --approve-certificates` approves what is the instance’s own; an ' +
+          'event on the ' +
           'request says why it does not',
       ];
 
@@ -39,7 +40,8 @@ export const requestCause = (instance: JoiningInstance): JoinCause | undefined =
     what:
       kind === 'client'
         ? `its request for a client certificate is ${word(request)}: the kubelet registers no node`
-        : `its request for a serving certificate is ${word(request)}: logs and exec of its pods fail`,
+        : `its request for a serving certificate is ${word(request)}: logs and exec of its ` +
+          'pods fail',
     evidence: [`certificate request ${name} of ${instanceId}: ${word(request)} since ${since}`],
     remedy: remedyOf(request),
     instances: [instanceId],

@@ -77,7 +77,8 @@ const mappedCauses = (
         'RoleMappedWrongly',
         `kube-system/aws-auth maps the node role ${roleArn} to somebody who is no node`,
         [
-          `its user is ${user.username.replaceAll(anyName, '{{EC2PrivateDNSName}}')}, with ${groups}${twice}`,
+          `its user is ${user.username.replaceAll(anyName, '{{EC2PrivateDNSName}}')}, with ` +
+            `${groups}${twice}`,
         ],
         [entryText(roleArn, isWindows), edit],
       ),

@@ -19,21 +19,29 @@ const addressCauses = ({ vpcCni, refused }: WindowsEvidence): readonly JoinCause
   const isAbsent = vpcCni === 'absent';
   const found = isAbsent
     ? 'there is no ConfigMap kube-system/amazon-vpc-cni'
-    : `ConfigMap kube-system/amazon-vpc-cni has ${value === undefined ? `no ${switchName}` : `${switchName}: ${JSON.stringify(value)}`}`;
-  const create = `$ kubectl -n kube-system create configmap amazon-vpc-cni --from-literal=${switchName}=true`;
-  const patch = `$ kubectl -n kube-system patch configmap amazon-vpc-cni --type merge -p '{"data":{"${switchName}":"true"}}'`;
+    : 'ConfigMap kube-system/amazon-vpc-cni has ' +
+      `${value === undefined ? `no ${switchName}` : `${switchName}: ${JSON.stringify(value)}`}`;
+  const create =
+    '$ kubectl -n kube-system create configmap amazon-vpc-cni ' +
+    `--from-literal=${switchName}=true`;
+  const patch =
+    '$ kubectl -n kube-system patch configmap amazon-vpc-cni --type merge -p ' +
+    `'{"data":{"${switchName}":"true"}}'`;
   return [
     {
       code: 'WindowsAddresses',
       certainty: told.length > 0 ? 'shown' : 'likely',
-      what: `pods on its nodes get no address: ConfigMap kube-system/amazon-vpc-cni does not say ${switchName}: "true"`,
+      what:
+        'pods on its nodes get no address: ConfigMap kube-system/amazon-vpc-cni does not say ' +
+        `${switchName}: "true"`,
       evidence: [
         found,
         ...told.slice(-maxPods).map((pod) => `FailedCreatePodSandBox: pod ${pod} ${missingLabel}`),
       ],
       remedy: [
         isAbsent ? create : patch,
-        'Then make the pods anew that wait (kubectl delete pod): an address is promised when a pod is created, to pods with nodeSelector kubernetes.io/os: windows',
+        'Then make the pods anew that wait (kubectl delete pod): an address is promised ' +
+          'when a pod is created, to pods with nodeSelector kubernetes.io/os: windows',
       ],
       instances: [],
     },
@@ -47,7 +55,9 @@ const linuxCauses = ({ otherNodes }: WindowsEvidence): readonly JoinCause[] =>
         {
           code: 'WindowsNeedsLinux',
           certainty: 'likely',
-          what: 'the cluster has no Linux node, which Windows nodes need for CoreDNS and the add-ons',
+          what:
+            'the cluster has no Linux node, which Windows nodes need for CoreDNS and the ' +
+            'add-ons',
           evidence: ['none of the nodes has kubernetes.io/os: linux'],
           remedy: ['Create a Linux node group beside it, of one node at least'],
           instances: [],
@@ -75,15 +85,20 @@ const settings = [
   {
     name: 'AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG',
     code: 'WindowsCustomNetworking',
-    what: 'custom networking is on, and Windows pods take no part in it: their addresses are of the node’s subnet',
+    what:
+      'custom networking is on, and Windows pods take no part in it: their addresses are of ' +
+      'the node’s subnet',
     remedy: 'Give the group subnets with room for its pods; ENIConfig objects do nothing for them',
   },
   {
     name: 'ENABLE_POD_ENI',
     code: 'WindowsPodSecurityGroups',
-    what: 'security groups for pods are on, and Windows pods have none: those of the node are theirs',
+    what:
+      'security groups for pods are on, and Windows pods have none: those of the node are ' +
+      'theirs',
     remedy:
-      'Let the node’s security groups allow what the pods need; SecurityGroupPolicy objects do nothing for them',
+      'Let the node’s security groups allow what the pods need; SecurityGroupPolicy objects ' +
+      'do nothing for them',
   },
 ] as const;
 
@@ -97,7 +112,8 @@ const agentCauses = ({ vpcAgent }: WindowsEvidence): readonly JoinCause[] =>
       evidence: [`DaemonSet kube-system/aws-node has ${name}: "true"`],
       // What helps the pods leaves the setting as it is, and this with it.
       remedy: [
-        `${remedy}. This stays said while the setting is on: only ${name}=false in DaemonSet kube-system/aws-node ends it, for Linux nodes too`,
+        `${remedy}. This stays said while the setting is on: only ${name}=false in ` +
+          'DaemonSet kube-system/aws-node ends it, for Linux nodes too',
       ],
       instances: [],
     }));

@@ -33,10 +33,13 @@ const nodeCause = (instance: JoiningInstance): JoinCause | undefined => {
     return {
       code: 'NodeWithoutLabels',
       certainty: 'shown',
-      what: 'the node joined without the label eks.amazonaws.com/nodegroup, by which its group counts it',
+      what:
+        'the node joined without the label eks.amazonaws.com/nodegroup, by which its group ' +
+        'counts it',
       evidence: [`node ${name} of ${instanceId} lacks the label`],
       remedy: [
-        'Let the bootstrap run once: a second call, or one before EKS’, registers the node first and without its labels',
+        'Let the bootstrap run once: a second call, or one before EKS’, registers the node ' +
+          'first and without its labels',
       ],
       instances: [instanceId],
     };
@@ -78,7 +81,8 @@ const unknownCause = (instances: readonly JoiningInstance[]): JoinCause => {
     evidence: ['user data, role and consoles show no fault'],
     remedy: [
       `$ aws ec2 get-console-output --latest --instance-id ${first?.instanceId ?? 'INSTANCE'}`,
-      'Look at what cannot be seen from here: routes to the API endpoint, network ACLs, and endpoints of EC2, ECR and S3 in subnets without internet access',
+      'Look at what cannot be seen from here: routes to the API endpoint, network ACLs, and ' +
+        'endpoints of EC2, ECR and S3 in subnets without internet access',
     ],
     instances: instances.map(({ instanceId }) => instanceId),
   };

@@ -35,7 +35,10 @@ const causeText = ({ instanceId, cause }: Extract<RepairStep, { kind: 'RecordCau
     followUp === 'Reboot'
       ? 'reboot the instance'
       : 'terminate the instance without decrement; Auto Scaling starts a new one';
-  return `record cause Repair on NodeDisruption ${instanceId}: drain the node ${within}, then ${act}`;
+  return (
+    `record cause Repair on NodeDisruption ${instanceId}: drain the node ${within}, then ` +
+    `${act}`
+  );
 };
 
 /** One step of a repair plan. */

@@ -78,7 +78,8 @@ const renderers: { readonly [K in WaitingOn['kind']]: (waiting: Of<K>) => string
   batch: ({ nodes, until }) =>
     nodes.length === 0
       ? `more nodes are being asked for, which are marked first; at most until ${until}`
-      : `nodes of the same batch are being marked first: ${nodes.join(', ')}; at most until ${until}`,
+      : `nodes of the same batch are being marked first: ${nodes.join(', ')}; at most until ` +
+        `${until}`,
   settling: ({ until }) =>
     `the node is empty; pods already on their way are awaited until ${until}`,
   cooldown: ({ until }) =>

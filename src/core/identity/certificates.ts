@@ -280,6 +280,8 @@ export const decideCertificate = (
   const what = request.signer === kubeletSigners.serving ? 'serving' : 'client';
   return {
     kind: 'approve',
-    message: `every name and address of this kubelet ${what} certificate is that of ${instance.instanceId}`,
+    message:
+      `every name and address of this kubelet ${what} certificate is that of ` +
+      `${instance.instanceId}`,
   };
 };

@@ -65,7 +65,8 @@ const sharedBySystems = (users: readonly RoleUser[]): readonly IdentityFinding[]
   return [...roles].flatMap(([role, those]) => {
     const systems = new Set(those.flatMap(({ system }) => system ?? []));
     if (systems.size < 2) return [];
-    const message = `${role} is shared by ${those.map(({ name }) => name).join(' and ')}, of both systems`;
+    const message =
+      `${role} is shared by ` + `${those.map(({ name }) => name).join(' and ')}, of both systems`;
     const remedy = 'give Windows groups a role of their own';
     return [
       {

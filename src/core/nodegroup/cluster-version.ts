@@ -36,5 +36,8 @@ export const clusterSkewComplaint = (
   });
   if (late.length === 0) return undefined;
   const names = late.map(({ name }) => name).join(', ');
-  return `Nodegroups ${names} must be updated to match cluster version ${move.from} before updating cluster version`;
+  return (
+    `Nodegroups ${names} must be updated to match cluster version ${move.from} before ` +
+    'updating cluster version'
+  );
 };

@@ -131,7 +131,9 @@ export const whyUnjoined = (
 const describe = (one: Unjoined, causes: readonly KnownCause[]): string => {
   const { instanceId, state, launchTime, hasNode } = one;
   const node = hasNode ? 'its node is not Ready' : 'it never became a node';
-  return `${instanceId} (${state} since ${launchTime ?? '?'}): ${node}, ${whyUnjoined(one, causes)}`;
+  return (
+    `${instanceId} (${state} since ${launchTime ?? '?'}): ${node}, ` + `${whyUnjoined(one, causes)}`
+  );
 };
 
 /** EKS' sentence, then what is known of each: `causes`, the surest first. */

@@ -113,12 +113,15 @@ export const hookLack = (
       : 'Remove what AWS names';
     return {
       reason: refusal.isDenied ? 'AccessDenied' : 'HookRefused',
-      message: `${effect}: ${refusal.message}. ${remedy}, or install the hook yourself: ${putCommand(asg)}`,
+      message:
+        `${effect}: ${refusal.message}. ${remedy}, or install the hook yourself: ` +
+        `${putCommand(asg)}`,
     };
   }
   const why =
     group.spec.lifecycleHooks === 'Leave'
-      ? `the group has no hook ${terminateHookName}, and spec.lifecycleHooks is Leave. Set it to Manage`
+      ? `the group has no hook ${terminateHookName}, and spec.lifecycleHooks is Leave. Set it ` +
+        'to Manage'
       : `the hook ${terminateHookName} is of another transition. Delete it`;
   return {
     reason: 'HooksLeft',

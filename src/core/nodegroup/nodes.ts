@@ -197,7 +197,9 @@ export const refusedMarks = (
   const more = refused.length > 1 ? ` and ${refused.length - 1} more` : '';
   return {
     code: first.code,
-    message: `Labels and taints of the node group could not be set on node ${first.node}${more}: ${first.message}`,
+    message:
+      `Labels and taints of the node group could not be set on node ${first.node}${more}: ` +
+      `${first.message}`,
     resourceIds: refused.map(({ node }) => node),
   };
 };

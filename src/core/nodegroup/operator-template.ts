@@ -44,10 +44,18 @@ export const overridesComplaint = ({
   overrides = [],
 }: Pick<ScalingGroup, 'name' | 'overrides'>): string | undefined => {
   if (overrides.some((one) => isObject(one.LaunchTemplateSpecification))) {
-    return `Auto Scaling group ${name} has overrides with launch templates of their own, which an update does not change. Use one launch template for all overrides, or make another node group.`;
+    return (
+      `Auto Scaling group ${name} has overrides with launch templates of their own, which an ` +
+      'update does not change. Use one launch template for all overrides, or make another ' +
+      'node group.'
+    );
   }
   if (overrides.some(({ WeightedCapacity }) => Number(WeightedCapacity ?? 1) !== 1)) {
-    return `Auto Scaling group ${name} has instance types with weights: an update counts instances, and Auto Scaling counts units. Remove the weights, or start an instance refresh in its place.`;
+    return (
+      `Auto Scaling group ${name} has instance types with weights: an update counts ` +
+      'instances, and Auto Scaling counts units. Remove the weights, or start an instance ' +
+      'refresh in its place.'
+    );
   }
   return undefined;
 };

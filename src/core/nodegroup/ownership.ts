@@ -56,7 +56,9 @@ export const ownershipOf = (group: Named, tags: Tags, others: readonly Named[] =
   const foreign = (message: string) => ({ kind: 'foreign', message }) as const;
   if (spec.autoScalingGroupName === undefined) {
     return foreign(
-      `Auto Scaling group ${name} exists and was not created for this node group: its tag ${ownerTag} is not ${metadata.uid}. Delete it, or name it in spec.autoScalingGroupName of a new NodeGroup to adopt it.`,
+      `Auto Scaling group ${name} exists and was not created for this node group: its tag ` +
+        `${ownerTag} is not ${metadata.uid}. Delete it, or name it in ` +
+        'spec.autoScalingGroupName of a new NodeGroup to adopt it.',
     );
   }
   const [owner, cluster] = [tags[groupNameTag], tags[clusterNameTag]];
@@ -64,18 +66,22 @@ export const ownershipOf = (group: Named, tags: Tags, others: readonly Named[] =
   const fits = (tag: string | undefined, own: string): boolean => tag === undefined || tag === own;
   if (!fits(owner, metadata.name) || !fits(cluster, spec.clusterName)) {
     return foreign(
-      `Auto Scaling group ${name} belongs to ${whose} by its tags; a NodeGroup of that name may adopt it.`,
+      `Auto Scaling group ${name} belongs to ${whose} by its tags; a NodeGroup of that name ` +
+        'may adopt it.',
     );
   }
   if (holder !== undefined) {
     return foreign(
-      `Auto Scaling group ${name} has been adopted by ${whose} with uid ${holder} (tag ${ownerTag}), not by this one with uid ${metadata.uid}. Take the tag away if that NodeGroup is no more.`,
+      `Auto Scaling group ${name} has been adopted by ${whose} with uid ${holder} (tag ` +
+        `${ownerTag}), not by this one with uid ${metadata.uid}. Take the tag away if that ` +
+        'NodeGroup is no more.',
     );
   }
   const first = others.find((other) => isOlder(other, group));
   if (first !== undefined) {
     return foreign(
-      `Auto Scaling group ${name} is being adopted by the older NodeGroup ${first.metadata.name}; one group has one NodeGroup. Delete one of them.`,
+      `Auto Scaling group ${name} is being adopted by the older NodeGroup ` +
+        `${first.metadata.name}; one group has one NodeGroup. Delete one of them.`,
     );
   }
   return { kind: owner === undefined || cluster === undefined ? 'free' : 'named' };

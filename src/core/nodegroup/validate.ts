@@ -152,5 +152,8 @@ export const nameComplaint = (name: string): Complaint => {
   const complaint = `Nodegroup name ${name} is not a Kubernetes name: ${rule}`;
   const near = name.toLowerCase().replaceAll('_', '-').replace(/-+$/, '');
   if (!eksName.test(name) || !objectName.test(near)) return complaint;
-  return `${complaint}. EKS would take it; here a node group is a Kubernetes object of its name: use ${near}`;
+  return (
+    `${complaint}. EKS would take it; here a node group is a Kubernetes object of its name: ` +
+    `use ${near}`
+  );
 };

@@ -16,7 +16,8 @@ export const versionComplaint = (
 ): Complaint =>
   version === known.cluster || version === known.group
     ? undefined
-    : `Nodegroup Kubernetes version should be equal to Cluster kubernetes version ${known.cluster} or NodeGroup kubernetes version ${known.group}`;
+    : 'Nodegroup Kubernetes version should be equal to Cluster kubernetes version ' +
+      `${known.cluster} or NodeGroup kubernetes version ${known.group}`;
 
 /** Where the launch template has the image, it has the version. */
 export const customImageComplaint = (asked: {
@@ -41,7 +42,10 @@ export const sameTemplateComplaint = (
   asked: { readonly id?: string; readonly name?: string },
 ): Complaint => {
   if (now === undefined) {
-    return 'You cannot specify a launch template: the node group was not created with one. Create a new node group with the launch template.';
+    return (
+      'You cannot specify a launch template: the node group was not created with one. Create ' +
+      'a new node group with the launch template.'
+    );
   }
   const isSame =
     asked.id === undefined
@@ -49,7 +53,8 @@ export const sameTemplateComplaint = (
       : now.id === asked.id;
   return isSame
     ? undefined
-    : `Launch template ${asked.id ?? asked.name} is not the one that the node group was created with: ${now.id}. Only its version can be changed.`;
+    : `Launch template ${asked.id ?? asked.name} is not the one that the node group was ` +
+        `created with: ${now.id}. Only its version can be changed.`;
 };
 
 /** EKS has a code for a request that is wrong by itself, and one for what it leads to. */
@@ -73,7 +78,8 @@ export const templateRefusal = ({ id, data }: TemplateVersion): Refusal | undefi
   });
   if ('IamInstanceProfile' in data) {
     return refuse(
-      'an instance profile. The noderole in your request will be used to construct an instance profile.',
+      'an instance profile. The noderole in your request will be used to construct an ' +
+        'instance profile.',
     );
   }
   if ('HibernationOptions' in data || 'InstanceMarketOptions' in data) {
@@ -107,13 +113,17 @@ export const madeRefusal = (
   }
   if (isCustom !== 'ImageId' in data) {
     const message = isCustom
-      ? `${which} should specify an image id, since your nodegroup is configured to use a custom AMI.`
-      : 'You cannot specify an image id within the launch template, since your nodegroup is configured to use an EKS optimized AMI.';
+      ? `${which} should specify an image id, since your nodegroup is configured to use a ` +
+        'custom AMI.'
+      : 'You cannot specify an image id within the launch template, since your nodegroup is ' +
+        'configured to use an EKS optimized AMI.';
     return { code: 'InvalidParameterException', message };
   }
   // Nothing is merged into the user data of an image of one's own: without it no node would join.
   if (isCustom && !('UserData' in data)) {
-    const message = `${which} has an image id and no user data: its nodes could not join the cluster. Add user data that bootstraps them.`;
+    const message =
+      `${which} has an image id and no user data: its nodes could not join the cluster. Add ` +
+      'user data that bootstraps them.';
     return { code: 'InvalidRequestException', message };
   }
   return templateRefusal(template);
@@ -145,7 +155,9 @@ export const versionRefusal = (
   const refused = creationRefusal(spec, template);
   if (refused !== undefined) return refused;
   if ('InstanceType' in data || spec.instanceTypes.length > 0) return undefined;
-  const message = `Launch template ${id} version ${version} should specify an instance type: the group has none of its own.`;
+  const message =
+    `Launch template ${id} version ${version} should specify an instance type: the group has ` +
+    'none of its own.';
   return { code: 'InvalidRequestException', message };
 };
 

@@ -257,7 +257,8 @@ export const clusterStack = (config: ClusterConfig, facts: ClusterStackFacts): C
     template: {
       AWSTemplateFormatVersion: '2010-09-09',
       Description:
-        `EKS cluster (dedicated VPC: ${own}, dedicated IAM: ${config.serviceRoleArn === undefined}) ` +
+        `EKS cluster (dedicated VPC: ${own}, dedicated IAM: ` +
+        `${config.serviceRoleArn === undefined}) ` +
         '[created and managed by drover]',
       Resources: {
         ...(own ? networkResources(config.vpcCidr, blocks, config.natGateway !== 'Disable') : {}),

@@ -39,5 +39,7 @@ export const emptiedText = (
   if (message?.startsWith(already)) return message;
   if (moved === 0) return undefined;
   const whose = causes.length === 0 ? '' : ` (${causes.join(', ')})`;
-  return `${already}${moved} ${moved === 1 ? 'pod' : 'pods'} had gone in episode ${episode}${whose}`;
+  return (
+    `${already}${moved} ${moved === 1 ? 'pod' : 'pods'} had gone ` + `in episode ${episode}${whose}`
+  );
 };

@@ -92,16 +92,31 @@ export const policyComplaint = (
   strategy: UpdateStrategy | undefined,
 ): string | undefined => {
   if (policies !== undefined && !isOwnStrategy(strategy)) {
-    return `Policies of an update are of strategy SURGE or BLUE_GREEN, and this one is ${strategy}. Leave them out, or set spec.strategy.`;
+    return (
+      'Policies of an update are of strategy SURGE or BLUE_GREEN, and this one is ' +
+      `${strategy}. Leave them out, or set spec.strategy.`
+    );
   }
   if (policies?.blueGreen !== undefined && strategy !== 'BLUE_GREEN') {
-    return `policies.blueGreen is of strategy BLUE_GREEN, and this update is ${strategy}. Leave it out, or set spec.strategy: BLUE_GREEN.`;
+    return (
+      `policies.blueGreen is of strategy BLUE_GREEN, and this update is ${strategy}. Leave it ` +
+      'out, or set spec.strategy: BLUE_GREEN.'
+    );
   }
   if (strategy !== 'BLUE_GREEN') return undefined;
   const { onTimeout } = { ...updateConfig?.drain, ...policies?.drain };
   if (onTimeout === 'Quarantine' || policies?.maxQuarantined !== undefined) {
-    return 'drain.onTimeout: Quarantine makes no sense with strategy BLUE_GREEN, which ends with no old node left or with all of them. Set another for this update (policies.drain.onTimeout), or strategy SURGE.';
+    return (
+      'drain.onTimeout: Quarantine makes no sense with strategy BLUE_GREEN, which ends with ' +
+      'no old node left or with all of them. Set another for this update ' +
+      '(policies.drain.onTimeout), or strategy SURGE.'
+    );
   }
   if (policies?.capacity === undefined) return undefined;
-  return 'policies.capacity is of strategy SURGE: BLUE_GREEN has all its new nodes before the first old one goes, or ends with nothing touched. Leave it out, or update with strategy SURGE (drover update nodegroup --strategy SURGE --on-shortage Minimal), which needs room for few new nodes, or for none.';
+  return (
+    'policies.capacity is of strategy SURGE: BLUE_GREEN has all its new nodes before the ' +
+    'first old one goes, or ends with nothing touched. Leave it out, or update with strategy ' +
+    'SURGE (drover update nodegroup --strategy SURGE --on-shortage Minimal), which needs room ' +
+    'for few new nodes, or for none.'
+  );
 };

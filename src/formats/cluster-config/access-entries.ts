@@ -85,7 +85,10 @@ const faultOf = ({ type, username, groups, policies }: AccessEntryConfig): strin
       return 'has a policy for namespaces and names none: say accessScope.namespaces';
     }
     if (scope === 'cluster' && namespaces.length > 0) {
-      return 'has a policy for the whole cluster that names namespaces: say accessScope.type namespace';
+      return (
+        'has a policy for the whole cluster that names namespaces: say accessScope.type ' +
+        'namespace'
+      );
     }
   }
   return undefined;

@@ -64,7 +64,9 @@ const noPods = refused('Drover runs no pods without nodes');
 const labelKey = {
   regex:
     /^(?=.{1,317}$)(?:[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?\/)?[A-Za-z0-9](?:[\w.-]{0,61}[A-Za-z0-9])?$/,
-  says: 'up to 63 letters, digits, -, _ and ., with a letter or digit at both ends, after an optional DNS prefix/',
+  says:
+    'up to 63 letters, digits, -, _ and ., with a letter or digit at both ends, after an ' +
+    'optional DNS prefix/',
 };
 const labelValue = text({
   pattern: {

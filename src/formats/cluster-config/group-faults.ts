@@ -35,7 +35,8 @@ const updates: Rule = ({ updateConfig, sizes }) => {
       ? [
           {
             message:
-              'has an empty updateConfig: name maxUnavailable or maxUnavailablePercentage, or leave it out',
+              'has an empty updateConfig: name maxUnavailable or maxUnavailablePercentage, ' +
+              'or leave it out',
           },
         ]
       : []),

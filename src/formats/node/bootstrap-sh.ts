@@ -36,7 +36,10 @@ export const unknownOption = ({ text }: Placed): string => {
     return `write --${name} ${value}: bootstrap.sh knows no =`;
   }
   const near = nearestName(name, bootstrapOptions);
-  return `bootstrap.sh has no option --${name}${near === undefined ? '' : `; did you mean --${near}?`}`;
+  return (
+    'bootstrap.sh has no option ' +
+    `--${name}${near === undefined ? '' : `; did you mean --${near}?`}`
+  );
 };
 
 const callProblems = (call: BootstrapCall, minor: number): readonly Obstacle[] => {

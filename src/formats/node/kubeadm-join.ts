@@ -103,7 +103,8 @@ const kubeadmArguments = (join: KubeadmJoin | undefined) => {
 };
 
 const kubeconfigArguments =
-  '--bootstrap-kubeconfig=/etc/kubernetes/bootstrap-kubelet.conf --kubeconfig=/etc/kubernetes/kubelet.conf';
+  '--bootstrap-kubeconfig=/etc/kubernetes/bootstrap-kubelet.conf ' +
+  '--kubeconfig=/etc/kubernetes/kubelet.conf';
 const configArguments = '--config=/var/lib/kubelet/config.yaml';
 const flagsFile = '/var/lib/kubelet/kubeadm-flags.env';
 
@@ -115,7 +116,8 @@ const dropIn = [
   `EnvironmentFile=-${flagsFile}`,
   'EnvironmentFile=-/etc/default/kubelet',
   'ExecStart=',
-  'ExecStart=/usr/bin/kubelet $KUBELET_KUBECONFIG_ARGS $KUBELET_CONFIG_ARGS $KUBELET_KUBEADM_ARGS $KUBELET_EXTRA_ARGS',
+  'ExecStart=/usr/bin/kubelet $KUBELET_KUBECONFIG_ARGS $KUBELET_CONFIG_ARGS ' +
+    '$KUBELET_KUBEADM_ARGS $KUBELET_EXTRA_ARGS',
   '',
 ].join('\n');
 

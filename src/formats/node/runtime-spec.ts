@@ -8,7 +8,8 @@ import { layered } from './kubelet.ts';
 export const runtimeSpecFile = '/etc/containerd/base-runtime-spec.json';
 
 const capabilities = (
-  'AUDIT_WRITE CHOWN DAC_OVERRIDE FOWNER FSETID KILL MKNOD NET_BIND_SERVICE NET_RAW SETFCAP SETGID ' +
+  'AUDIT_WRITE CHOWN DAC_OVERRIDE FOWNER FSETID KILL MKNOD NET_BIND_SERVICE NET_RAW SETFCAP ' +
+  'SETGID ' +
   'SETPCAP SETUID SYS_CHROOT'
 )
   .split(' ')

@@ -24,7 +24,9 @@ const callProblems = (call: PowerShellCall): readonly Obstacle[] => {
   const found: Obstacle[] = [];
   const stray = call.strays[0];
   if (stray !== undefined) {
-    const text = `${JSON.stringify(stray.text)} belongs to no parameter: a value with blanks needs quotes`;
+    const text =
+      `${JSON.stringify(stray.text)} belongs to no parameter: a ` +
+      'value with blanks needs quotes';
     found.push(obstacle('WIN001', stray.at(0), text));
   }
   const name = call.parameters.get('eksclustername');

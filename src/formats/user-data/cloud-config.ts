@@ -138,7 +138,9 @@ const configOf = (one: Read, lost: ReadonlyMap<ListKey, Read>): CloudConfig => (
   files: lost.has('write_files') ? [] : filesOf(one),
   lost: [...lost].map(([key, by]) => ({
     at: memberOf(one.value, key)?.keyAt ?? one.part.at,
-    message: `${key} of part ${one.part.index} is passed over: that of part ${by.part.index} is in force`,
+    message:
+      `${key} of part ${one.part.index} is passed over: that of part ${by.part.index} is in ` +
+      'force',
   })),
 });
 

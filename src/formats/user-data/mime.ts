@@ -147,7 +147,8 @@ const partOf = (
       kind: isBody ? 'no-blank-line' : 'bad-header',
       at: { line: next + 1, column: 1 },
       message: isBody
-        ? `part ${index} has no blank line between its headers and ${JSON.stringify(line.slice(0, 40))}`
+        ? `part ${index} has no blank line between its headers and ` +
+          `${JSON.stringify(line.slice(0, 40))}`
         : `part ${index} begins with ${JSON.stringify(line.slice(0, 40))}, which is no header`,
       isFatal: true,
     });
@@ -165,7 +166,9 @@ const partOf = (
     faults.push({
       kind: 'no-blank-line',
       at: swallowed.at,
-      message: `part ${index} has no blank line before "${swallowed.name}:", which is read as a header: its body is empty`,
+      message:
+        `part ${index} has no blank line before "${swallowed.name}:", which is read as a ` +
+        'header: its body is empty',
       isFatal: false,
     });
   }
@@ -208,7 +211,9 @@ const readTop = (lines: readonly string[]): Top => {
     faults.push({
       kind: 'bad-top-header',
       at: { line: next + 1, column: 1 },
-      message: `${JSON.stringify(bare(lines[next] ?? '').slice(0, 40))} stands among the headers of the document; a blank line must end them`,
+      message:
+        `${JSON.stringify(bare(lines[next] ?? '').slice(0, 40))} stands among the headers of ` +
+        'the document; a blank line must end them',
       isFatal: true,
     });
   }
@@ -255,7 +260,9 @@ export const parseMime = (text: string): MimeDocument | undefined => {
           text: rest.slice(firstLine).join('\n'),
         };
   if (epilogue !== undefined) {
-    const message = `the document ended with --${boundary}-- on line ${(closedAt ?? 0) + 1}; what follows is read by nobody`;
+    const message =
+      `the document ended with --${boundary}-- on line ${(closedAt ?? 0) + 1}; what follows ` +
+      'is read by nobody';
     faults.push({ kind: 'after-close', at: epilogue.at, message, isFatal: false });
   }
   return { boundary, headers, parts: parts.map((one) => one.part), faults, epilogue };

@@ -11,7 +11,8 @@ export function* allMatches(regex: LinearRegex, text: string): Generator<Match, 
     if (!(error instanceof RegexWorkError)) throw error;
     throw new QueryLimitError(
       `finding all matches of a regular expression looks at a text of ${text.length} characters ` +
-        'over and over; end what it repeats sooner, such as `[^"]*` for `.*`, or filter such texts out',
+        'over and over; end what it repeats sooner, such as `[^"]*` for `.*`, or filter ' +
+        'such texts out',
     );
   }
 }

@@ -40,7 +40,8 @@ export class JoinStage implements Stage {
     this.#made += found.length;
     if (this.#made > maxMade + maxMadeEach * this.#left) {
       throw new QueryLimitError(
-        `\`join\` makes more than ${maxMade} rows of ${this.#left}: many on both sides are equal; ` +
+        `\`join\` makes more than ${maxMade} rows of ${this.#left}: many on both sides are ` +
+          'equal; ' +
           'add a `filter`, or count one side with `stats` first',
       );
     }

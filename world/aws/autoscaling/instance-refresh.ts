@@ -58,7 +58,8 @@ export class InstanceRefreshes {
     if (this.of(wanted.group).some((row) => !isOver(row))) {
       throw refuse(
         'InstanceRefreshInProgress',
-        'An Instance Refresh is already in progress and blocks the execution of this Instance Refresh.',
+        'An Instance Refresh is already in progress and blocks the execution of this ' +
+          'Instance Refresh.',
       );
     }
     const { scope } = this.#store;
@@ -158,7 +159,8 @@ export class InstanceRefreshes {
     const member = this.#store.needMember(instanceId);
     this.#engine.terminate(
       member,
-      `${this.#store.at()} an instance was taken out of service in response to an instance refresh.`,
+      `${this.#store.at()} an instance was taken out of service in response to an instance ` +
+        'refresh.',
     );
     this.#engine.queueScaling(member.group);
   }

@@ -18,7 +18,8 @@ import type { ChangeSetRow, PropertyChange, ResourceChange, StackRow } from './r
 
 const pageSize = 100;
 const noChanges =
-  "The submitted information didn't contain changes. Submit different information to create a change set.";
+  "The submitted information didn't contain changes. Submit different information to create " +
+  'a change set.';
 
 export const changeSetHandlers = (parts: StackParts): ServiceHandlers => ({
   CreateChangeSet: (input) => create(parts, input),
@@ -53,7 +54,8 @@ const named = ({ changeSets }: StackParts, input: AwsInput): ChangeSetRow =>
 const wrongStatus = ({ id, status, execution }: ChangeSetRow, done: string) =>
   refuse(
     'InvalidChangeSetStatus',
-    `ChangeSet [${id}] cannot be ${done} in its current ${status === 'FAILED' ? `status of [${status}]` : `execution status of [${execution}]`}`,
+    `ChangeSet [${id}] cannot be ${done} in its current ` +
+      `${status === 'FAILED' ? `status of [${status}]` : `execution status of [${execution}]`}`,
   );
 
 // ---- create ----
@@ -114,7 +116,8 @@ const reviewedStack = (parts: StackParts, input: AwsInput): StackRow => {
   if (stack?.status === 'REVIEW_IN_PROGRESS') return stack;
   if (stack !== undefined) {
     throw validationError(
-      `Stack [${stack.name}] already exists and cannot be created again with the changeSet [${text(input, 'ChangeSetName')}].`,
+      `Stack [${stack.name}] already exists and cannot be created again with the changeSet ` +
+        `[${text(input, 'ChangeSetName')}].`,
     );
   }
   const none = { template: {}, body: '', parameters: {}, tags: {}, capabilities: [] };

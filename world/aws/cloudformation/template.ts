@@ -189,7 +189,8 @@ const checkedParameter = (
   const pattern = parameter.AllowedPattern;
   if (typeof pattern === 'string' && !new RegExp(`^(?:${pattern})$`).test(value)) {
     throw validationError(
-      `Parameter ${name} failed to satisfy constraint: ${parameter.ConstraintDescription ?? `must match pattern ${pattern}`}`,
+      `Parameter ${name} failed to satisfy constraint: ` +
+        `${parameter.ConstraintDescription ?? `must match pattern ${pattern}`}`,
     );
   }
   const type = String(parameter.Type);

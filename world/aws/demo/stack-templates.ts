@@ -114,7 +114,8 @@ export const selfManagedTemplate = (facts: SelfManagedTemplateFacts): JsonObject
     [`kubernetes.io/cluster/${clusterName}`]: 'owned',
   };
   const description =
-    'EKS nodes (AMI family: AmazonLinux2, SSH access: true, private networking: false) [created and managed by eksctl]';
+    'EKS nodes (AMI family: AmazonLinux2, SSH access: true, private networking: false) ' +
+    '[created and managed by eksctl]';
   const resources = {
     NodeGroup: {
       Type: 'AWS::AutoScaling::AutoScalingGroup',

@@ -51,7 +51,9 @@ const kinds: Readonly<Record<ScheduledEventCode, Kind>> = {
   'system-reboot': {
     description: 'The instance is scheduled for a reboot',
     typeCode: 'AWS_EC2_SYSTEM_REBOOT_MAINTENANCE_SCHEDULED',
-    told: 'One or more of your instances are scheduled to be rebooted for maintenance of their host.',
+    told:
+      'One or more of your instances are scheduled to be rebooted for maintenance of their ' +
+      'host.',
     aheadMs: 7 * 24 * hourMs,
     windowMs: 2 * hourMs,
   },

@@ -97,7 +97,8 @@ const create = (parts: ClassicParts, input: AwsInput): ClassicBalancerRow => {
   if (classic.find(name) !== undefined) {
     throw refuse(
       'DuplicateLoadBalancerName',
-      `Load Balancer named '${name}' already exists and it is configured with different parameters.`,
+      `Load Balancer named '${name}' already exists and it is configured with different ` +
+        'parameters.',
     );
   }
   const scheme = optionalText(input, 'Scheme') ?? 'internet-facing';
@@ -125,7 +126,8 @@ const checkedName = (name: string): string => {
   }
   if (/^[a-zA-Z0-9](?:[-a-zA-Z0-9]*[a-zA-Z0-9])?$/.test(name)) return name;
   throw validationError(
-    'LoadBalancer name must contain only alphanumeric characters or hyphens, and not begin or end with one',
+    'LoadBalancer name must contain only alphanumeric characters or hyphens, and not begin ' +
+      'or end with one',
   );
 };
 

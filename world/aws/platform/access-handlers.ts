@@ -37,7 +37,8 @@ const clusterOf = ({ clusters }: Parts, input: AwsInput): string => {
   if (row.authenticationMode !== 'CONFIG_MAP') return row.name;
   throw refuse(
     'InvalidRequestException',
-    "The cluster's authentication mode must be set to one of [API, API_AND_CONFIG_MAP] to perform " +
+    "The cluster's authentication mode must be set to one of [API, API_AND_CONFIG_MAP] to " +
+      'perform ' +
       'this operation.',
   );
 };

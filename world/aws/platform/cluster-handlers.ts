@@ -291,7 +291,8 @@ const createCluster = (parts: ClusterParts, input: AwsInput) => {
   const isAdmin = optionalFlag(access, 'bootstrapClusterCreatorAdminPermissions') ?? true;
   if (!isAdmin && authenticationMode === 'CONFIG_MAP') {
     throw invalidParameter(
-      'bootstrapClusterCreatorAdminPermissions must be true if cluster authentication mode is set ' +
+      'bootstrapClusterCreatorAdminPermissions must be true if cluster authentication mode ' +
+        'is set ' +
         'to CONFIG_MAP',
     );
   }

@@ -137,7 +137,9 @@ class AwsAuth {
 
 export const awsAuth: Oracle = {
   name: 'aws-auth-loses-no-entry',
-  what: 'we add a role to aws-auth before its nodes start and take out only what we added, when they are gone',
+  what:
+    'we add a role to aws-auth before its nodes start and take out only what we added, when ' +
+    'they are gone',
   strategies: both,
   needs: ['object', 'request'],
   watch: (context) => {

@@ -8,7 +8,9 @@ import { isFinished } from '../state/pods.ts';
 
 export const budgets: Oracle = {
   name: 'evictions-within-budgets',
-  what: 'an eviction, or a deletion without force, leaves the healthy pods that every budget asks for',
+  what:
+    'an eviction, or a deletion without force, leaves the healthy pods that every budget asks ' +
+    'for',
   strategies: both,
   needs: ['request', 'object'],
   watch: ({ book, saw, report }) => ({
@@ -32,7 +34,8 @@ export const budgets: Oracle = {
         report({
           subject: pod.key,
           message:
-            `${isEviction(entry) ? 'evicted' : 'deleted'} although budget ${budget.key} needs ${budget.desiredHealthy} healthy pods ` +
+            `${isEviction(entry) ? 'evicted' : 'deleted'} although budget ${budget.key} ` +
+            `needs ${budget.desiredHealthy} healthy pods ` +
             `and only ${left} were left`,
         });
       }

@@ -84,7 +84,9 @@ class Certificates {
 
 export const certificates: Oracle = {
   name: 'certificates-name-their-instance',
-  what: 'we approve no certificate request of a kubelet whose names are not those of its instance, and deny none',
+  what:
+    'we approve no certificate request of a kubelet whose names are not those of its ' +
+    'instance, and deny none',
   strategies: both,
   needs: ['object', 'request'],
   watch: (context) => {

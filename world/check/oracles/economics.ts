@@ -49,7 +49,9 @@ interface Episode {
 
 export const economics: Oracle = {
   name: 'journal-economics',
-  what: 'a disruption is written few times per episode, its heartbeats and progress only now and then',
+  what:
+    'a disruption is written few times per episode, its heartbeats and progress only now and ' +
+    'then',
   strategies: both,
   needs: ['object'],
   watch: ({ book, saw, report, figure }) => {

@@ -94,7 +94,9 @@ const checkNodes = ({ book, saw, report }: Context, gone: ReadonlyMap<string, nu
 
 export const groupsGone: Oracle = {
   name: 'nothing-left-after-delete',
-  what: 'a deleted NodeGroup goes after its instances, its Auto Scaling group, launch template and profile',
+  what:
+    'a deleted NodeGroup goes after its instances, its Auto Scaling group, launch template ' +
+    'and profile',
   strategies: both,
   needs: ['object', 'call'],
   watch: (context) => {

@@ -186,7 +186,9 @@ const falselyDrained = (
 
 export const hooksCompleted: Oracle = {
   name: 'hooks-complete-when-empty',
-  what: 'we complete a termination, and a drain is Drained, once its node is empty, and a launch once its node is Ready',
+  what:
+    'we complete a termination, and a drain is Drained, once its node is empty, and a launch ' +
+    'once its node is Ready',
   strategies: both,
   needs: ['lifecycle', 'call', 'object'],
   watch: (context) => {

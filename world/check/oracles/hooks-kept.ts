@@ -80,7 +80,9 @@ const launchMissed = ({ book }: Context, wait: Wait): boolean => {
 
 export const hooksKept: Oracle = {
   name: 'hooks-never-run-out',
-  what: 'a hook of ours ends because we completed it, or was kept by heartbeats as long as one lasts',
+  what:
+    'a hook of ours ends because we completed it, or was kept by heartbeats as long as one ' +
+    'lasts',
   strategies: both,
   needs: ['lifecycle', 'call'],
   watch: (context) => {

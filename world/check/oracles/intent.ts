@@ -121,7 +121,9 @@ const checkTermination = (context: Context, entry: Call): void => {
 
 export const intent: Oracle = {
   name: 'intent-before-effect',
-  what: 'each eviction, deletion, mark, hook call, termination and template was announced in the journal before',
+  what:
+    'each eviction, deletion, mark, hook call, termination and template was announced in the ' +
+    'journal before',
   strategies: both,
   needs: ['request', 'object'],
   watch: (context) => {

@@ -136,7 +136,9 @@ const checkDeployment = (context: Context, deployment: JsonObject): void => {
 
 export const liveness: Oracle = {
   name: 'everything-ends',
-  what: 'drains end by their deadlines, and once settled nothing is open or unhealthy without a named reason',
+  what:
+    'drains end by their deadlines, and once settled nothing is open or unhealthy without a ' +
+    'named reason',
   strategies: both,
   needs: ['object', 'lifecycle'],
   watch: (context) => {

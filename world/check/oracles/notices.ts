@@ -58,7 +58,9 @@ class Denials {
 
 export const notices: Oracle = {
   name: 'unconfirmed-notices-move-nothing',
-  what: 'no pod is evicted or deleted by us for a node whose only causes the cloud does not confirm',
+  what:
+    'no pod is evicted or deleted by us for a node whose only causes the cloud does not ' +
+    'confirm',
   strategies: both,
   needs: ['request', 'object', 'lifecycle'],
   watch: (context) => {

@@ -81,7 +81,9 @@ export class TemplateIntent {
     if (update === undefined || book.now - at <= labelsMicros) return;
     saw();
     if (version === update.target || version === update.restored) return;
-    const message = `uses version ${version} of its launch template, which ${update.name} had not noted before`;
+    const message =
+      `uses version ${version} of its launch template, which ${update.name} had not noted ` +
+      'before';
     report({ subject: group, message });
   }
 }

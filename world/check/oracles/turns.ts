@@ -62,7 +62,9 @@ const leftOver = ({ object }: DisruptionState, now: number): string | undefined 
 
 export const turns: Oracle = {
   name: 'causes-that-may-wait-take-turns',
-  what: 'a rebalance recommendation or far-off maintenance never takes more than maxUnavailable nodes of a group, nor lasts when nothing follows',
+  what:
+    'a rebalance recommendation or far-off maintenance never takes more than maxUnavailable ' +
+    'nodes of a group, nor lasts when nothing follows',
   strategies: both,
   needs: ['object'],
   watch: (context) => {

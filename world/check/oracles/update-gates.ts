@@ -133,7 +133,8 @@ class Gates {
       const since = Math.max(condition.since, last.since);
       if (book.now - since <= book.lagMicros + passMicros + intervalMicros) continue;
       const seconds = Math.round((book.now - since) / microsPerSecond);
-      const message = `${what} although the probe of ${type} of ${deployment} has failed for ${seconds} s`;
+      const message =
+        `${what} although the probe of ${type} of ${deployment} ` + `has failed for ${seconds} s`;
       report({ subject, message });
     }
   }
@@ -141,7 +142,9 @@ class Gates {
 
 export const updateGates: Oracle = {
   name: 'updates-stop-at-gates',
-  what: 'no update begins or takes a further node outside its windows, in a freeze, or while its probes fail',
+  what:
+    'no update begins or takes a further node outside its windows, in a freeze, or while its ' +
+    'probes fail',
   strategies: both,
   needs: ['object'],
   watch: (context) => {

@@ -204,7 +204,9 @@ class Remains {
 
 export const updateMarks: Oracle = {
   name: 'updates-leave-nothing',
-  what: 'at its end an update leaves sizes, processes, annotations and taints as they were, and takes none of others away',
+  what:
+    'at its end an update leaves sizes, processes, annotations and taints as they were, and ' +
+    'takes none of others away',
   strategies: both,
   needs: ['request', 'object'],
   watch: (context) => {

@@ -164,7 +164,9 @@ class Pace {
 
 export const updatePace: Oracle = {
   name: 'updates-keep-their-pace',
-  what: 'while an update rolls no more than maxUnavailable nodes are out of service for it, and as many serve as are wanted less those',
+  what:
+    'while an update rolls no more than maxUnavailable nodes are out of service for it, and ' +
+    'as many serve as are wanted less those',
   strategies: both,
   needs: ['object', 'lifecycle'],
   watch: (context) => {

@@ -94,7 +94,10 @@ export class ZoneSkew {
         this.#couldGo(update, node, this.#book.nodes.ofInstance(one.instanceId)),
     );
     if (other === undefined) return undefined;
-    return `zones differ by ${has} nodes, by ${had} before it, and ${other.name} of ${other.zone} could have gone`;
+    return (
+      `zones differ by ${has} nodes, by ${had} before it, and ${other.name} of ${other.zone} ` +
+      'could have gone'
+    );
   }
 
   /** An old node that nothing holds, and that is no worse a choice than the one that was taken. */

@@ -39,7 +39,8 @@ const targets: Readonly<Record<string, (typeof resources)[keyof typeof resources
 };
 
 const noMetrics =
-  'failed to get cpu utilization: unable to get metrics for resource cpu: unable to fetch metrics ' +
+  'failed to get cpu utilization: unable to get metrics for resource cpu: unable to fetch ' +
+  'metrics ' +
   'from resource metrics API: the server could not find the requested resource (get ' +
   'pods.metrics.k8s.io)';
 

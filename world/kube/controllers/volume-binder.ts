@@ -165,7 +165,8 @@ export class VolumeBinder implements Controller {
     }
     const message =
       `Waiting for a volume to be created either by the external provisioner '${provisioner}' ` +
-      'or manually by the system administrator. If volume creation is delayed, please verify that ' +
+      'or manually by the system administrator. If volume creation is delayed, please ' +
+      'verify that ' +
       'the provisioner is running and correctly registered.';
     this.#note(claim, 'ExternalProvisioning', message);
     if (!provisioners.has(provisioner)) return undefined;

@@ -80,7 +80,8 @@ const bootstrapLines = (
     return [
       unit(group),
       unit(
-        'bootstrap: An error occurred (ResourceNotFoundException) when calling the DescribeCluster ' +
+        'bootstrap: An error occurred (ResourceNotFoundException) when calling the ' +
+          'DescribeCluster ' +
           `operation: No cluster found for name: ${refusal.cluster}.`,
       ),
     ];
@@ -118,7 +119,8 @@ const errorOf = (refusal: JoinRefusal): string => {
       );
     case 'forbidden':
       return (
-        `nodes is forbidden: User "${refusal.user}" cannot create resource "nodes" in API group "" ` +
+        `nodes is forbidden: User "${refusal.user}" cannot create resource "nodes" in API ` +
+        'group "" ' +
         'at the cluster scope'
       );
     case 'userData':

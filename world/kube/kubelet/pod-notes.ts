@@ -13,12 +13,15 @@ const isPulled = (container: PodView['spec']['containers'][number], pull: Pull):
   (pull === 'full' && container.imagePullPolicy !== 'Never');
 
 const linuxTrouble =
-  'plugin type="aws-cni" name="aws-cni" failed (add): add cmd: failed to assign an IP address to container';
+  'plugin type="aws-cni" name="aws-cni" failed (add): add cmd: failed to assign an IP ' +
+  'address to container';
 
 const windowsTrouble = (pod: string): string =>
-  'plugin type="vpc-bridge" name="vpc" failed (add): failed to parse Kubernetes args: failed to get ' +
+  'plugin type="vpc-bridge" name="vpc" failed (add): failed to parse Kubernetes args: ' +
+  'failed to get ' +
   `pod IP address ${pod}: error executing k8s connector: error executing connector binary: exit ` +
-  `status 1 with execution error: pod ${pod} does not have label vpc.amazonaws.com/PrivateIPv4Address`;
+  `status 1 with execution error: pod ${pod} does not have label ` +
+  'vpc.amazonaws.com/PrivateIPv4Address';
 
 export class PodNotes {
   readonly #hosts: Hosts;

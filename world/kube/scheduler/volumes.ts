@@ -69,7 +69,8 @@ export const volumeAsk = (kube: WorldKube, pod: PodView): VolumeAsk => {
     }
     if (claim.status?.phase === 'Lost') {
       const volume = claim.spec.volumeName ?? '';
-      const refusal = `persistentvolumeclaim "${name}" bound to non-existent persistentvolume "${volume}"`;
+      const refusal =
+        `persistentvolumeclaim "${name}" bound to non-existent ` + `persistentvolume "${volume}"`;
       return { ...nothing, refusal };
     }
     const volume =

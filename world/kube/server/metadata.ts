@@ -27,7 +27,8 @@ import { labelMessage } from './strategies/pods.ts';
 
 const subdomain = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
 const subdomainMessage =
-  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', " +
+  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' " +
+  "or '.', " +
   "and must start and end with an alphanumeric character (e.g. 'example.com', regex used for " +
   "validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 const label = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/;
@@ -66,7 +67,8 @@ function mapTrouble(metadata: JsonObject): readonly FieldError[] {
     "with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for " +
     "validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
   const valueMessage =
-    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', " +
+    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' " +
+    "or '.', " +
     "and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or " +
     "'12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
   for (const [key, value] of Object.entries(objectOr(metadata.labels))) {

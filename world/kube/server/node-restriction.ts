@@ -168,7 +168,10 @@ const restOfClaim = (claim: JsonObject): JsonObject =>
 const judgeClaim: Judge = (_, node, { subresource, object = {}, oldObject = {} }) => {
   if (subresource !== 'status') return 'may only update PVC status';
   if (values.deepEqual(restOfClaim(object), restOfClaim(oldObject))) return undefined;
-  return `node "${node}" is not allowed to update fields other than status.capacity and status.conditions`;
+  return (
+    `node "${node}" is not allowed to update fields other than status.capacity and ` +
+    'status.conditions'
+  );
 };
 
 const judgeToken: Judge = (store, node, { subresource, operation, namespace, object = {} }) => {
@@ -182,7 +185,8 @@ const judgeToken: Judge = (store, node, { subresource, operation, namespace, obj
   if (pod === undefined) throw notFound(pods, textOf(name) ?? '');
   if (pod.metadata.uid !== uid) {
     return (
-      `the UID in the bound object reference (${textOf(uid) ?? ''}) does not match the UID in record. ` +
+      `the UID in the bound object reference (${textOf(uid) ?? ''}) does not match the UID ` +
+      'in record. ' +
       'The object might have been deleted and then recreated'
     );
   }

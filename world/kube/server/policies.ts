@@ -276,7 +276,8 @@ function denied(
   const { definition, name } = admission;
   const of = definition.group === '' ? '' : `.${definition.group}`;
   const what = `ValidatingAdmissionPolicy '${policy.metadata.name}'`;
-  const message = `${what} with binding '${binding.metadata.name}' denied request: ${decision.message}`;
+  const message =
+    `${what} with binding '${binding.metadata.name}' denied ` + `request: ${decision.message}`;
   const code = codes[decision.reason] ?? 422;
   const text = `${definition.resource}${of} "${name}" is forbidden: ${message}`;
   return failure(code, decision.reason, text, {

@@ -207,7 +207,8 @@ export class Tokens {
     if (found === undefined) throw notFound(resource, wanted.name);
     if (uid !== '' && uid !== found.metadata.uid) {
       const why =
-        `the UID in the bound object reference (${String(uid)}) does not match the UID in record. ` +
+        `the UID in the bound object reference (${String(uid)}) does not match the UID in ` +
+        'record. ' +
         'The object might have been deleted and then recreated';
       throw conflict(resource, wanted.name, why);
     }

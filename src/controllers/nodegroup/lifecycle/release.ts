@@ -95,10 +95,15 @@ const removeHooks = async (
 
 /** A release ends no instance, an update's surplus included: the message says how large that is. */
 const releasedText = ({ status }: NodeGroup, { name, instances }: ScalingGroup): string => {
-  const text = `Auto Scaling group ${name} stays with its ${instances.length} instances; Drover no longer drains them`;
+  const text =
+    `Auto Scaling group ${name} stays with its ${instances.length} instances; Drover no ` +
+    'longer drains them';
   const surplus = status?.surge?.desired ?? 0;
   if (surplus === 0) return text;
-  return `${text}. ${surplus} of them are surplus of an update that did not end: drain them and reduce the desired capacity`;
+  return (
+    `${text}. ${surplus} of them are surplus of an update that did not end: drain them and ` +
+    'reduce the desired capacity'
+  );
 };
 
 /** What keeps the group from being let go now, a sentence. Throws CloudError, KubeError. */

@@ -50,7 +50,8 @@ export const admitByEntry = async (
     throw new Impossible(
       'AccessDenied',
       `the access entry of ${wanted.principalArn} is of type ${found.type}, nodes of this group ` +
-        `need ${wanted.type}: delete it (\`aws eks delete-access-entry\`), or give the group another role`,
+        `need ${wanted.type}: delete it (\`aws eks delete-access-entry\`), or give the ` +
+        'group another role',
       [wanted.principalArn],
     );
   }

@@ -136,7 +136,9 @@ export class Marking {
     const error = await this.#patch(group, node, wanted, signal);
     // After a restart nobody knows which of the owed were there before under another uid.
     if (error !== undefined || !isMissing || known === undefined || known === uid) return error;
-    const message = `Node ${name} of instance ${instanceId} registered anew without the labels and taints of the node group: they were set`;
+    const message =
+      `Node ${name} of instance ${instanceId} registered anew without the labels and taints ` +
+      'of the node group: they were set';
     await tell(
       this.#deps,
       group,

@@ -70,7 +70,9 @@ export const removeRemoteAccess = async (
     await deps.cloud.deleteSecurityGroup(own.id, { signal });
   } catch (error) {
     if (!(error instanceof CloudError) || !isInUse(error.message)) throw error;
-    const message = `Security group ${own.id} (${own.name}) could not be deleted: ${error.message}. Take it off the instances, network interfaces and rules that still name it.`;
+    const message =
+      `Security group ${own.id} (${own.name}) could not be deleted: ${error.message}. Take it ` +
+      'off the instances, network interfaces and rules that still name it.';
     throw new Impossible('Ec2SecurityGroupDeletionFailure', message, [own.id]);
   }
 };

@@ -22,7 +22,8 @@ import { askWebhooks } from './webhooks.ts';
 const { jobs, cronjobs } = resourceTypes;
 
 const rightsRemedy =
-  '`kubectl apply -n NAMESPACE -f deploy/hooks.yaml` grants the controller the rights for hooks in a namespace.';
+  '`kubectl apply -n NAMESPACE -f deploy/hooks.yaml` grants the controller the rights for ' +
+  'hooks in a namespace.';
 
 const wordsOf = (error: KubeError): string =>
   error.code === 'Forbidden' ? `${error.message}. ${rightsRemedy}` : error.message;

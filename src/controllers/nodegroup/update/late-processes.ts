@@ -26,6 +26,9 @@ export const resumeLate = async (
 ): Promise<void> => {
   await deps.cloud.setProcesses({ name: scaling.name, processes, suspended: false }, { signal });
   memory.resumedFor = new Set([...(memory.resumedFor ?? []), ...updates]);
-  const message = `${processes.join(', ')} was suspended after the update that does so had ended at ${endedAt}: by a process that led before and stood still, as it seems. It runs again; to keep it suspended, suspend it once more`;
+  const message =
+    `${processes.join(', ')} was suspended after the update that does so had ended at ` +
+    `${endedAt}: by a process that led before and stood still, as it seems. It runs again; to ` +
+    'keep it suspended, suspend it once more';
   await tell(deps, group, { reason: 'LateSuspension', type: 'Warning', message }, signal);
 };

@@ -305,7 +305,10 @@ export const runSteps = async (
   const [first] = refused;
   if (first === undefined) return;
   const nodes = [...new Set(refused.map(({ node }) => node))];
-  const message = `Node ${first.node} cannot be marked for update ${input.update.metadata.name}: ${first.error.message}. Let the change through, or exempt this controller; other nodes go on.`;
+  const message =
+    `Node ${first.node} cannot be marked for update ${input.update.metadata.name}: ` +
+    `${first.error.message}. Let the change through, or exempt this controller; other nodes ` +
+    'go on.';
   throw new Impossible('AdmissionRequestDenied', message, nodes.slice(0, 20));
 };
 

@@ -79,7 +79,9 @@ const operatorsTarget = async (
     const what = use === undefined ? 'no launch template' : `launch template ${use.name}`;
     throw new Impossible(
       'Ec2LaunchTemplateVersionMismatch',
-      `Auto Scaling group ${name} uses ${what}, which was not derived for node group ${metadata.name}: it can only be updated to another version of that template. Ask for one (spec.launchTemplate), or make another node group.`,
+      `Auto Scaling group ${name} uses ${what}, which was not derived for node group ` +
+        `${metadata.name}: it can only be updated to another version of that template. Ask ` +
+        'for one (spec.launchTemplate), or make another node group.',
       [name],
     );
   }
@@ -87,7 +89,9 @@ const operatorsTarget = async (
   if (complaint !== undefined) throw new Impossible('OperationNotPermitted', complaint, [name]);
   const found = await deps.cloud.findLaunchTemplate(asked, { signal });
   if (found === undefined) {
-    const message = `Launch template ${asked.id} has no version ${asked.version}. Ask for one that \`aws ec2 describe-launch-template-versions --launch-template-id ${asked.id}\` lists.`;
+    const message =
+      `Launch template ${asked.id} has no version ${asked.version}. Ask for one that \`aws ` +
+      `ec2 describe-launch-template-versions --launch-template-id ${asked.id}\` lists.`;
     throw new Impossible('Ec2LaunchTemplateNotFound', message, [asked.id]);
   }
   const { id, data } = found;

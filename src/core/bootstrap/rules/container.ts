@@ -84,7 +84,9 @@ export const containerRules: readonly Rule[] = [
     title: 'The MIME headers do not begin the document, or no blank line ends them',
     severity: 'error',
     consequence: `nodeadm takes the whole document for one YAML NodeConfig and fails on it. ${lost}`,
-    fix: 'Begin with MIME-Version or Content-Type in column 1; put an empty line after the headers.',
+    fix:
+      'Begin with MIME-Version or Content-Type in column 1; put an empty line after the ' +
+      'headers.',
     source: 'awslabs/amazon-eks-ami#1701',
     bad: { text: `\n${mime(part(nodeType, nodeConfig()))}` },
     good: { text: mime(part(nodeType, nodeConfig())) },
@@ -103,7 +105,9 @@ export const containerRules: readonly Rule[] = [
     id: 'MIME008',
     title: 'The closing boundary is missing',
     severity: 'error',
-    consequence: `cloud-init reads the last part all the same, nodeadm ends with "unexpected EOF". ${lost}`,
+    consequence:
+      'cloud-init reads the last part all the same, nodeadm ends with "unexpected EOF". ' +
+      `${lost}`,
     fix: 'End the document with `--BOUNDARY--` on a line of its own.',
     source: 'Go, mime/multipart',
     bad: { text: mime(part(nodeType, nodeConfig())).replace('--B--\n', '') },
@@ -114,7 +118,8 @@ export const containerRules: readonly Rule[] = [
     title: 'The closing boundary is missing, and only cloud-init reads the document',
     severity: 'warning',
     consequence:
-      'cloud-init reads the last part to the end of the text. What merges user data (EKS for a managed ' +
+      'cloud-init reads the last part to the end of the text. What merges user data (EKS ' +
+      'for a managed ' +
       'group, Karpenter) reads as Go does and refuses it.',
     fix: 'End the document with `--BOUNDARY--` on a line of its own.',
     source: 'Go, mime/multipart; Python, email.feedparser',
@@ -171,7 +176,8 @@ export const containerRules: readonly Rule[] = [
     title: 'What looks like a secret',
     severity: 'warning',
     consequence:
-      'User data is no secret: who may describe the instance reads it, and every pod that reaches ' +
+      'User data is no secret: who may describe the instance reads it, and every pod that ' +
+      'reaches ' +
       'the metadata service (hop limit 2).',
     fix: 'Fetch it on the node with the instance’s role, from Secrets Manager or Parameter Store.',
     source: 'EC2 user guide, user data; reference of nodeadm’s logs',

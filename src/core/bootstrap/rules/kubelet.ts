@@ -65,8 +65,10 @@ export const kubeletRules: readonly Rule[] = [
     title: 'Quotes in a flag, for an image that may be older than 2024-07-15',
     severity: 'warning',
     consequence:
-      'systemd removes the quotes and the kubelet gets the value without them. nodeadm of images before ' +
-      '2024-07-15 wrote all arguments in quotes of its own: there two quoted flags become one word.',
+      'systemd removes the quotes and the kubelet gets the value without them. nodeadm of ' +
+      'images before ' +
+      '2024-07-15 wrote all arguments in quotes of its own: there two quoted flags become ' +
+      'one word.',
     fix: 'Leave the quotes out, or use a newer image.',
     source: 'systemd.service(5); awslabs/amazon-eks-ami#1880; aws/karpenter-provider-aws#6456',
     bad: { text: flags('--node-labels="team=red"'), options: { kubernetesVersion: '1.30' } },
@@ -127,7 +129,9 @@ export const kubeletRules: readonly Rule[] = [
     title: 'A label that no object can have',
     severity: 'error',
     consequence: `The kubelet refuses it, or the API server the node. ${exits}`,
-    fix: 'Up to 63 letters, digits, - _ . between letters or digits; an optional DNS name and / before.',
+    fix:
+      'Up to 63 letters, digits, - _ . between letters or digits; an optional DNS name and / ' +
+      'before.',
     source: 'Kubernetes, labels and selectors',
     bad: { text: flags('--node-labels=team=-red') },
     good: { text: flags('--node-labels=team=red') },
@@ -137,7 +141,8 @@ export const kubeletRules: readonly Rule[] = [
     title: 'One label with two values, or with one that EKS sets',
     severity: 'warning',
     consequence:
-      'The later value wins without a word. A node without EKS’ own is not its group’s: NodeCreationFailure.',
+      'The later value wins without a word. A node without EKS’ own is not its group’s: ' +
+      'NodeCreationFailure.',
     fix: 'Write each label once, and leave eks.amazonaws.com/ to EKS.',
     source: 'kubelet, --node-labels; terraform-aws-modules/terraform-aws-eks#997',
     bad: { text: flags('--node-labels=team=red', '--node-labels=team=blue') },
@@ -161,7 +166,9 @@ export const kubeletRules: readonly Rule[] = [
     severity: 'warning',
     consequence:
       'Pods beyond the number stay in ContainerCreating: "failed to assign an IP address".',
-    fix: 'Lower the maximum, or enable prefix delegation in the VPC CNI (and say --prefix-delegation).',
+    fix:
+      'Lower the maximum, or enable prefix delegation in the VPC CNI (and say ' +
+      '--prefix-delegation).',
     source: 'VPC CNI, eni-max-pods; awslabs/amazon-eks-ami#1419',
     bad: { text: config('maxPods: 110'), options: { instanceType: 'm5.large' } },
     good: { text: config('maxPods: 29'), options: { instanceType: 'm5.large' } },
@@ -171,9 +178,12 @@ export const kubeletRules: readonly Rule[] = [
     title: 'Memory is reserved for another number of pods than may run',
     severity: 'warning',
     consequence:
-      'nodeadm and bootstrap.sh compute kubeReserved from their own number, never from the one in force: ' +
+      'nodeadm and bootstrap.sh compute kubeReserved from their own number, never from the ' +
+      'one in force: ' +
       'a full node runs out of memory before the kubelet evicts.',
-    fix: 'Set kubeReserved.memory to 11 Mi for each pod and 255 Mi beside, or use maxPodsExpression.',
+    fix:
+      'Set kubeReserved.memory to 11 Mi for each pod and 255 Mi beside, or use ' +
+      'maxPodsExpression.',
     source: 'awslabs/amazon-eks-ami#1698, #782',
     bad: {
       text: config('maxPods: 110'),

@@ -157,7 +157,8 @@ export const nodeRules: readonly Rule[] = [
     title: 'TOML that EKS’ own reader refuses',
     severity: 'warning',
     consequence:
-      'A managed group is not created: "User data was not in a TOML format that could be processed".',
+      'A managed group is not created: "User data was not in a TOML format that could be ' +
+      'processed".',
     fix: 'Write dotted keys in place of quoted headers, no escaped quotes, lists of one type.',
     source: 'EKS user guide, launch templates with Bottlerocket',
     bad: { text: settings('[settings.kernel.sysctl]', '"a" = "b"', '[settings."x.y"]', 'z = 1') },
@@ -189,7 +190,9 @@ export const nodeRules: readonly Rule[] = [
     title: 'The cluster is not wholly named',
     severity: 'error',
     consequence: 'The kubelet is not started: no node appears.',
-    fix: 'Set cluster-name, api-server and cluster-certificate, which EKS adds only without an image of one’s own.',
+    fix:
+      'Set cluster-name, api-server and cluster-certificate, which EKS adds only without an ' +
+      'image of one’s own.',
     source: 'Bottlerocket, EKS quick start',
     bad: { text: settings().replace('api-server = "https://example.com"\n', '') },
     good: { text: settings() },

@@ -22,7 +22,9 @@ export const scriptRules: readonly Rule[] = [
     id: 'SH001',
     title: 'A script without #! in its first line',
     severity: 'error',
-    consequence: `cloud-init hands the part to the kernel, which answers "Exec format error". ${noKubelet}`,
+    consequence:
+      'cloud-init hands the part to the kernel, which answers "Exec format error". ' +
+      `${noKubelet}`,
     fix: 'Begin the body of the part with #!/bin/bash.',
     source: 'article 003; the golden files of terraform-aws-eks',
     bad: { text: mime(part(shellType, lines('set -ex', '/etc/eks/bootstrap.sh my-cluster'))) },
@@ -48,7 +50,8 @@ export const scriptRules: readonly Rule[] = [
     title: 'A second bootstrap in a managed group',
     severity: 'error',
     consequence:
-      'EKS calls its own afterwards; the first call registers the node without EKS’ labels, and the ' +
+      'EKS calls its own afterwards; the first call registers the node without EKS’ labels, ' +
+      'and the ' +
       'group ends in NodeCreationFailure although kubectl shows the node.',
     fix: 'Leave the call out, or name an image in the launch template: then EKS adds nothing.',
     source: 'awslabs/amazon-eks-ami#719; EKS user guide, launch templates',
@@ -157,7 +160,8 @@ export const scriptRules: readonly Rule[] = [
     title: 'No -ServiceCIDR',
     severity: 'warning',
     consequence:
-      'The script asks EKS for it; with a CIDR of one’s own and no right to ask, pods resolve no name.',
+      'The script asks EKS for it; with a CIDR of one’s own and no right to ask, pods ' +
+      'resolve no name.',
     fix: 'Give -ServiceCIDR, or -DNSClusterIP.',
     source: 'EKS user guide, Windows nodes',
     bad: {
@@ -197,7 +201,8 @@ export const scriptRules: readonly Rule[] = [
     title: 'Windows addresses are not enabled in the cluster',
     severity: 'error',
     consequence:
-      'Pods stay in ContainerCreating: "pod does not have label vpc.amazonaws.com/PrivateIPv4Address".',
+      'Pods stay in ContainerCreating: "pod does not have label ' +
+      'vpc.amazonaws.com/PrivateIPv4Address".',
     fix: 'Set enable-windows-ipam: "true", a text, in the ConfigMap kube-system/amazon-vpc-cni.',
     source: 'article 003; aws/containers-roadmap#463',
     bad: {
@@ -292,7 +297,8 @@ export const scriptRules: readonly Rule[] = [
     title: 'A list of a cloud-config that another part takes the place of',
     severity: 'warning',
     consequence:
-      'cloud-init makes one document of all cloud-config parts, and of a key that two have only one is in ' +
+      'cloud-init makes one document of all cloud-config parts, and of a key that two have ' +
+      'only one is in ' +
       'force: the commands or files of the other are never there.',
     fix: "Add merge_how: 'list(append)+dict(no_replace,recurse_list)+str()' to the later part.",
     source: 'cloud-init, merging user-data sections; its handlers/cloud_config.py',
@@ -319,7 +325,9 @@ export const scriptRules: readonly Rule[] = [
     title: 'A JoinConfiguration that this kubeadm does not read',
     severity: 'error',
     consequence: 'kubeadm refuses the file and ends: the node does not join.',
-    fix: 'Write it as `kubeadm config migrate` of the nodes’ version does: v1beta4 from 1.31 on, v1beta3 from 1.22 to 1.36; arguments’ values are texts, in quotes.',
+    fix:
+      'Write it as `kubeadm config migrate` of the nodes’ version does: v1beta4 from 1.31 on, ' +
+      'v1beta3 from 1.22 to 1.36; arguments’ values are texts, in quotes.',
     source: 'kubernetes#125029; "your configuration file uses an old API spec"',
     bad: { text: joinConfiguration('v1beta1'), options: plain },
     good: { text: joinConfiguration('v1beta4'), options: plain },
@@ -329,7 +337,9 @@ export const scriptRules: readonly Rule[] = [
     title: 'The API server is not host:port',
     severity: 'error',
     consequence: 'kubeadm refuses the address and ends: the node does not join.',
-    fix: 'Write host:port as `kubeadm token create --print-join-command` does, without https:// and path; 6443 is kubeadm’s own port.',
+    fix:
+      'Write host:port as `kubeadm token create --print-join-command` does, without https:// ' +
+      'and path; 6443 is kubeadm’s own port.',
     source: 'kubeadm, ValidateDiscoveryTokenAPIServer',
     bad: { text: kubeadm().replace('10.0.0.1:6443', '10.0.0.1'), options: plain },
     good: { text: kubeadm(), options: plain },

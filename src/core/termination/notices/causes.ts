@@ -205,6 +205,8 @@ export const scheduledEventCause = (facts: {
     ...maintenanceTerms({ startsAt: notBefore, group, now }),
     ...foundInCloud(now, `EC2: ${code.slice(0, 200)} is scheduled`),
     requestedBy: 'EC2',
-    reason: `found scheduled: ${code.slice(0, 200)}${notBefore === undefined ? '' : ` at ${notBefore}`}`,
+    reason:
+      'found scheduled: ' +
+      `${code.slice(0, 200)}${notBefore === undefined ? '' : ` at ${notBefore}`}`,
   };
 };

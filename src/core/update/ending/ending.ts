@@ -102,7 +102,9 @@ const atOnce = ({ status }: UpdateObservation, { fresh }: Herd): number => {
 export const leave = ({ status }: UpdateObservation, count: number): StatusChange => {
   const why = status.errors?.[0]?.message ?? 'stopped on request';
   const [nodes, stay, them] = count === 1 ? ['node', 'stays', 'it'] : ['nodes', 'stay', 'them'];
-  const stays = `${count} new ${nodes} more than asked for ${stay} for now: another update, once that is mended, takes ${them} back.`;
+  const stays =
+    `${count} new ${nodes} more than asked for ${stay} for now: another update, once that is ` +
+    `mended, takes ${them} back.`;
   return { leftover: count, message: sentences([why, stays]) };
 };
 

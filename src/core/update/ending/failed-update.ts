@@ -68,6 +68,8 @@ export const failedRequestOf = (
   const { name } = failed.metadata;
   const why = failed.status?.errors?.[0];
   const { code = 'Unknown', resourceIds = [] } = why ?? {};
-  const message = `${why?.message ?? ''} It was taken back, and the spec asks for the same again: \`drover update nodegroup ${metadata.name}\` tries it again, or change the spec.`;
+  const message =
+    `${why?.message ?? ''} It was taken back, and the spec asks for the same again: \`drover ` +
+    `update nodegroup ${metadata.name}\` tries it again, or change the spec.`;
   return { name, issues: [issueOf(name, { code, message, resourceIds })] };
 };

@@ -55,7 +55,9 @@ const soakHolds = (observation: UpdateObservation): readonly Omit<Hold, 'since'>
   const { name } = observation.update.metadata;
   const seconds = Math.round((observation.policies?.soakMs ?? 0) / 1000);
   const isUnknown = lastHooks(observation) === undefined;
-  const reason = `the old nodes are empty and kept for ${seconds} s; \`drover abort update ${name}\` goes back to them, \`drover complete update ${name}\` ends it now${isUnknown ? noEta : ''}`;
+  const reason =
+    `the old nodes are empty and kept for ${seconds} s; \`drover abort update ${name}\` goes ` +
+    `back to them, \`drover complete update ${name}\` ends it now${isUnknown ? noEta : ''}`;
   return [{ kind: 'Soak', reason, until: formatTime(until) }];
 };
 

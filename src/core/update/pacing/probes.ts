@@ -38,6 +38,8 @@ export const probeFailures = (
     const isOut =
       result !== undefined && !result.isPassing && result.failures >= thresholdOf(probe);
     if (onFailure === 'Hold' || !isOut) return [];
-    const message = `Health probe ${name} of node group ${groupName} failed ${result.failures} times in a row: ${result.message}`;
+    const message =
+      `Health probe ${name} of node group ${groupName} failed ${result.failures} times in a ` +
+      `row: ${result.message}`;
     return [{ code: 'HealthProbeFailed', message, resourceIds: [groupName] }];
   });

@@ -93,7 +93,9 @@ const waveHolds = (
   };
   const approval: Omit<Hold, 'since'> = {
     kind: 'WaveApproval',
-    reason: `${name} is done${wrongWave(update, number)}: \`drover approve update ${update.metadata.name}\` lets go on with ${next}`,
+    reason:
+      `${name} is done${wrongWave(update, number)}: \`drover approve update ` +
+      `${update.metadata.name}\` lets go on with ${next}`,
   };
   const hasPassed = ({ isPassing, at }: ProbeResult): boolean =>
     isPassing && (parseTime(at) ?? 0) >= doneAt;
@@ -101,7 +103,9 @@ const waveHolds = (
   const isProbed = !gates.includes('Probes') || late.length === 0;
   const probe: Omit<Hold, 'since'> = {
     kind: 'WaveProbes',
-    reason: `${name} is done: waits until ${late.map((one) => one.name).join(', ')} has passed since`,
+    reason:
+      `${name} is done: waits until ` +
+      `${late.map((one) => one.name).join(', ')} has passed since`,
   };
   return [
     ...(now < until ? [soak] : []),

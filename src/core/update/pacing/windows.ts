@@ -200,7 +200,8 @@ const neverOpen = ({ faults }: Calendar): string =>
   faults.length === 0 ? '' : `. Never open: ${faults.join('; ')}`.slice(0, mostTold);
 
 const noWindow =
-  'no maintenance window is defined and windowDefault is Closed: add one to spec.updateConfig.windows';
+  'no maintenance window is defined and windowDefault is Closed: add one to ' +
+  'spec.updateConfig.windows';
 
 const closedReason = (calendar: Calendar, until: EpochMs | undefined): string => {
   if (calendar.isClosed) return noWindow;

@@ -79,7 +79,9 @@ export const notJoining = (observation: UpdateObservation): readonly HealthIssue
       .filter(({ code }) => missing.every((one) => one.code !== code))
       .map(({ message }) => message),
   ]);
-  const sentence = `Couldn't proceed with upgrade process as new nodes are not joining node group ${groupName}`;
+  const sentence =
+    "Couldn't proceed with upgrade process as new nodes are not joining node group " +
+    `${groupName}`;
   const named = missing.flatMap(({ instanceId, zone }) => instanceId ?? zone ?? []);
   const ids = new Set([...waiting.map(({ instanceId }) => instanceId), ...named]);
   const others = issues.filter(({ code }) => code !== 'NodeCreationFailure');
@@ -104,7 +106,9 @@ export const notMarked = (
 ): readonly HealthIssue[] => [
   {
     code: 'Unknown',
-    message: `Nodes of node group ${groupName} could not be marked as unschedulable for 15 minutes. See the NodeDisruption of each.`,
+    message:
+      `Nodes of node group ${groupName} could not be marked as unschedulable for 15 minutes. ` +
+      'See the NodeDisruption of each.',
     resourceIds: unmarked.map(({ instance }) => instance.nodeName ?? instance.instanceId),
   },
 ];

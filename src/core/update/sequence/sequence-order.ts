@@ -35,20 +35,32 @@ export const sequenceComplaint = (
 ): string | undefined => {
   const { groups } = spec;
   if (metadata.name.length > maxSequenceName) {
-    return `the name of a sequence has at most ${maxSequenceName} characters, since it marks nodes: make one of a shorter name`;
+    return (
+      `the name of a sequence has at most ${maxSequenceName} characters, since it marks ` +
+      'nodes: make one of a shorter name'
+    );
   }
   const members = new Set(groups.map(({ name }) => name));
   for (const { name, after = [] } of groups) {
     const stranger = after.find((one) => !members.has(one));
     if (stranger !== undefined) {
-      return `groups[${name}].after names ${stranger}, which is no group of this sequence: make one that has it, or leave it out`;
+      return (
+        `groups[${name}].after names ${stranger}, which is no group of this sequence: make ` +
+        'one that has it, or leave it out'
+      );
     }
   }
   const circle = circleOf(beforeOf(groups));
   if (circle.length > 0) {
-    return `${circle.join(', ')} cannot begin, since each waits for another of them (groups[].after): make a sequence without that circle`;
+    return (
+      `${circle.join(', ')} cannot begin, since each waits for another of them ` +
+      '(groups[].after): make a sequence without that circle'
+    );
   }
   const unknown = groups.filter(({ name }) => !known.has(name)).map(({ name }) => name);
   if (unknown.length === 0) return undefined;
-  return `there is no node group ${unknown.join(', ')} (kubectl get ng): create it and resume, or make a sequence without it`;
+  return (
+    `there is no node group ${unknown.join(', ')} (kubectl get ng): create it and resume, or ` +
+    'make a sequence without it'
+  );
 };

@@ -262,7 +262,10 @@ const stopMessage = (entries: readonly SequenceGroupStatus[]): string => {
   const left = entries.filter(({ status }) => status === 'Waiting').map(({ name }) => name);
   const rest = left.length === 0 ? '' : `; not begun: ${left.join(', ')}`;
   const what = stopped.update === undefined ? '' : ` (update ${stopped.update})`;
-  return `${stopped.name}: ${stopped.status}${what}${stopped.message === undefined ? '' : `: ${stopped.message}`}${rest}`;
+  return (
+    `${stopped.name}: ` +
+    `${stopped.status}${what}${stopped.message === undefined ? '' : `: ${stopped.message}`}${rest}`
+  );
 };
 
 const rolling = (observation: SequenceObservation, status: Status): SequenceDecision => {

@@ -112,7 +112,9 @@ const batchHolds = (
   if (!Number.isFinite(until)) return [];
   const { name } = update.metadata;
   const seconds = Math.round((policies?.batchSoakMs ?? 0) / 1000);
-  const reason = `the nodes of this batch are empty and are watched for ${seconds} s before the next; \`drover abort update ${name}\` goes back to them`;
+  const reason =
+    `the nodes of this batch are empty and are watched for ${seconds} s before the next; ` +
+    `\`drover abort update ${name}\` goes back to them`;
   return [{ kind: 'Soak', reason, until: formatTime(epochMs(until)) }];
 };
 

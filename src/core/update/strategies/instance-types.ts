@@ -56,7 +56,10 @@ const complaintOf = (type: string, loads: readonly TypeLoad[]): string | undefin
     const [short] = shortOf(known(asks), room);
     if (short === undefined) continue;
     const print = (value: number): string => printQuantity(short.resource, value);
-    return `pods of node ${node} ask for ${print(short.wanted)} of ${short.resource}, and ${type} has ${print(short.has)} for pods`;
+    return (
+      `pods of node ${node} ask for ${print(short.wanted)} of ${short.resource}, and ${type} ` +
+      `has ${print(short.has)} for pods`
+    );
   }
   return undefined;
 };

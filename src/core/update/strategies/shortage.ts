@@ -87,7 +87,9 @@ const errorOf = (
   const isOfAddresses = shortages.every(({ code }) => code === 'InsufficientFreeAddresses');
   return {
     code: isOfAddresses ? 'InsufficientFreeAddresses' : 'NodeCreationFailure',
-    message: `Nodes of node group ${groupName} were left as they are, since no new ones can be started in their zones. ${where}`,
+    message:
+      `Nodes of node group ${groupName} were left as they are, since no new ones can be ` +
+      `started in their zones. ${where}`,
     resourceIds: nodes.map(({ instance }) => instance.nodeName ?? instance.instanceId),
   };
 };

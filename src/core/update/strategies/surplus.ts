@@ -59,7 +59,9 @@ const nobodyLeft = (
   const over = old.length + fresh.length - desired;
   const nodes =
     over === 1 ? 'instance more than asked for stays' : 'instances more than asked for stay';
-  const message = `${over} ${nodes} in node group ${groupName}: EC2 Auto Scaling was asked to take one back and none left for 15 minutes. Look for protection from scale-in.`;
+  const message =
+    `${over} ${nodes} in node group ${groupName}: EC2 Auto Scaling was asked to take one back ` +
+    'and none left for 15 minutes. Look for protection from scale-in.';
   return { status: 'Successful', message };
 };
 
@@ -128,7 +130,9 @@ const nextToGo = ({ old, fresh }: Herd): Counted | undefined => {
  */
 const keepProtected = (observation: UpdateObservation, count: number): UpdateDecision => {
   const stays = count === 1 ? 'node more than asked for stays' : 'nodes more than asked for stay';
-  const message = `${count} ${stays} in node group ${observation.groupName}: protected from scale-in. Take the protection off and update again.`;
+  const message =
+    `${count} ${stays} in node group ${observation.groupName}: protected from scale-in. Take ` +
+    'the protection off and update again.';
   return stay(observation, {
     surge: { desired: count, maxSize: count },
     change: { leftover: count },

@@ -250,7 +250,9 @@ const issuesOf = (found: JsonObject): string => {
 const errorsOf = (update: JsonObject): string => {
   const errors = objectsOf(update.errors).map(({ errorCode, errorMessage, resourceIds }) => {
     const ids = Array.isArray(resourceIds) ? resourceIds.join(', ') : '';
-    return `ErrorDetail(ErrorCode=${errorCode}, ErrorMessage=${errorMessage}, ResourceIds=[${ids}])`;
+    return (
+      `ErrorDetail(ErrorCode=${errorCode}, ` + `ErrorMessage=${errorMessage}, ResourceIds=[${ids}])`
+    );
   });
   return errors.length === 0 ? `Update is ${update.status}` : `[${errors.join(', ')}]`;
 };

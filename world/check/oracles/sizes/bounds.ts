@@ -14,7 +14,9 @@ const check = (
 
 export const bounds: Oracle = {
   name: 'desired-within-bounds',
-  what: 'a desired size that a NodeGroup reports or the controller sets lies within minimum and maximum',
+  what:
+    'a desired size that a NodeGroup reports or the controller sets lies within minimum and ' +
+    'maximum',
   strategies: both,
   needs: ['object'],
   watch: (context) => {

@@ -37,7 +37,9 @@ export const choiceExemptions: readonly Exemption<Choice>[] = [
   },
   {
     name: 'surplus-of-forced-update',
-    race: 'an update of EKS’ strategies with force lets Auto Scaling take its surplus, one at a time',
+    race:
+      'an update of EKS’ strategies with force lets Auto Scaling take its surplus, one at a ' +
+      'time',
     applies: ({ desired, members, going, isForcedSurplus }) =>
       isForcedSurplus && going === 0 && members === desired + 1,
   },

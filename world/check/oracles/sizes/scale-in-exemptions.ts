@@ -19,7 +19,9 @@ export interface ScaleIn {
 export const scaleInExemptions: readonly Exemption<ScaleIn>[] = [
   {
     name: 'call-repeated',
-    race: 'the answer to the first call was lost, and a call for an instance that goes takes nothing',
+    race:
+      'the answer to the first call was lost, and a call for an instance that goes takes ' +
+      'nothing',
     applies: ({ isRepeated }) => isRepeated,
   },
   {

@@ -7,7 +7,9 @@ import { scaleInExemptions } from './scale-in-exemptions.ts';
 
 export const shrinking: Oracle = {
   name: 'groups-shrink-by-drained-nodes',
-  what: 'the controller shrinks a group only by terminating drained nodes, and not below the size in its spec',
+  what:
+    'the controller shrinks a group only by terminating drained nodes, and not below the size ' +
+    'in its spec',
   strategies: both,
   needs: ['object', 'call', 'lifecycle'],
   exemptions: [...choiceExemptions, ...scaleInExemptions],

@@ -7,7 +7,9 @@ import { watchUnforced } from './unforced.ts';
 
 export const updateTimes: Oracle = {
   name: 'updates-keep-their-times',
-  what: 'each cause of an update keeps its own times: forceFrom, deadline and cooldown, and without force nothing is deleted under a budget',
+  what:
+    'each cause of an update keeps its own times: forceFrom, deadline and cooldown, and ' +
+    'without force nothing is deleted under a budget',
   strategies: both,
   needs: ['request', 'object'],
   watch: (context) => [

@@ -134,7 +134,8 @@ export const watchUnforced = (context: Context): Watcher => {
       saw();
       const wrong = wrongWith(context, chosen, entry);
       if (wrong === undefined) return;
-      const message = `deleted on node ${pod.nodeName}, ${wrong}, although budget ${budget.key} covers it`;
+      const message =
+        `deleted on node ${pod.nodeName}, ${wrong}, although ` + `budget ${budget.key} covers it`;
       report({ subject: pod.key, message });
     },
   };

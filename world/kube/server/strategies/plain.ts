@@ -121,7 +121,8 @@ function validateBudget(budget: JsonObject): readonly FieldError[] {
     }
     if (typeof value === 'string' && !/^[0-9]+%$/.test(value)) {
       const message =
-        "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or " +
+        "a valid percent string must be a numeric string followed by an ending '%' (e.g. " +
+        "'1%',  or " +
         "'93%', regex used for validation is '[0-9]+%')";
       errors.push(invalidValue(`spec.${field}`, value, message));
     } else if (typeof value === 'string' && Number.parseInt(value, 10) > 100) {

@@ -22,7 +22,8 @@ const maxInt32 = 2 ** 31 - 1;
 const label = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
 
 export const labelMessage =
-  "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must " +
+  "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', " +
+  'and must ' +
   "start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for " +
   "validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
 
@@ -167,7 +168,8 @@ const keepsTolerations = (next: JsonObject, old: JsonObject): boolean => {
 
 const frozenMessage =
   'pod updates may not change fields other than `spec.containers[*].image`,' +
-  '`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions ' +
+  '`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only ' +
+  'additions ' +
   'to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it ' +
   'was previously negative)';
 

@@ -97,7 +97,9 @@ export function withServiceAccount(
   if (!accountVolumes) return named;
   const account = store.get(accounts, objectKey(textOf(namespace), name));
   if (account === undefined && name !== 'default') {
-    const why = `error looking up service account ${String(namespace)}/${name}: serviceaccount "${name}" not found`;
+    const why =
+      `error looking up service account ${String(namespace)}/${name}: serviceaccount ` +
+      `"${name}" not found`;
     throw forbidden(pods, String(podName), why);
   }
   const secrets = objectsOf(account?.imagePullSecrets);

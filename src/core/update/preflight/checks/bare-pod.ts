@@ -14,6 +14,8 @@ export const barePod: Check = {
         object: { kind: 'Pod', name: moved.name },
         evidence: { controller: 'none', node: moved.node },
         consequence: whenDrained(view, [moved], 'the pod is evicted and nothing makes it again'),
-        remedy: `${kubectl(moved.name)} delete pod ${moved.pod.metadata.name}   # or put it under a Deployment`,
+        remedy:
+          `${kubectl(moved.name)} delete pod ${moved.pod.metadata.name}   # or put it under a ` +
+          'Deployment',
       })),
 };

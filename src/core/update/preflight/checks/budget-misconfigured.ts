@@ -25,7 +25,9 @@ const judge = (view: View, one: ConcernedBudget): readonly Found[] => {
     pods: pods.length,
   };
   if (isHealthy) {
-    const why = `${shortName(name)} allows no eviction although ${expected === 1 ? 'its pod is' : `all ${expected} pods are`} healthy`;
+    const why =
+      `${shortName(name)} allows no eviction although ` +
+      `${expected === 1 ? 'its pod is' : `all ${expected} pods are`} healthy`;
     return [
       {
         severity: 'blocker',
@@ -36,7 +38,9 @@ const judge = (view: View, one: ConcernedBudget): readonly Found[] => {
       },
     ];
   }
-  const why = `${shortName(name)} allows no eviction until ${plural(expected - healthy, 'more pod')} ${expected - healthy === 1 ? 'is' : 'are'} healthy`;
+  const why =
+    `${shortName(name)} allows no eviction until ${plural(expected - healthy, 'more pod')} ` +
+    `${expected - healthy === 1 ? 'is' : 'are'} healthy`;
   // Those that are not Ready are told of by unready-pods-held.
   const held = pods.filter(({ pod }) => isReady(pod));
   if (held.length === 0) return [];

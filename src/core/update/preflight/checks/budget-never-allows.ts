@@ -27,7 +27,9 @@ export const budgetNeverAllows: Check = {
           pods,
           `${ruleOf(budget)} of ${plural(expected, 'pod')} allows none`,
         ),
-        remedy: `${kubectl(name)} patch pdb ${shortName(name)} --type merge -p '{"spec":{"minAvailable":null,"maxUnavailable":1}}'`,
+        remedy:
+          `${kubectl(name)} patch pdb ${shortName(name)} --type merge -p ` +
+          '\'{"spec":{"minAvailable":null,"maxUnavailable":1}}\'',
       })),
     ...keptSurplus(view),
   ],

@@ -65,8 +65,10 @@ const judge = (view: View, pods: readonly MovedPod[]): readonly Found[] => {
       evidence: { ready: all.length, nodes: [...nodes].join(' ') },
       consequence: whenDrained(view, pods, `while it moves ${what}`),
       remedy: isAlone
-        ? `${kubectl(object.name)} scale ${object.kind.toLowerCase()}/${first.owner?.name ?? ''} --replicas=2`
-        : `${kubectl(object.name)} rollout restart ${object.kind.toLowerCase()}/${first.owner?.name ?? ''}   # spreads them again`,
+        ? `${kubectl(object.name)} scale ` +
+          `${object.kind.toLowerCase()}/${first.owner?.name ?? ''} --replicas=2`
+        : `${kubectl(object.name)} rollout restart ` +
+          `${object.kind.toLowerCase()}/${first.owner?.name ?? ''}   # spreads them again`,
     },
   ];
 };

@@ -69,7 +69,8 @@ const judge = (view: View, pods: readonly MovedPod[]): readonly Found[] => {
       consequence,
       remedy:
         left === undefined
-          ? `${kubectl(first.name)} annotate pod ${first.pod.metadata.name} ${protection.annotation}-`
+          ? `${kubectl(first.name)} annotate pod ${first.pod.metadata.name} ` +
+            `${protection.annotation}-`
           : `begin in ${plural(Math.ceil(left), 'minute')}, when the annotation no longer holds`,
     },
   ];

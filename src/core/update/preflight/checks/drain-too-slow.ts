@@ -34,7 +34,9 @@ const found = (view: View, severity: Severity, { one, pods, ...more }: Case): Fo
   const { budget, name, allowed } = one;
   const minutes = Math.ceil(more.seconds / 60);
   const where = more.nodes === 1 ? 'one node' : `${more.nodes} nodes drained at once`;
-  const why = `${plural(more.count, 'pod')} on ${where} ${more.count === 1 ? 'needs' : 'need'} ${plural(minutes, 'minute')}, ${allowed} at a time`;
+  const why =
+    `${plural(more.count, 'pod')} on ${where} ${more.count === 1 ? 'needs' : 'need'} ` +
+    `${plural(minutes, 'minute')}, ${allowed} at a time`;
   return {
     severity,
     object: { kind: 'PodDisruptionBudget', name },
@@ -48,7 +50,9 @@ const found = (view: View, severity: Severity, { one, pods, ...more }: Case): Fo
       drainTimeoutSeconds: view.snapshot.group.drainTimeoutSeconds,
     },
     consequence: stuckDrain(view, pods, why),
-    remedy: `${kubectl(name)} patch pdb ${shortName(name)} --type merge -p '{"spec":{"minAvailable":null,"maxUnavailable":${allowed + 1}}}'`,
+    remedy:
+      `${kubectl(name)} patch pdb ${shortName(name)} --type merge -p ` +
+      `'{"spec":{"minAvailable":null,"maxUnavailable":${allowed + 1}}}'`,
   };
 };
 
@@ -88,7 +92,9 @@ const judge = (view: View, one: ConcernedBudget): readonly Found[] => {
   return [
     {
       ...found(view, 'warning', { one, pods, count, nodes: batch.length, seconds, replacement }),
-      remedy: `drover plan update ${view.snapshot.group.name} --strategy SURGE   # or a smaller maxUnavailable`,
+      remedy:
+        `drover plan update ${view.snapshot.group.name} --strategy SURGE   # or a smaller ` +
+        'maxUnavailable',
     },
   ];
 };

@@ -32,7 +32,10 @@ export const fitsNoNewNode: Check = {
         object,
         evidence: { refusedFor: [...new Set(why)].join('; '), pods: pods.length },
         consequence: whenDrained(view, pods, 'its replacement stays Pending'),
-        remedy: `${kubectl(object.name)} edit ${object.kind.toLowerCase()} ${first?.owner?.name ?? ''}   # or give ${view.snapshot.group.name} what it asks for`,
+        remedy:
+          `${kubectl(object.name)} edit ${object.kind.toLowerCase()} ` +
+          `${first?.owner?.name ?? ''}   # or give ${view.snapshot.group.name} what it asks ` +
+          'for',
       };
     });
   },

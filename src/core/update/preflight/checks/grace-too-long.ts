@@ -33,8 +33,11 @@ export const graceTooLong: Check = {
         consequence: stuckDrain(view, pods, `the pod may take ${grace} s to stop`),
         remedy:
           object.kind === 'Pod'
-            ? `${kubectl(object.name)} delete pod ${pods[0]?.pod.metadata.name ?? ''}   # by hand, before the update`
-            : `${kubectl(object.name)} patch ${object.kind.toLowerCase()} ${pods[0]?.owner?.name ?? ''} --type merge -p '{"spec":{"template":{"spec":{"terminationGracePeriodSeconds":${drainTimeoutSeconds}}}}}'`,
+            ? `${kubectl(object.name)} delete pod ${pods[0]?.pod.metadata.name ?? ''}   # by ` +
+              'hand, before the update'
+            : `${kubectl(object.name)} patch ${object.kind.toLowerCase()} ` +
+              `${pods[0]?.owner?.name ?? ''} --type merge -p ` +
+              `'{"spec":{"template":{"spec":{"terminationGracePeriodSeconds":${drainTimeoutSeconds}}}}}'`,
       };
     });
   },

@@ -41,12 +41,17 @@ export const keptSurplus = (view: View): readonly Found[] => {
       object: { kind: 'PodDisruptionBudget', name },
       evidence: { rule: ruleOf(first.budget), leftover, nodes, kept: kept.length },
       consequence: {
-        text: `${plural(leftover, 'node')} more than asked for ${leftover === 1 ? 'is' : 'are'} to go, and budgets never let ${kept.length} of ${nodes} be emptied; ${end} after ${plural(minutes, 'minute')}`,
+        text:
+          `${plural(leftover, 'node')} more than asked for ${leftover === 1 ? 'is' : 'are'} ` +
+          `to go, and budgets never let ${kept.length} of ${nodes} be emptied; ${end} after ` +
+          `${plural(minutes, 'minute')}`,
         node: first.node,
         pod: keyOfObject(first.pod),
         minute: minutes,
       },
-      remedy: `${kubectl(name)} patch pdb ${shortName(name)} --type merge -p '{"spec":{"minAvailable":null,"maxUnavailable":1}}'`,
+      remedy:
+        `${kubectl(name)} patch pdb ${shortName(name)} --type merge -p ` +
+        '\'{"spec":{"minAvailable":null,"maxUnavailable":1}}\'',
     },
   ];
 };

@@ -19,7 +19,9 @@ const lost = (view: View): readonly Found[] =>
     object: ownerObject(pods),
     evidence: { volumes: [...new Set(pods.flatMap(kindsOf))].join(' '), pods: pods.length },
     consequence: whenDrained(view, pods, 'what is in these volumes is lost with the pod'),
-    remedy: `${kubectl(pods[0]?.name ?? '')} get pod ${pods[0]?.pod.metadata.name ?? ''} -o yaml   # look what it keeps there`,
+    remedy:
+      `${kubectl(pods[0]?.name ?? '')} get pod ${pods[0]?.pod.metadata.name ?? ''} -o yaml   ` +
+      '# look what it keeps there',
   }));
 
 /** Volumes whose node affinity picks this node and no other of the cluster. */

@@ -95,7 +95,9 @@ const limitFound = (view: View): readonly Found[] =>
           pods,
           'replacements are refused: the pods are older than it',
         ),
-        remedy: `${kubectl(owner.name)} edit ${owner.kind.toLowerCase()} ${pods[0]?.owner?.name ?? ''}`,
+        remedy:
+          `${kubectl(owner.name)} edit ${owner.kind.toLowerCase()} ` +
+          `${pods[0]?.owner?.name ?? ''}`,
       };
     });
   });

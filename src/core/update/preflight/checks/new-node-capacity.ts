@@ -49,7 +49,9 @@ const tooLarge = (view: View): readonly Found[] => {
       object,
       evidence: { ...describe(shortOf(wanted, rooms[0] ?? {})), pods: pods.length },
       consequence: whenDrained(view, pods, 'no new node is large enough: it stays Pending'),
-      remedy: `give ${view.snapshot.group.name} a larger instance type, or ${kubectl(object.name)} edit ${object.kind.toLowerCase()} ${pods[0]?.owner?.name ?? ''}`,
+      remedy:
+        `give ${view.snapshot.group.name} a larger instance type, or ${kubectl(object.name)} ` +
+        `edit ${object.kind.toLowerCase()} ${pods[0]?.owner?.name ?? ''}`,
     };
   });
 };

@@ -71,9 +71,13 @@ const warmPool = ({ snapshot }: View): readonly Found[] => {
       object: { kind: 'WarmPool', name: pool.of },
       evidence: { instances: pool.instances, state: pool.state },
       consequence: {
-        text: `Drover does not replace the ${count} of the warm pool: Auto Scaling may start nodes of the older revision from it, which the update replaces too`,
+        text:
+          `Drover does not replace the ${count} of the warm pool: Auto Scaling may start ` +
+          'nodes of the older revision from it, which the update replaces too',
       },
-      remedy: `aws autoscaling delete-warm-pool --auto-scaling-group-name ${pool.of} --force-delete   # put it there again after the update`,
+      remedy:
+        `aws autoscaling delete-warm-pool --auto-scaling-group-name ${pool.of} --force-delete ` +
+        '  # put it there again after the update',
     },
   ];
 };

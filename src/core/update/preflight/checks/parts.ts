@@ -26,9 +26,15 @@ const endOfDrain = (view: View): string => {
     case 'Force':
       return forced(endsAfterSeconds(view));
     case 'Skip':
-      return `${after} the node is given back, tried once more after all others, then PodEvictionFailure`;
+      return (
+        `${after} the node is given back, tried once more after all others, then ` +
+        'PodEvictionFailure'
+      );
     case 'Quarantine':
-      return `${after} the node stays, cordoned, and the update ends in PodEvictionFailure when all others are done`;
+      return (
+        `${after} the node stays, cordoned, and the update ends in PodEvictionFailure when ` +
+        'all others are done'
+      );
     case 'Pause':
       return `${after} the node is given back and the update pauses until somebody resumes it`;
     default:

@@ -22,7 +22,9 @@ const judge = (view: View, pods: readonly MovedPod[]): readonly Found[] => {
       object: { kind: 'Pod', name: consequence.pod ?? first.name },
       evidence: { budgets: names.join(' '), owner: ownerText(first), pods: pods.length },
       consequence,
-      remedy: `${kubectl(first.name)} delete pdb ${shortName(names.at(-1) ?? '')}   # or narrow its selector`,
+      remedy:
+        `${kubectl(first.name)} delete pdb ${shortName(names.at(-1) ?? '')}   # or narrow its ` +
+        'selector',
     },
   ];
 };

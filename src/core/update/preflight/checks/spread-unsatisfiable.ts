@@ -51,9 +51,13 @@ const antiAffinity = (view: View, pods: readonly MovedPod[]): readonly Found[] =
   return apartBy(first).flatMap((key) => {
     const { final, extra } = domainsOf(view, key);
     const evidence = { rule: `anti-affinity by ${key}`, pods: pods.length, places: final };
-    const edit = `${kubectl(first.name)} edit ${first.owner?.kind.toLowerCase() ?? 'pod'} ${first.owner?.name ?? ''}`;
+    const edit =
+      `${kubectl(first.name)} edit ${first.owner?.kind.toLowerCase() ?? 'pod'} ` +
+      `${first.owner?.name ?? ''}`;
     if (pods.length > final) {
-      const text = `${pods.length} pods must be apart and there ${final === 1 ? 'is' : 'are'} ${plural(final, 'place')} for them`;
+      const text =
+        `${pods.length} pods must be apart and there ${final === 1 ? 'is' : 'are'} ` +
+        `${plural(final, 'place')} for them`;
       return [found(pods, view, { severity: 'blocker', evidence, text, remedy: edit })];
     }
     if (extra > 0) return [];
@@ -62,7 +66,9 @@ const antiAffinity = (view: View, pods: readonly MovedPod[]): readonly Found[] =
         severity: 'warning',
         evidence: { ...evidence, surge: view.surge },
         text: 'its replacement is Pending until a new node is there',
-        remedy: `drover plan update ${view.snapshot.group.name} --strategy SURGE   # a new node first`,
+        remedy:
+          `drover plan update ${view.snapshot.group.name} --strategy SURGE   # a new node ` +
+          'first',
       }),
     ];
   });

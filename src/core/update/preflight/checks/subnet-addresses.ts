@@ -75,10 +75,16 @@ const goesOn = (view: View, launches: number, subnet: SubnetFacts): string | und
   const own = subnets.filter(({ id }) => group.subnets.includes(id));
   const room = own.reduce((all, { freeAddresses }) => all + freeAddresses, 0);
   if (strategy === 'SURGE' && onShortage === 'Minimal' && room < view.surge) {
-    return 'there is no address for new nodes beside the old ones: old nodes are drained first (onShortage)';
+    return (
+      'there is no address for new nodes beside the old ones: old nodes are drained first ' +
+      '(onShortage)'
+    );
   }
   if (room < view.surge || (strategy === 'SURGE' && onShortage === 'Fail')) return undefined;
-  return `no new node gets an address in ${subnet.zone}: they come up in other zones, and old nodes there go last`;
+  return (
+    `no new node gets an address in ${subnet.zone}: they come up in other zones, and old ` +
+    'nodes there go last'
+  );
 };
 
 const judge = (view: View, subnet: SubnetFacts, launches: number): readonly Found[] => {
@@ -115,7 +121,8 @@ const judge = (view: View, subnet: SubnetFacts, launches: number): readonly Foun
         minute: Math.round(forecast.firstLaunchMinute),
       },
       remedy: isShort
-        ? `free addresses in ${subnet.id}, or give ${snapshot.group.name} a further subnet in ${subnet.zone}`
+        ? `free addresses in ${subnet.id}, or give ${snapshot.group.name} a further subnet in ` +
+          `${subnet.zone}`
         : 'kubectl -n kube-system set env daemonset/aws-node WARM_IP_TARGET=2 MINIMUM_IP_TARGET=4',
     },
   ];

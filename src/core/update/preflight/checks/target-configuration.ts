@@ -20,13 +20,21 @@ const isOfPast = ({ snapshot: { group: facts, target } }: View): boolean =>
 /** The AMI type of a group never changes. */
 const newGroup = ({ snapshot: { group: facts, target, instanceTypes } }: View): string => {
   const { name, cluster, managedBy, amiType } = facts;
-  const rest = `# then move the pods and delete ${name}: AWS has no ${amiType} images for ${target.version ?? ''}`;
+  const rest =
+    `# then move the pods and delete ${name}: AWS has no ${amiType} images for ` +
+    `${target.version ?? ''}`;
   if (managedBy === 'drover') {
-    return `drover create nodegroup --cluster ${cluster} --name ${name}-al2023 --node-ami-family AmazonLinux2023   ${rest}`;
+    return (
+      `drover create nodegroup --cluster ${cluster} --name ${name}-al2023 --node-ami-family ` +
+      `AmazonLinux2023   ${rest}`
+    );
   }
   const isArm = instanceTypes.some(({ architectures }) => architectures.includes('arm64'));
   const type = isArm ? 'AL2023_ARM_64_STANDARD' : 'AL2023_x86_64_STANDARD';
-  return `aws eks create-nodegroup --cluster-name ${cluster} --nodegroup-name ${name}-al2023 --ami-type ${type} --node-role ROLE --subnets SUBNETS   ${rest}`;
+  return (
+    `aws eks create-nodegroup --cluster-name ${cluster} --nodegroup-name ${name}-al2023 ` +
+    `--ami-type ${type} --node-role ROLE --subnets SUBNETS   ${rest}`
+  );
 };
 
 const problem = (view: View): readonly Found[] => {
@@ -43,7 +51,8 @@ const problem = (view: View): readonly Found[] => {
       isRefused: true,
       remedy: isOfPast(view)
         ? newGroup(view)
-        : 'name a release that exists: --release-version, --kubernetes-version or --launch-template-version',
+        : 'name a release that exists: --release-version, --kubernetes-version or ' +
+          '--launch-template-version',
     },
   ];
 };
@@ -64,7 +73,9 @@ const imageFound = (view: View): readonly Found[] => {
         text: `EC2 has no image ${image}: InvalidAMIID.NotFound, no new node is launched`,
         minute: Math.round(view.forecast.firstLaunchMinute),
       },
-      remedy: `aws ec2 describe-images --image-ids ${image}   # name one that exists in a new template version`,
+      remedy:
+        `aws ec2 describe-images --image-ids ${image}   # name one that exists in a new ` +
+        'template version',
     },
   ];
 };
@@ -207,7 +218,9 @@ const hooksFound = (view: View): readonly Found[] => {
       object: { kind: 'CronJob', name: cronJob },
       evidence: { hook, onFailure: goesOn ? 'Continue' : 'Fail' },
       consequence: { text: `hook ${hook} has nothing to run: ${end}`, ...where },
-      remedy: `create it, suspended, in its namespace, or kubectl edit ng ${facts.name}   # spec.updateConfig.hooks.${hook}`,
+      remedy:
+        `create it, suspended, in its namespace, or kubectl edit ng ${facts.name}   # ` +
+        `spec.updateConfig.hooks.${hook}`,
     };
   });
   return [...missing, ...notRead];

@@ -23,7 +23,9 @@ const windowFound = (view: View): readonly Found[] => {
       object: { kind: 'NodeGroup', name: group.name },
       evidence: { p90Minutes: p90, windowMinutes: Math.floor(windowSeconds / 60) },
       consequence: {
-        text: 'the update is not done when the window closes: it holds at the next node until another opens',
+        text:
+          'the update is not done when the window closes: it holds at the next node until ' +
+          'another opens',
       },
       remedy: 'begin at the start of the window, lengthen it, or raise maxUnavailable',
     },
@@ -104,7 +106,9 @@ const jobFound = (view: View, pods: readonly MovedPod[]): readonly Found[] => {
         pods,
         isOnce ? 'the job fails: it may not try again' : 'the job begins again from its start',
       ),
-      remedy: `${kubectl(first.name)} wait --for=condition=complete job/${first.owner.name} --timeout=24h`,
+      remedy:
+        `${kubectl(first.name)} wait --for=condition=complete job/${first.owner.name} ` +
+        '--timeout=24h',
     },
   ];
 };
@@ -137,7 +141,8 @@ const statefulFound = (view: View, pods: readonly MovedPod[]): readonly Found[] 
 
 const illnessOf = (node: PlannedNode['node']): string =>
   isSilent(node)
-    ? 'its kubelet is unreachable: it goes first, and each of its pods counts as gone 30 s after it was told to stop'
+    ? 'its kubelet is unreachable: it goes first, and each of its pods counts as gone 30 s ' +
+      'after it was told to stop'
     : 'a node is not Ready to begin with';
 
 const unwell = (view: View): readonly Found[] => {

@@ -44,7 +44,9 @@ export const toleratesEverything: Check = {
         object,
         evidence: { tolerates: describe(toleration), pods: pods.length },
         consequence: isStuck ? stuckDrain(view, pinned, back) : whenDrained(view, pods, maybe),
-        remedy: `${kubectl(object.name)} edit ${object.kind.toLowerCase()} ${first?.owner?.name ?? ''}   # tolerate only the taints that it needs`,
+        remedy:
+          `${kubectl(object.name)} edit ${object.kind.toLowerCase()} ` +
+          `${first?.owner?.name ?? ''}   # tolerate only the taints that it needs`,
       };
     });
   },

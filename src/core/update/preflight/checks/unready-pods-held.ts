@@ -36,7 +36,9 @@ export const unreadyPodsHeld: Check = {
             unready,
             `${unready.length} unready pods cannot be evicted`,
           ),
-          remedy: `${kubectl(name)} patch pdb ${shortName(name)} --type merge -p '{"spec":{"unhealthyPodEvictionPolicy":"AlwaysAllow"}}'`,
+          remedy:
+            `${kubectl(name)} patch pdb ${shortName(name)} --type merge -p ` +
+            '\'{"spec":{"unhealthyPodEvictionPolicy":"AlwaysAllow"}}\'',
         },
       ];
     }),

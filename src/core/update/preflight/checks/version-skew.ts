@@ -26,7 +26,9 @@ const againstControlPlane = (view: View, target: number, server: number): readon
         evidence,
         consequence: { text: 'a kubelet may not be newer than the API server: refused', minute: 0 },
         isRefused: true,
-        remedy: `aws eks update-cluster-version --name ${cluster} --kubernetes-version 1.${server + 1}`,
+        remedy:
+          `aws eks update-cluster-version --name ${cluster} --kubernetes-version ` +
+          `1.${server + 1}`,
       },
     ];
   }
@@ -87,7 +89,9 @@ const proxyFound = (view: View, target: number): readonly Found[] => {
       object: { kind: 'DaemonSet', name: 'kube-system/kube-proxy' },
       evidence: { kubeProxy: `1.${minor}`, target: `1.${target}` },
       consequence: { text: 'kube-proxy may be at most three minors from its kubelet' },
-      remedy: `aws eks update-addon --cluster-name ${view.snapshot.group.cluster} --addon-name kube-proxy`,
+      remedy:
+        `aws eks update-addon --cluster-name ${view.snapshot.group.cluster} --addon-name ` +
+        'kube-proxy',
     },
   ];
 };

@@ -59,7 +59,9 @@ const judge = (view: View, kind: string, webhook: Webhook): readonly Found[] => 
   const { service, nodes } = servers;
   const object = { kind, name: webhook.name };
   const evidence = { service, ready: nodes.length, timeoutSeconds: webhook.timeoutSeconds ?? 10 };
-  const restart = `${kubectl(service)} get endpointslices -l kubernetes.io/service-name=${shortName(service)}`;
+  const restart =
+    `${kubectl(service)} get endpointslices -l ` +
+    `kubernetes.io/service-name=${shortName(service)}`;
   if (nodes.length === 0) {
     const text = 'nothing answers it: every pod it is asked about is refused now';
     return [
@@ -90,7 +92,9 @@ const judge = (view: View, kind: string, webhook: Webhook): readonly Found[] => 
           : 'all its servers are on nodes that may be drained at once',
         ...(first === undefined ? {} : { node: first.node, minute: Math.round(first.minute) }),
       },
-      remedy: `${kubectl(service)} scale deployment/${shortName(service)} --replicas=2   # on different nodes`,
+      remedy:
+        `${kubectl(service)} scale deployment/${shortName(service)} --replicas=2   # on ` +
+        'different nodes',
     },
   ];
 };

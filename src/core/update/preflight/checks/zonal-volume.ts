@@ -30,7 +30,9 @@ export const zonalVolume: Check = {
               newNodesIn: view.newNodes.map(({ zone }) => zone).join(' ') || 'no zone',
             },
             consequence: whenDrained(view, [moved], 'its replacement stays Pending'),
-            remedy: `give ${group.name} a subnet in ${moved.zone}; ${kubectl(moved.name)} describe pvc ${claim}`,
+            remedy:
+              `give ${group.name} a subnet in ${moved.zone}; ${kubectl(moved.name)} describe ` +
+              `pvc ${claim}`,
           },
         ];
       }),
