@@ -38,8 +38,10 @@ const startAndStop = async (dataDir: string): Promise<string> => {
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   let [printed, errors] = ['', ''];
   child.stdout.on('data', (chunk: Buffer) => {
+    const isReady = printed.includes('ready');
     printed += chunk;
-    if (printed.includes('ready')) child.kill('SIGTERM');
+    // Once: a second signal ends the process before its state is closed.
+    if (!isReady && printed.includes('ready')) child.kill('SIGTERM');
   });
   child.stderr.on('data', (chunk: Buffer) => {
     errors += chunk;
