@@ -2,6 +2,7 @@
 // as it is gets through all of them without a violation.
 import { defined } from '../../src/api/defined.ts';
 import type { Violation } from '../../src/api/trace.ts';
+import { repairStories } from './repair-stories.ts';
 import { type GroupOptions, Stage, type StageOptions } from './stage.ts';
 import { updateStories } from './update-stories.ts';
 
@@ -15,6 +16,7 @@ const pick = (nodes: readonly string[]): { readonly first: string; readonly seco
 
 const stories = {
   ...updateStories,
+  ...repairStories,
   /** Where nothing puts the pod back, a node that takes new pods is still emptied. */
   'a-pod-of-nobody-is-evicted': async (stage: Stage) => {
     const { first } = pick(stage.nodes());
@@ -378,6 +380,9 @@ const withTwoLeaders: ReadonlySet<string> = new Set(['a-size-is-set-too-late']);
 const groups: Readonly<Record<string, GroupOptions>> = {
   'an-old-node-falls-silent': { nodes: 3, zones: ['a'] },
   'zones-are-updated': { nodes: 6, zones: ['a', 'b', 'c'] },
+  'three-nodes-fall-ill-one-after-the-other': { nodes: 5, zones: ['a'] },
+  'a-zone-goes-down': { nodes: 6, zones: ['a', 'b', 'c'] },
+  'the-control-plane-is-cut-off': { nodes: 6, zones: ['a', 'b', 'c'] },
 };
 
 export const storyNames: readonly string[] = Object.keys(stories);

@@ -23,6 +23,7 @@ import { marksFirst } from './oracles/marks-first.ts';
 import { marksUndone } from './oracles/marks-undone.ts';
 import { messages } from './oracles/messages.ts';
 import { notices } from './oracles/notices.ts';
+import { repairs } from './oracles/repairs/index.ts';
 import { sizes } from './oracles/sizes/index.ts';
 import { surgeMoves } from './oracles/surge-moves.ts';
 import { updateTimes } from './oracles/times/index.ts';
@@ -58,6 +59,7 @@ export const oracles: readonly Oracle[] = [
   marksUndone,
   awsAuth,
   certificates,
+  ...repairs,
   intent,
   fixedState,
   groupsGone,

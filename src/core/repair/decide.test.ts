@@ -129,6 +129,19 @@ describe('a wait', () => {
       'Repairing',
     );
   });
+
+  it('that an operator skips is over at the first look, however often it is looked at', () => {
+    const annotations = { 'drover.dev/repair': 'now', 'drover.dev/preserve': 'now' };
+    const look = (m: number, status?: NodeRepairStatus) => {
+      const all = [silent(1, m, 0, { annotations }), ...healthyMembers(2, 3, m)];
+      const repairs = [aRepair(1, 0, status)];
+      return outlookOf(decideRepairs(aRepairObservation(m, all, { repairs })), 1)?.status;
+    };
+    const first = look(2);
+    expect(first).toMatchObject({ phase: 'Blocked', eligibleAt: timeAt(2) });
+    expect(look(5, first)).toEqual(first);
+    expect(look(2, { phase: 'Waiting', eligibleAt: timeAt(30) })?.eligibleAt).toBe(timeAt(2));
+  });
 });
 
 describe('a node is never repaired', () => {

@@ -105,6 +105,7 @@ const takenAtFirst = (observation: RepairObservation): Taken => {
   return {
     running: open.filter(isRunning).length,
     cooldownUntil: Math.max(0, ...closing, ...noted),
+    replacements: [],
   };
 };
 
@@ -129,11 +130,13 @@ const look = (
   if (isRunning(repair)) {
     const next =
       repair.status?.phase === 'Verifying'
-        ? nextVerifying(repair, observation)
+        ? nextVerifying(repair, observation, taken)
         : nextRepairing(repair, observation);
     pass.steps.push(...write(repair, next.status), ...next.steps);
     pass.outlook.push(outlookOf(repair, next.status));
-    return taken;
+    const { replacement } = next.status;
+    if (replacement === undefined) return taken;
+    return { ...taken, replacements: [...taken.replacements, replacement] };
   }
   const isRequested = repair.spec.requested !== undefined;
   const isOff = isRequested ? !isLive(observation) : !isRepairing(observation);

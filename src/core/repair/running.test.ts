@@ -152,6 +152,19 @@ describe('a repair that has started', () => {
     expect(outlookOf(plan, 1)?.status.phase).toBe('Verifying');
   });
 
+  it('is not proven by a node that another repair counts in the same pass', () => {
+    const verify = status('Verifying', 'Replace', { endedAt: timeAt(31) });
+    const fresh = aMember(9, 35, { created: 33 });
+    const plan = decideRepairs(
+      aRepairObservation(35, [...healthyMembers(3, 3, 35), fresh], {
+        repairs: [aRepair(1, 0, verify), aRepair(2, 0, verify)],
+        desired: 3,
+      }),
+    );
+    expect(outlookOf(plan, 1)?.status).toMatchObject({ replacement: idOf(9) });
+    expect(outlookOf(plan, 2)?.status.phase).toBe('Verifying');
+  });
+
   it('of a group that needs fewer nodes by then has succeeded, too', () => {
     const verify = status('Verifying', 'Replace', { endedAt: timeAt(31) });
     const plan = decide(35, verify, {

@@ -177,6 +177,11 @@ export const nextRepairing = (repair: NodeRepair, observation: RepairObservation
   return same(repair);
 };
 
+/** What this pass has counted as replacements already. */
+export interface Replaced {
+  readonly replacements: readonly string[];
+}
+
 const isHealthy = ({ health }: RepairMember): boolean =>
   health.state === 'Healthy' || health.state === 'Pressure';
 
@@ -187,29 +192,35 @@ const isHealthy = ({ health }: RepairMember): boolean =>
 const replacementOf = (
   repair: NodeRepair,
   { members, repairs }: RepairObservation,
-  since: number,
+  of: { readonly since: number; readonly taken: Replaced },
 ): string | undefined => {
-  const counted = new Set(
-    repairs.flatMap(({ metadata, status }) =>
+  const counted = new Set([
+    ...of.taken.replacements,
+    ...repairs.flatMap(({ metadata, status }) =>
       metadata.name === repair.metadata.name ? [] : (status?.replacement ?? []),
     ),
-  );
+  ]);
   return members.find(
     (member) =>
       isHealthy(member) &&
       !counted.has(member.instanceId) &&
-      (parseTime(member.node?.metadata.creationTimestamp) ?? 0) >= since,
+      (parseTime(member.node?.metadata.creationTimestamp) ?? 0) >= of.since,
   )?.instanceId;
 };
 
-const nextReplaced = (repair: NodeRepair, observation: RepairObservation): Running => {
+const nextReplaced = (
+  repair: NodeRepair,
+  observation: RepairObservation,
+  taken: Replaced,
+): Running => {
   const { members, desired, now, group } = observation;
   const attempt = repair.status?.attempts?.at(-1);
   const since = parseTime(attempt?.startedAt) ?? now;
   const isLeft = members.some(({ instanceId }) => instanceId === repair.spec.instanceId);
   if (!isLeft) {
     // Times of nodes have no fraction of a second.
-    const replacement = replacementOf(repair, observation, Math.floor(since / 1000) * 1000);
+    const of = { since: Math.floor(since / 1000) * 1000, taken };
+    const replacement = replacementOf(repair, observation, of);
     if (replacement !== undefined) {
       const message = `replaced by ${replacement}`;
       return ended(repair, observation, { phase: 'Succeeded', message, replacement });
@@ -257,7 +268,11 @@ const nextRebooted = (repair: NodeRepair, observation: RepairObservation): Runni
   return failed(repair, observation, member, message);
 };
 
-export const nextVerifying = (repair: NodeRepair, observation: RepairObservation): Running =>
+export const nextVerifying = (
+  repair: NodeRepair,
+  observation: RepairObservation,
+  taken: Replaced,
+): Running =>
   repair.status?.attempts?.at(-1)?.action === 'Reboot'
     ? nextRebooted(repair, observation)
-    : nextReplaced(repair, observation);
+    : nextReplaced(repair, observation, taken);

@@ -33,6 +33,8 @@ export interface Taken {
   readonly running: number;
   /** No repair of the group starts before. */
   readonly cooldownUntil: number;
+  /** Instances that this pass counts as replacements. */
+  readonly replacements: readonly string[];
 }
 
 export interface Next {
@@ -223,6 +225,13 @@ const nextRequested = (
   return { status: started(seen, member, [action], observation.now), wakeAt: [] };
 };
 
+/** When an operator made it eligible: the first look after that, at every later look. */
+const askedAt = ({ status }: NodeRepair, due: Due, now: EpochMs): EpochMs => {
+  const known = parseTime(status?.eligibleAt);
+  const first = known !== undefined && known <= now ? known : now;
+  return epochMs(Math.min(first, due.at));
+};
+
 /** The next status of a repair that has not acted. */
 export const nextWaiting = (
   repair: NodeRepair,
@@ -246,7 +255,7 @@ export const nextWaiting = (
   if (due === undefined) {
     return end({ status: over(repair, observation, 'no rule repairs this'), wakeAt: [] });
   }
-  const at = askedOf(member) === 'now' ? epochMs(Math.min(now, due.at)) : due.at;
+  const at = askedOf(member) === 'now' ? askedAt(repair, due, now) : due.at;
   const [action = 'Replace'] = due.actions;
   const { blockedBy: _blocked, message: _message, ...before } = repair.status ?? {};
   const known = { ...before, findings, action, eligibleAt: formatTime(at) };

@@ -28,7 +28,7 @@ export const emptyBatch = (): Batch => ({
   violations: 0,
   checked: {},
   exempted: {},
-  met: { matrix: {}, phases: {}, updateMatrix: {}, updateEnds: {}, updateWays: {} },
+  met: { matrix: {}, phases: {}, updateMatrix: {}, updateEnds: {}, updateWays: {}, repairWays: {} },
   steps: 0,
   worldSeconds: 0,
 });
@@ -64,6 +64,7 @@ export const mergeBatch = (
       updateMatrix: addMatrix(batch.met.updateMatrix, met.updateMatrix),
       updateEnds: add(batch.met.updateEnds, met.updateEnds),
       updateWays: add(batch.met.updateWays, met.updateWays),
+      repairWays: add(batch.met.repairWays, met.repairWays),
     },
     steps: batch.steps + more.steps,
     worldSeconds: batch.worldSeconds + more.worldSeconds,
@@ -171,7 +172,7 @@ export const reportBatch = (
   batch: Batch,
   options: { readonly expectAll: boolean; readonly expectUpdates?: boolean },
 ): { readonly lines: readonly string[]; readonly failed: boolean } => {
-  const { matrix, updateMatrix, updateEnds, updateWays } = batch.met;
+  const { matrix, updateMatrix, updateEnds, updateWays, repairWays } = batch.met;
   const lines = [
     ...table('fault', matrix, disruptionPhases),
     '',
@@ -183,6 +184,9 @@ export const reportBatch = (
   }
   for (const [way, count] of Object.entries(updateWays).toSorted()) {
     lines.push(`updates met ${way.padEnd(29)}${count}`);
+  }
+  for (const [way, count] of Object.entries(repairWays).toSorted()) {
+    lines.push(`repairs met ${way.padEnd(29)}${count}`);
   }
   lines.push('', ...counts('oracle', 'looked at', batch.checked));
   lines.push('', ...counts('exemption', 'used', batch.exempted));

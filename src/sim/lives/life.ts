@@ -15,11 +15,15 @@ import { drawReply, SimulatedEndpoint } from '../ports/endpoint.ts';
 import { drawRates, type FaultRates, noRates } from '../ports/fault-plan.ts';
 import { traceHash } from '../trace/hash.ts';
 import { TraceRecorder } from '../trace/recorder.ts';
+import type { ActionContext } from './action.ts';
 import { act, healthMessageLost, setUpGroup } from './actions.ts';
 import { Fleet } from './fleet.ts';
+import { actOnHealth, drawRepair, endIllness } from './health-actions.ts';
 import { Meetings, type Met } from './meetings.ts';
+import { NodeHealth } from './node-health.ts';
 import {
   appsAreReady,
+  awaitsRepair,
   groupsAreFull,
   isQuiet,
   openWork,
@@ -94,6 +98,11 @@ const silence: Log = {
   child: () => silence,
 };
 
+/** A share of lives has groups that repair their nodes; the others stay as they are. */
+const repairsShare = 0.35;
+/** The longest wait of a life's groups, its drain and its replacement. */
+const repairLimitSeconds = 40 * 60;
+
 const gr = {
   namespaces: { group: '', resource: 'namespaces' },
   budgets: { group: 'policy', resource: 'poddisruptionbudgets' },
@@ -107,6 +116,8 @@ class Life {
   readonly #scenario: Scenario;
   readonly #chaosSeconds: number;
   readonly #meetings: Meetings;
+  /** Undefined where no group repairs its nodes. */
+  readonly #health: NodeHealth | undefined;
   #fleet: Fleet | undefined;
   readonly #managedGroups = new Set<string>();
   /** Until then what a lost message told of may still be unknown. */
@@ -137,6 +148,9 @@ class Life {
       this.#world.kernel.random('life.spot-groups'),
     );
     this.#driver = new Driver(this.#world.kernel, options.settle);
+    const healthRandom = this.#world.kernel.random('life.health');
+    const repairs = healthRandom.next() < repairsShare;
+    this.#health = repairs ? new NodeHealth(this.#world, healthRandom) : undefined;
     recorder.attach(this.#world);
     this.#world.kube.onChange(resources.groups, ({ object }) => {
       this.#managedGroups.add(autoScalingGroupNameOf(object as unknown as NodeGroup));
@@ -203,6 +217,7 @@ class Life {
       const settings = this.#scenario.settings[name] ?? {};
       setUpGroup({ world, user }, { name, autoScalingGroupName }, settings);
     }
+    this.#setUpRepairs(facts.managed.map(({ name }) => name));
     const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: appNamespace } };
     must(user.create(gr.namespaces, undefined, namespace));
     if (this.#scenario.updates) prepareWorks(user);
@@ -259,8 +274,25 @@ class Life {
     const end = kernel.now() + this.#chaosSeconds * microsPerSecond;
     while (kernel.now() < end && this.#failure === undefined) {
       act(context);
+      this.#fallIll(context);
       await this.#driver.advance(2 + random.next() * 60);
     }
+  }
+
+  #setUpRepairs(groups: readonly string[]): void {
+    if (this.#health === undefined) return;
+    const random = this.#world.kernel.random('life.repairs');
+    for (const name of groups) {
+      const body = { spec: drawRepair(random) };
+      must(this.#user().patch(resources.groups, { name }, { type: 'merge', body }));
+    }
+  }
+
+  #fallIll(context: ActionContext): void {
+    const health = this.#health;
+    if (health === undefined) return;
+    health.renew();
+    actOnHealth({ ...context, health, random: this.#world.kernel.random('life.illness') });
   }
 
   /** What asks webhooks; done at once when all faults are over. */
@@ -285,13 +317,20 @@ class Life {
     this.#world.faults.clear();
     forceDeletes(this.#world, this.#user());
     openGates(this.#world, this.#user());
+    const health = this.#health;
+    if (health !== undefined) endIllness({ world: this.#world, user: this.#user(), health });
+    const repairedBy = this.#world.kernel.now() + repairLimitSeconds * microsPerSecond;
     const resumed = new Set<string>();
     await this.#driver.advance(20);
     this.#fleet?.start();
     const isOver = (): boolean => {
       endPauses(this.#world, this.#user(), resumed);
       resumeSequences(this.#world, this.#user());
-      return this.#failure !== undefined || isQuiet(this.#world);
+      health?.renew();
+      if (this.#failure !== undefined) return true;
+      const isLate = this.#world.kernel.now() > repairedBy;
+      const waits = !isLate && health?.ill.some((node) => awaitsRepair(this.#world, node));
+      return waits !== true && isQuiet(this.#world);
     };
     await this.#driver.until(isOver, { limitSeconds: replicasLimitSeconds, everySeconds: 15 });
     this.#fleet?.becomeOne();

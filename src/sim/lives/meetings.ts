@@ -3,6 +3,7 @@
 
 import type { World } from '../../../world/index.ts';
 import type { JsonObject } from '../../api/json.ts';
+import { endedRepairPhases, type NodeRepair } from '../../api/node-repair.ts';
 import { type NodeGroupUpdate, updateStatusOf } from '../../api/nodegroup-update.ts';
 import type { NodeGroupUpdateSequence } from '../../api/update-sequence.ts';
 import { phaseOf, resources } from './open-work.ts';
@@ -24,6 +25,8 @@ export interface Met {
    * sequences.
    */
   readonly updateWays: Readonly<Counts>;
+  /** What repairs went through, e.g. `blocked by zoneOutage`, `Reboot Succeeded` -> repairs. */
+  readonly repairWays: Readonly<Counts>;
 }
 
 const add = (counts: Counts, key: string): void => {
@@ -50,12 +53,24 @@ const waysOf = ({ status }: NodeGroupUpdate): readonly string[] => [
   ...(status?.goesBack === undefined ? [] : ['goes back by itself']),
 ];
 
+const repairWaysOf = ({ status }: NodeRepair): readonly string[] => {
+  if (status === undefined) return [];
+  const action = status.attempts?.at(-1)?.action;
+  const isOver = endedRepairPhases.includes(status.phase);
+  return [
+    ...(status.blockedBy ?? []).map(({ kind }) => `blocked by ${kind}`),
+    ...(status.phase === 'WouldRepair' ? ['audited'] : []),
+    ...(isOver ? [`${action ?? 'nothing'} ${status.phase}`] : []),
+  ];
+};
+
 export class Meetings implements Met {
   readonly matrix: Matrix = {};
   readonly phases: Counts = {};
   readonly updateMatrix: Matrix = {};
   readonly updateEnds: Counts = {};
   readonly updateWays: Counts = {};
+  readonly repairWays: Counts = {};
   readonly #world: World;
   readonly #ended = new Set<string>();
   readonly #told = new Set<string>();
@@ -76,12 +91,16 @@ export class Meetings implements Met {
       const phase = update.status?.phase ?? 'Pending';
       for (const kind of standing()) meet(this.updateMatrix, kind, phase);
       this.#note(update);
-      this.#went(update.metadata.name, waysOf(update));
+      this.#went(this.updateWays, update.metadata.name, waysOf(update));
     });
     world.kube.onChange(resources.sequences, ({ object }) => {
       const { metadata, status } = object as unknown as NodeGroupUpdateSequence;
       if (status === undefined || status.status === 'InProgress') return;
-      this.#went(metadata.name, [`sequence ended as ${status.status}`]);
+      this.#went(this.updateWays, metadata.name, [`sequence ended as ${status.status}`]);
+    });
+    world.kube.onChange(resources.repairs, ({ object }) => {
+      const repair = object as unknown as NodeRepair;
+      this.#went(this.repairWays, repair.metadata.name, repairWaysOf(repair));
     });
   }
 
@@ -101,12 +120,12 @@ export class Meetings implements Met {
   }
 
   /** Once of each. */
-  #went(name: string, ways: readonly string[]): void {
+  #went(counts: Counts, name: string, ways: readonly string[]): void {
     for (const way of ways) {
       const told = `${name} ${way}`;
       if (this.#told.has(told)) continue;
       this.#told.add(told);
-      add(this.updateWays, way);
+      add(counts, way);
     }
   }
 

@@ -12,6 +12,7 @@ export const resources = {
   deployments: { group: 'apps', resource: 'deployments' },
   disruptions: { group: 'drover.dev', resource: 'nodedisruptions' },
   groups: { group: 'drover.dev', resource: 'nodegroups' },
+  repairs: { group: 'drover.dev', resource: 'noderepairs' },
   updates: { group: 'drover.dev', resource: 'nodegroupupdates' },
   sequences: { group: 'drover.dev', resource: 'nodegroupupdatesequences' },
 } as const;
@@ -79,6 +80,9 @@ function* openThings(world: World): Generator<string> {
   for (const sequence of world.kube.readAll(resources.sequences)) {
     if (isInProgress(sequence)) yield told('sequence', sequence);
   }
+  for (const repair of world.kube.readAll(resources.repairs)) {
+    if (isUnderWay(repair)) yield told('repair', repair);
+  }
   const blocked = new Set<string>();
   const nowMs = world.kernel.now() / microsPerMs;
   for (const disruption of world.kube.readAll(resources.disruptions)) {
@@ -91,6 +95,37 @@ function* openThings(world: World): Generator<string> {
     if (!blocked.has(instanceId)) yield `hook of ${instanceId}`;
   }
 }
+
+const endedRepairs: ReadonlySet<string> = new Set(['Succeeded', 'Failed', 'Cancelled']);
+/** What only a change of the cluster or of its owner's mind ends. */
+const lastingBlockers: ReadonlySet<string> = new Set([
+  'groupUnhealthy',
+  'zoneOutage',
+  'controlPlane',
+  'sameSignal',
+  'draining',
+  'ledger',
+]);
+
+/** Decided, or on its way to be: not a repair that an audit or a breaker holds for good. */
+const isUnderWay = (repair: JsonObject): boolean => {
+  const { phase = 'Waiting', blockedBy } = objectOr(repair.status);
+  if (phase === 'WouldRepair' || endedRepairs.has(String(phase))) return false;
+  if (phase !== 'Blocked') return true;
+  const blockers: readonly unknown[] = Array.isArray(blockedBy) ? blockedBy : [];
+  return !blockers.some((one) => lastingBlockers.has(String(objectOr(one).kind)));
+};
+
+/** A node with a finding whose group may repair it. */
+export const awaitsRepair = ({ kube }: World, node: string): boolean => {
+  const name = kube.read(resources.nodes, { name: node })?.metadata.labels?.[
+    'eks.amazonaws.com/nodegroup'
+  ];
+  const group = name === undefined ? undefined : kube.read(resources.groups, { name });
+  const { nodeRepair, nodeRepairConfig } = objectOr(group?.spec);
+  const isOn = nodeRepair !== undefined && objectOr(nodeRepairConfig).enabled !== false;
+  return isOn && objectOr(nodeRepair).mode !== 'Audit';
+};
 
 /** Nothing is under way, but for drains that may stand for ever. */
 export const isQuiet = (world: World): boolean => openThings(world).next().done === true;

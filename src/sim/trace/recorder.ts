@@ -17,6 +17,7 @@ const recorded = [
   { group: 'drover.dev', resource: 'nodedisruptions' },
   { group: 'drover.dev', resource: 'nodegroups' },
   { group: 'drover.dev', resource: 'nodegroupupdates' },
+  { group: 'drover.dev', resource: 'noderepairs' },
 ] as const;
 const configMaps = { group: '', resource: 'configmaps' } as const;
 

@@ -8,6 +8,7 @@ import { journalMutants } from './journal.ts';
 import { markMutants } from './marks.ts';
 import { messageMutants } from './messages.ts';
 import { podMutants } from './pods.ts';
+import { repairMutants } from './repair.ts';
 import { roleMutants } from './roles.ts';
 import { rolloutMutants } from './rollouts.ts';
 import { updateMutants } from './updates.ts';
@@ -21,6 +22,7 @@ export const mutants: readonly Mutant[] = [
   ...updateMutants,
   ...rolloutMutants,
   ...gateMutants,
+  ...repairMutants,
   ...roleMutants,
   ...certificateMutants,
   ...journalMutants,

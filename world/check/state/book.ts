@@ -11,9 +11,12 @@ import {
   type EpisodeBefore,
   forcingDeadline,
 } from './disruptions.ts';
+import { Health } from './health.ts';
 import { type NodeState, Nodes } from './nodes.ts';
 import { isDrainable, type PodState, Pods } from './pods.ts';
 import { keyOf, microsPerSecond, textOf } from './read.ts';
+import { healthyDelayOf } from './repair-policy.ts';
+import { Repairs } from './repairs.ts';
 import { Updates } from './updates.ts';
 
 export type Request = Extract<TraceEntry, { kind: 'request' }>;
@@ -38,6 +41,9 @@ const blindMicros = 60 * microsPerSecond;
 /** What is younger than this nobody needs to have seen: one watch delivery and one call. */
 const usualLagMicros = 2 * microsPerSecond;
 
+/** How long a controller may rest between two looks at a group with a repair, and be away. */
+const unnoticedMicros = 60 * microsPerSecond;
+
 export class Book {
   readonly facts: TraceFacts;
   readonly pods = new Pods();
@@ -45,6 +51,8 @@ export class Book {
   readonly disruptions = new Disruptions();
   readonly cloud = new Cloud();
   readonly updates = new Updates();
+  readonly health = new Health();
+  readonly repairs = new Repairs();
   readonly deployments = new Map<string, JsonObject>();
   /** True when the object entry at hand changed something that a controller of ours looks at. */
   matters = false;
@@ -255,6 +263,13 @@ export class Book {
         break;
       case 'nodes':
         this.matters = this.nodes.apply(type, object, at);
+        this.#takeHealth(type, object, at);
+        break;
+      case 'nodegroups':
+        this.repairs.applyGroup(type, object, at);
+        break;
+      case 'noderepairs':
+        this.repairs.apply(type, object, at);
         break;
       case 'poddisruptionbudgets':
         this.matters = this.pods.applyBudget(type, object, at);
@@ -277,6 +292,14 @@ export class Book {
         this.matters = false;
         break;
     }
+  }
+
+  /** A recovery that the controller need not have noticed in time ends no episode. */
+  #takeHealth(type: string, object: JsonObject, at: number): void {
+    const labels = objectOr(objectOr(object.metadata).labels);
+    const group = this.repairs.groups.get(textOf(labels['eks.amazonaws.com/nodegroup']));
+    const delayMicros = healthyDelayOf(group?.spec ?? {}) + unnoticedMicros + this.lagMicros;
+    this.health.apply(type, object, at, delayMicros);
   }
 
   #takeDaemonSet(type: string, key: string): void {

@@ -1,0 +1,56 @@
+// Oracle 8, the part of owners: what a group and its operators say about repairs holds: audit, hold,
+// an update that has the group, and how many repairs may run at once.
+import { both, type Context, type Oracle } from '../../oracle.ts';
+import { hasSaid } from '../../state/health.ts';
+import { parallelLimitOf } from '../../state/repair-policy.ts';
+import { isRunning } from '../../state/repairs.ts';
+import { membersOf, onStart, repairableOf, type Start, sizeOf, specsOf } from './start.ts';
+
+/** Running repairs of the group beside this one, where they are as many as may run. */
+const tooMany = (context: Context, start: Start): string | undefined => {
+  const { group, repair, at, lagMicros } = start;
+  const { book } = context;
+  const others = book.repairs.ofGroup(group.name).filter((one) => one !== repair && isRunning(one));
+  const limits = specsOf(group, at, lagMicros).map((spec) => {
+    // An instance without a node may be unhealthy, too.
+    const unhealthy = membersOf(context, group).filter((id) => {
+      const health = book.health.byInstance.get(id);
+      if (health === undefined || health.goneAt !== undefined) return true;
+      return repairableOf(health, spec, { at, lagMicros }).length > 0;
+    }).length;
+    return parallelLimitOf(spec, { size: sizeOf(context, group), unhealthy });
+  });
+  const limit = Math.max(...limits);
+  if (others.length < limit) return undefined;
+  return `begun beside ${others.length} repairs, of ${limit} that may run`;
+};
+
+const objectionOf = (context: Context, start: Start): string | undefined => {
+  const { group, health, at, lagMicros } = start;
+  const options = { at, lagMicros };
+  if (hasSaid(group.mode, ['Audit', 'Off'], options)) return `repaired in mode ${group.mode.value}`;
+  if (hasSaid(group.asked, ['hold'], options)) return 'repaired although its group is held';
+  if (health !== undefined && health.goneAt === undefined) {
+    if (hasSaid(health.asked, ['hold'], options)) return 'repaired although its node is held';
+    if (hasSaid(health.preserved, ['now', 'when-failed'], options)) {
+      return 'repaired although its node is preserved';
+    }
+  }
+  if (group.updating && at - group.updatingAt > lagMicros) {
+    return 'repaired although an update has the group';
+  }
+  return tooMany(context, start);
+};
+
+export const repairOwners: Oracle = {
+  name: 'repairs-obey-their-owners',
+  what: 'no repair begins in an audited group, on a held node, beside an update or beyond the number that may run',
+  strategies: both,
+  needs: ['object'],
+  watch: (context) =>
+    onStart(context, (start) => {
+      context.saw();
+      const message = objectionOf(context, start);
+      if (message !== undefined) context.report({ subject: start.repair.name, message });
+    }),
+};

@@ -1,0 +1,73 @@
+// What the oracles of node repair have in common: the moment at which a repair is decided, and the
+// members of its group as the trace shows them. Judges nothing.
+import type { JsonObject } from '../../../../src/api/json.ts';
+import type { Context, Watcher } from '../../oracle.ts';
+import { findingsOf, type HealthState, type Spell } from '../../state/health.ts';
+import { microsPerSecond } from '../../state/read.ts';
+import { answerOf, startupTimeoutOf } from '../../state/repair-policy.ts';
+import type { Attempt, RepairGroup, RepairState } from '../../state/repairs.ts';
+
+/** An attempt that its NodeRepair has just recorded. */
+export interface Start {
+  readonly repair: RepairState;
+  readonly attempt: Attempt;
+  readonly group: RepairGroup;
+  /** Undefined: the instance never had a node. */
+  readonly health: HealthState | undefined;
+  readonly at: number;
+  /** What is younger, who decided need not have known. */
+  readonly lagMicros: number;
+}
+
+/** Rounding of times to seconds. */
+export const roundingMicros = microsPerSecond;
+
+export const lagOf = ({ book }: Context): number =>
+  book.lagMicros + (book.facts.clockSkew ?? 0) + roundingMicros;
+
+/** Calls `judge` for the first act of each episode. */
+export const onStart = (context: Context, judge: (start: Start) => void): Watcher => ({
+  object: ({ resource }) => {
+    const { book } = context;
+    if (resource !== 'noderepairs' || !book.isNewVersion) return;
+    for (const repair of book.repairs.byName.values()) {
+      const [attempt] = repair.newAttempts;
+      if (attempt?.at !== book.now || attempt !== repair.attempts[0]) continue;
+      const group = book.repairs.groups.get(repair.group);
+      if (group === undefined) continue;
+      const health = book.health.byInstance.get(repair.instanceId);
+      judge({ repair, attempt, group, health, at: book.now, lagMicros: lagOf(context) });
+    }
+  },
+});
+
+/** What the group asks for, and what it asked for until just now. */
+export const specsOf = (
+  group: RepairGroup,
+  at: number,
+  lagMicros: number,
+): readonly JsonObject[] =>
+  at - group.specAt <= lagMicros ? [group.spec, group.specBefore] : [group.spec];
+
+/** Findings that some rule of the group repairs. */
+export const repairableOf = (
+  health: HealthState,
+  spec: JsonObject,
+  options: { readonly at: number; readonly lagMicros: number },
+): readonly Spell[] =>
+  findingsOf(health, { ...options, startupMicros: startupTimeoutOf(spec) }).filter(
+    ({ condition, reason, reasonBefore }) =>
+      [reason, reasonBefore].some((one) => answerOf(spec, condition, one).actions.length > 0),
+  );
+
+/** Instance ids that Auto Scaling has in service in the group. */
+export const membersOf = ({ book }: Context, group: RepairGroup): readonly string[] =>
+  [...book.cloud.instances.values()]
+    .filter((one) => one.group === group.scalingGroup && one.state === 'InService')
+    .map(({ instanceId }) => instanceId);
+
+export const sizeOf = (context: Context, group: RepairGroup): number =>
+  Math.max(
+    membersOf(context, group).length,
+    context.book.cloud.groups.get(group.scalingGroup)?.desired ?? 0,
+  );

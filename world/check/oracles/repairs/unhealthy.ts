@@ -1,0 +1,60 @@
+// Oracle 8, the part of healthy nodes: a repair begins with a finding of its own node, and ends when
+// the node has recovered before its instance was touched.
+import { both, type Context, type Oracle } from '../../oracle.ts';
+import { type DisruptionState, inForce } from '../../state/disruptions.ts';
+import { microsPerSecond } from '../../state/read.ts';
+import { healthyDelayOf } from '../../state/repair-policy.ts';
+import { lagOf, onStart, repairableOf, type Start, specsOf } from './start.ts';
+
+/** A look of the controller, and its withdrawal. */
+const noticedMicros = 60 * microsPerSecond;
+
+const isIll = ({ health, group, at, lagMicros }: Start): boolean => {
+  if (health === undefined || health.goneAt !== undefined) return true;
+  if (at - health.joinedAt <= lagMicros) return true;
+  return specsOf(group, at, lagMicros).some(
+    (spec) => repairableOf(health, spec, { at, lagMicros }).length > 0,
+  );
+};
+
+/** A drain for repairs alone that acts on its instance although the node has recovered. */
+const recovered = (context: Context, one: DisruptionState): string | undefined => {
+  const { book } = context;
+  if (one.phase !== 'Completing' || one.phaseAt.get('Completing') !== book.now) return undefined;
+  const causes = inForce(one, { at: book.now, lagMicros: book.lagMicros });
+  if (causes.length === 0 || !causes.every(({ kind }) => kind === 'Repair')) return undefined;
+  const health = book.health.byInstance.get(one.instanceId);
+  const group = health && book.repairs.groups.get(health.group);
+  if (health?.goodSince === undefined || health.goneAt !== undefined || group === undefined) {
+    return undefined;
+  }
+  context.saw();
+  const patienceMicros = healthyDelayOf(group.spec) + noticedMicros + lagOf(context);
+  const wellMicros = book.now - health.goodSince;
+  if (wellMicros <= patienceMicros || book.now - group.specAt < wellMicros) return undefined;
+  return `repaired although it has been healthy for ${Math.round(wellMicros / microsPerSecond)} s`;
+};
+
+export const repairOfUnhealthy: Oracle = {
+  name: 'healthy-nodes-are-not-repaired',
+  what: 'a repair begins with a finding of its own node that a rule repairs, and acts on no node that has recovered',
+  strategies: both,
+  needs: ['object'],
+  watch: (context) => [
+    onStart(context, (start) => {
+      context.saw();
+      if (isIll(start)) return;
+      const message = 'repaired although none of its conditions asks for it';
+      context.report({ subject: start.repair.name, message });
+    }),
+    {
+      object: (entry) => {
+        const one = context.book.disruptionIn(entry);
+        const message = one && recovered(context, one);
+        if (one !== undefined && message !== undefined) {
+          context.report({ subject: one.name, message });
+        }
+      },
+    },
+  ],
+};
