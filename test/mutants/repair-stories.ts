@@ -184,6 +184,43 @@ export const repairStories = {
     stage.terminate(node);
     await live(stage, health, 20 * minutes);
   },
+  'a-condition-has-a-wait-of-its-own': async (stage: Stage) => {
+    const rules = [
+      { condition: 'KernelReady', waitSeconds: 60 },
+      { condition: 'NetworkingReady', waitSeconds: 600 },
+    ];
+    const health = repairing(stage, { more: { rules } });
+    health.fall(first(stage.nodes()), network);
+    await live(stage, health, 40 * minutes);
+  },
+  /** Three of five at once; one of them recovers. */
+  'three-nodes-report-the-same': async (stage: Stage) => {
+    const health = repairing(stage, {
+      config: { maxUnhealthyNodeThresholdCount: 5 },
+      more: { stormCooldownSeconds: 300 },
+    });
+    const ill = stage.nodes().slice(0, 3);
+    for (const node of ill) health.fall(node, kernel);
+    await live(stage, health, 10 * minutes);
+    health.recover(first(ill));
+    await live(stage, health, 60 * minutes);
+  },
+  'a-group-is-audited': async (stage: Stage) => {
+    const health = repairing(stage, { more: { mode: 'Audit' } });
+    health.fall(first(stage.nodes()), kernel);
+    await live(stage, health, 20 * minutes);
+  },
+  /** One after the other: more may not run at once. */
+  'two-nodes-wait-for-each-other': async (stage: Stage) => {
+    const health = repairing(stage, { config: { maxParallelNodesRepairedCount: 1 } });
+    stage.changeGroup({ updateConfig: { maxUnavailable: 2 } });
+    const [one = '', two = ''] = stage.nodes();
+    stage.pod('app', one);
+    await stage.advance(30);
+    health.fall(one, kernel);
+    health.fall(two, storage);
+    await live(stage, health, 40 * minutes);
+  },
   'a-node-stays-ill': async (stage: Stage) => {
     const health = repairing(stage, { config: { maxUnhealthyNodeThresholdCount: 1 } });
     health.fall(first(stage.nodes()), kernel);

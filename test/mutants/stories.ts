@@ -381,6 +381,7 @@ const groups: Readonly<Record<string, GroupOptions>> = {
   'an-old-node-falls-silent': { nodes: 3, zones: ['a'] },
   'zones-are-updated': { nodes: 6, zones: ['a', 'b', 'c'] },
   'three-nodes-fall-ill-one-after-the-other': { nodes: 5, zones: ['a'] },
+  'three-nodes-report-the-same': { nodes: 5, zones: ['a'] },
   'a-zone-goes-down': { nodes: 6, zones: ['a', 'b', 'c'] },
   'the-control-plane-is-cut-off': { nodes: 6, zones: ['a', 'b', 'c'] },
 };

@@ -55,7 +55,7 @@ describe('random lives of a cluster', () => {
       violations: [{ oracle: 'o', at: 0, subject: 's', message: 'm' }],
       checked: {},
       exempted: { 'o: late-leader': 2, 'o: call-repeated': 0 },
-      met: { matrix: {}, phases: {}, updateMatrix: {}, updateEnds: {}, updateWays: {}, repairWays: {} },
+      met: emptyBatch().met,
       steps: 1,
       worldSeconds: 1,
       settled: true,

@@ -48,6 +48,13 @@ describe('checkTrace', () => {
       'surge-moves-pods-once',
       'aws-auth-loses-no-entry',
       'certificates-name-their-instance',
+      'repairs-keep-their-wait',
+      'healthy-nodes-are-not-repaired',
+      'repairs-stop-at-breakers',
+      'repairs-obey-their-owners',
+      'repairs-replace-what-they-end',
+      'each-episode-is-repaired-once',
+      'unhealthy-nodes-are-repaired',
       'nothing-left-after-delete',
       'blockers-are-named',
     ]);

@@ -68,7 +68,8 @@ const badRollout = (context: HealthContext): void => {
 /** Kubelets of the chosen nodes fall silent, and come back together. */
 const fallSilent = (context: HealthContext, what: string, names: readonly string[]): void => {
   const { world, random } = context;
-  if (names.length === 0 || world.faults.active('kubelet-stop')) return;
+  const isOn = world.faults.list().some(({ kind }) => kind === 'kubelet-stop');
+  if (names.length === 0 || isOn) return;
   for (const node of names) world.faults.inject('kubelet-stop', { node });
   context.onFault('kubelet-stop', 'on');
   context.onWarning(what);

@@ -16,6 +16,7 @@ const waits: readonly Mutant[] = [
     name: 'a-node-is-repaired-at-half-its-wait',
     oracles: ['repairs-keep-their-wait'],
     kind: 'timing',
+    story: 'a-node-stays-ill',
     edits: [
       { file: episode, find: 'epochMs(since + waitMs)', replace: 'epochMs(since + waitMs / 2)' },
     ],
@@ -24,6 +25,7 @@ const waits: readonly Mutant[] = [
     name: 'the-wait-of-another-condition-counts',
     oracles: ['repairs-keep-their-wait'],
     kind: 'logic',
+    story: 'a-condition-has-a-wait-of-its-own',
     edits: [
       {
         file: policy,
@@ -65,6 +67,7 @@ const healthy: readonly Mutant[] = [
     name: 'a-condition-of-another-node-counts',
     oracles: ['healthy-nodes-are-not-repaired'],
     kind: 'logic',
+    story: 'a-node-stays-ill',
     edits: [
       {
         file: assemble,
@@ -106,6 +109,7 @@ const atBreakers: readonly Mutant[] = [
     name: 'one-unhealthy-node-more-than-the-threshold-may-be-repaired',
     oracles: ['repairs-stop-at-breakers'],
     kind: 'logic',
+    story: 'three-nodes-fall-ill-one-after-the-other',
     edits: [{ file: breakers, find: 'unhealthy <= limit', replace: 'unhealthy <= limit + 1' }],
   },
   {
@@ -132,6 +136,7 @@ const atBreakers: readonly Mutant[] = [
     name: 'many-nodes-with-one-signal-are-repaired',
     oracles: ['repairs-stop-at-breakers'],
     kind: 'logic',
+    story: 'three-nodes-report-the-same',
     edits: [{ file: breakers, find: 'const signalNodes = 3;', replace: 'const signalNodes = 30;' }],
   },
   {
@@ -148,6 +153,7 @@ const atBreakers: readonly Mutant[] = [
     name: 'no-cooldown-follows-a-breaker',
     oracles: ['repairs-stop-at-breakers'],
     kind: 'timing',
+    story: 'three-nodes-report-the-same',
     edits: [
       {
         file: waiting,
@@ -163,6 +169,7 @@ const atOwners: readonly Mutant[] = [
     name: 'an-audit-repairs',
     oracles: ['repairs-obey-their-owners'],
     kind: 'logic',
+    story: 'a-group-is-audited',
     edits: [
       {
         file: waiting,
@@ -188,6 +195,7 @@ const atOwners: readonly Mutant[] = [
     name: 'one-repair-more-than-may-run-is-started',
     oracles: ['repairs-obey-their-owners'],
     kind: 'logic',
+    story: 'two-nodes-wait-for-each-other',
     edits: [
       { file: waiting, find: '...(taken.running >= most', replace: '...(taken.running > most' },
     ],
@@ -196,6 +204,7 @@ const atOwners: readonly Mutant[] = [
     name: 'a-repair-runs-once-its-drain-is-over',
     oracles: ['repairs-obey-their-owners'],
     kind: 'timing',
+    story: 'two-nodes-wait-for-each-other',
     edits: [
       {
         file: decide,
@@ -211,6 +220,7 @@ const results: readonly Mutant[] = [
     name: 'a-repair-makes-its-group-smaller',
     oracles: ['repairs-replace-what-they-end'],
     kind: 'logic',
+    story: 'a-node-stays-ill',
     edits: [
       {
         file: 'src/core/termination/terminating.ts',
@@ -291,6 +301,7 @@ const ends: readonly Mutant[] = [
     name: 'a-node-that-is-ready-is-never-ill',
     oracles: ['unhealthy-nodes-are-repaired'],
     kind: 'logic',
+    story: 'a-node-stays-ill',
     edits: [
       {
         file: decide,

@@ -1,5 +1,5 @@
-// How a group repairs its nodes, as EKS' user guide and docs/designs/repair.md say it: modes, waits,
-// thresholds. Restated here, so that a mistake of the controllers is not shared.
+// How a group repairs its nodes, as EKS' user guide and docs/designs/repair.md say it: modes,
+// waits, thresholds. Restated here, so that a mistake of the controllers is not shared.
 import { type Json, type JsonObject, objectOr } from '../../../src/api/json.ts';
 import { microsPerMinute, microsPerSecond, numberOf, objectsOf, textOf, textsOf } from './read.ts';
 

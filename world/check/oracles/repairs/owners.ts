@@ -1,5 +1,5 @@
-// Oracle 8, the part of owners: what a group and its operators say about repairs holds: audit, hold,
-// an update that has the group, and how many repairs may run at once.
+// Oracle 8, the part of owners: what a group and its operators say about repairs holds: audit,
+// hold, an update that has the group, and how many repairs may run at once.
 import { both, type Context, type Oracle } from '../../oracle.ts';
 import { hasSaid } from '../../state/health.ts';
 import { parallelLimitOf } from '../../state/repair-policy.ts';

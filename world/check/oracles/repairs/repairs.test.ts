@@ -1,5 +1,5 @@
-// Canaries of the oracles about the repair of nodes: each reports what it is there for, at least one
-// of them wrong by a moment only, and accepts the same thing in order.
+// Canaries of the oracles about the repair of nodes: each reports what it is there for, at least
+// one of them wrong by a moment only, and accepts the same thing in order.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../src/api/json.ts';
 import {

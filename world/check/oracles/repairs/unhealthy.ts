@@ -1,5 +1,5 @@
-// Oracle 8, the part of healthy nodes: a repair begins with a finding of its own node, and ends when
-// the node has recovered before its instance was touched.
+// Oracle 8, the part of healthy nodes: a repair begins with a finding of its own node, and ends
+// when the node has recovered before its instance was touched.
 import { both, type Context, type Oracle } from '../../oracle.ts';
 import { type DisruptionState, inForce } from '../../state/disruptions.ts';
 import { microsPerSecond } from '../../state/read.ts';
