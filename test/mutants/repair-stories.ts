@@ -73,12 +73,18 @@ const inZone = (stage: Stage, zone: string): readonly string[] =>
   });
 
 export const repairStories = {
-  /** Its agent's condition was bad for minutes before anybody who repairs looked. */
-  'a-node-falls-ill-while-the-controller-is-away': async (stage: Stage) => {
-    const health = new NodeHealth(stage.world, helps);
-    health.fall(first(stage.nodes()), kernel);
+  /** An operator takes the drain back; nothing had been opened for the node meanwhile. */
+  'a-node-falls-ill-while-it-is-drained': async (stage: Stage) => {
+    const health = repairing(stage, { waitSeconds: 900 });
+    const node = first(stage.nodes());
+    stage.closedBudget('app');
+    stage.pod('app', node);
+    await stage.advance(30);
+    stage.drain(node);
+    await stage.until(() => stage.phaseOf(node) === 'Draining');
+    health.fall(node, kernel);
     await live(stage, health, 5 * minutes);
-    repairing(stage, { waitSeconds: 900 });
+    stage.undrain(node);
     await live(stage, health, 40 * minutes);
   },
   'a-node-flaps': async (stage: Stage) => {
@@ -159,6 +165,7 @@ export const repairStories = {
   },
   'a-node-is-rebooted': async (stage: Stage) => {
     const health = repairing(stage, { actions: ['Reboot'], healthyDelaySeconds: 180 });
+    await stage.advance(5 * minutes);
     health.fall(first(stage.nodes()), kernel);
     await live(stage, health, 30 * minutes);
   },

@@ -38,7 +38,7 @@ const waits: readonly Mutant[] = [
     name: 'an-episode-begins-when-it-is-opened',
     oracles: ['repairs-keep-their-wait'],
     kind: 'timing',
-    story: 'a-node-falls-ill-while-the-controller-is-away',
+    story: 'a-node-falls-ill-while-it-is-drained',
     edits: [
       {
         file: decide,
@@ -67,12 +67,13 @@ const healthy: readonly Mutant[] = [
     name: 'a-condition-of-another-node-counts',
     oracles: ['healthy-nodes-are-not-repaired'],
     kind: 'logic',
-    story: 'a-node-stays-ill',
+    story: 'a-condition-has-a-wait-of-its-own',
     edits: [
       {
         file: assemble,
         find: 'node: facts.nodeOf(instanceId),\n  ...defined',
-        replace: 'node: facts.nodes[0],\n  ...defined',
+        replace:
+          "node: facts.nodes.find((one) => one.status.conditions?.some(({ type }) => type === 'NetworkingReady')) ?? facts.nodeOf(instanceId),\n  ...defined",
       },
     ],
   },
@@ -260,15 +261,16 @@ const results: readonly Mutant[] = [
 
 const once: readonly Mutant[] = [
   {
-    name: 'an-episode-counts-until-its-wait-is-over',
+    name: 'an-episode-counts-until-its-reboot-is-done',
     oracles: ['each-episode-is-repaired-once'],
     kind: 'timing',
-    story: 'an-operator-holds-a-node',
+    story: 'a-reboot-does-not-help',
     edits: [
       {
         file: decide,
         find: 'isOpenRepair(one) && one.spec.instanceId === instanceId',
-        replace: "one.status?.phase === 'Waiting' && one.spec.instanceId === instanceId",
+        replace:
+          "isOpenRepair(one) && one.status?.phase !== 'Verifying' && one.spec.instanceId === instanceId",
       },
     ],
   },

@@ -33,7 +33,8 @@ export interface RepairState {
   findingsBefore: ReadonlyMap<string, number>;
   blockedBy: readonly string[];
   replacement: string;
-  endedAt: number | undefined;
+  /** The phase that it ended in. */
+  endedAs: string;
   goneAt: number | undefined;
 }
 
@@ -83,7 +84,7 @@ const newRepair = (name: string, spec: JsonObject, at: number): RepairState => (
   findingsBefore: new Map(),
   blockedBy: [],
   replacement: '',
-  endedAt: undefined,
+  endedAs: '',
   goneAt: undefined,
 });
 
@@ -127,7 +128,7 @@ export class Repairs {
     );
     state.blockedBy = objectsOf(status.blockedBy).map(({ kind }) => textOf(kind));
     state.replacement = textOf(status.replacement);
-    if (endedPhases.has(state.phase)) state.endedAt ??= at;
+    if (state.endedAs === '' && endedPhases.has(state.phase)) state.endedAs = state.phase;
     const isHeld = state.blockedBy.some((kind) => breakerKinds.has(kind));
     const group = this.groups.get(state.group);
     if (group === undefined) return;

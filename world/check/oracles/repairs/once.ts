@@ -8,7 +8,8 @@ import { isOpen, type RepairState } from '../../state/repairs.ts';
 const objectionOf = ({ book }: Context, repair: RepairState): string | undefined => {
   const actions = repair.attempts.map(({ action }) => action);
   if (new Set(actions).size < actions.length) return `repaired by ${actions.join(', ')}`;
-  if (repair.endedAt !== undefined && isOpen(repair)) return 'goes on after its end';
+  const isOver = repair.endedAs !== '';
+  if (isOver && repair.phase !== repair.endedAs) return 'goes on after its end';
   const isNew = repair.openedAt === book.now && isOpen(repair);
   const other = isNew
     ? book.repairs.ofInstance(repair.instanceId).find((one) => one !== repair && isOpen(one))
