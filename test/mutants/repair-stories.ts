@@ -196,7 +196,11 @@ export const repairStories = {
       { condition: 'KernelReady', waitSeconds: 60 },
       { condition: 'NetworkingReady', waitSeconds: 600 },
     ];
-    const health = repairing(stage, { more: { rules } });
+    const health = repairing(stage, {
+      config: { maxParallelNodesRepairedCount: 2 },
+      more: { rules },
+    });
+    stage.changeGroup({ updateConfig: { maxUnavailable: 2 } });
     health.fall(first(stage.nodes()), network);
     await live(stage, health, 40 * minutes);
   },

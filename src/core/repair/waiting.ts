@@ -23,7 +23,7 @@ import {
   zoneBreaker,
 } from './breakers.ts';
 import { ineffectiveRepairs } from './effect.ts';
-import { askedOf, dueOf, mergedFindings, recoversAt } from './episode.ts';
+import { askedOf, type Due, dueOf, mergedFindings, recoversAt } from './episode.ts';
 import type { RepairMember, RepairObservation } from './observation.ts';
 import { repairModeOf, repairTimesOf } from './policy.ts';
 

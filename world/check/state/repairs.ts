@@ -23,6 +23,8 @@ export interface RepairState {
   readonly instanceId: string;
   readonly group: string;
   readonly openedAt: number;
+  /** An operator asks for it: no wait and no finding is needed, and blockers may be overruled. */
+  isRequested: boolean;
   /** When it says that the episode began. */
   readonly unhealthySince: number | undefined;
   phase: string;
@@ -76,6 +78,7 @@ const newRepair = (name: string, spec: JsonObject, at: number): RepairState => (
   instanceId: textOf(spec.instanceId),
   group: textOf(spec.nodeGroup),
   openedAt: at,
+  isRequested: false,
   unhealthySince: timeOf(spec.unhealthySince),
   phase: '',
   attempts: [],
@@ -108,6 +111,7 @@ export class Repairs {
       state.goneAt = at;
       return;
     }
+    state.isRequested = objectOr(object.spec).requested !== undefined;
     const status = objectOr(object.status);
     const wasHeld = state.blockedBy.some((kind) => breakerKinds.has(kind));
     state.phase = textOf(status.phase);

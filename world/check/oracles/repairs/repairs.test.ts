@@ -88,14 +88,16 @@ interface RepairOptions {
   readonly serial?: number;
   readonly findingSince?: number;
   readonly replacement?: string;
+  readonly isRequested?: boolean;
 }
 
 const repair = (story: Story, n: number, options: RepairOptions = {}): Story => {
   const { phase = 'Repairing', actions = [], since = 100, serial = 1, blockedBy = [] } = options;
   const name = `${instance(n)}-${serial}`;
+  const request = options.isRequested === true ? { requested: { action: 'Replace' } } : {};
   return story.object('noderepairs', {
     metadata: { name, uid: `uid-${name}` },
-    spec: { nodeGroup: 'ng1', instanceId: instance(n), unhealthySince: timeAt(since) },
+    spec: { nodeGroup: 'ng1', instanceId: instance(n), unhealthySince: timeAt(since), ...request },
     status: {
       phase,
       blockedBy: blockedBy.map((kind) => ({ kind })),
@@ -159,6 +161,8 @@ describe('repairs-keep-their-wait', () => {
     expect(said(repairWait, start(scene({ more: { rules: [] } }).at(1800), 1))).toHaveLength(1);
   });
   it('accepts a repair that an operator asks for', () => {
+    const requested = start(scene({ ill: 0 }).at(110), 1, { isRequested: true });
+    expect(judge([repairWait, repairOfUnhealthy], requested)).toEqual({ said: [], saw: 0 });
     const asked = scene({ node: { bad: [kernel], asked: 'now' } });
     expect(said(repairWait, start(asked.at(110), 1))).toEqual([]);
   });

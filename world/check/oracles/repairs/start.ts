@@ -25,7 +25,7 @@ export const roundingMicros = microsPerSecond;
 export const lagOf = ({ book }: Context): number =>
   book.lagMicros + (book.facts.clockSkew ?? 0) + roundingMicros;
 
-/** Calls `judge` for the first act of each episode. */
+/** Calls `judge` for the first act of each episode that no operator asks for. */
 export const onStart = (context: Context, judge: (start: Start) => void): Watcher => ({
   object: ({ resource }) => {
     const { book } = context;
@@ -33,6 +33,7 @@ export const onStart = (context: Context, judge: (start: Start) => void): Watche
     for (const repair of book.repairs.byName.values()) {
       const [attempt] = repair.newAttempts;
       if (attempt?.at !== book.now || attempt !== repair.attempts[0]) continue;
+      if (repair.isRequested) continue;
       const group = book.repairs.groups.get(repair.group);
       if (group === undefined) continue;
       const health = book.health.byInstance.get(repair.instanceId);

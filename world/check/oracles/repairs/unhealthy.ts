@@ -23,6 +23,9 @@ const recovered = (context: Context, one: DisruptionState): string | undefined =
   if (one.phase !== 'Completing' || one.phaseAt.get('Completing') !== book.now) return undefined;
   const causes = inForce(one, { at: book.now, lagMicros: book.lagMicros });
   if (causes.length === 0 || !causes.every(({ kind }) => kind === 'Repair')) return undefined;
+  if (book.repairs.ofInstance(one.instanceId).some(({ isRequested }) => isRequested)) {
+    return undefined;
+  }
   const health = book.health.byInstance.get(one.instanceId);
   const group = health && book.repairs.groups.get(health.group);
   if (health?.goodSince === undefined || health.goneAt !== undefined || group === undefined) {

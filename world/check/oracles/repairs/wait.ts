@@ -55,7 +55,7 @@ const startMoved = (context: Context, repair: RepairState): string | undefined =
   }
   const health = book.health.byInstance.get(repair.instanceId);
   const group = book.repairs.groups.get(repair.group);
-  const isNew = repair.openedAt === book.now;
+  const isNew = repair.openedAt === book.now && !repair.isRequested;
   if (!isNew || health === undefined || group === undefined) return undefined;
   const lagMicros = lagOf(context);
   const isSettled = book.now - health.joinedAt > lagMicros && book.now - group.specAt > lagMicros;
