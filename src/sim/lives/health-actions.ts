@@ -68,7 +68,7 @@ const badRollout = (context: HealthContext): void => {
 /** Kubelets of the chosen nodes fall silent, and come back together. */
 const fallSilent = (context: HealthContext, what: string, names: readonly string[]): void => {
   const { world, random } = context;
-  const isOn = world.faults.list().some(({ kind }) => kind === 'kubelet-stop');
+  const isOn = world.faults.list().some((fault) => fault.kind.startsWith('kubelet-'));
   if (names.length === 0 || isOn) return;
   for (const node of names) world.faults.inject('kubelet-stop', { node });
   context.onFault('kubelet-stop', 'on');
