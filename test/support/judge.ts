@@ -8,8 +8,12 @@ import { checkTrace, oracles } from '../../world/check/index.ts';
 export type Exempt = Readonly<Record<string, string>>;
 
 const noSizes = 'no size of a node group changes in this story';
+const noRepair = 'no group repairs its nodes in this story';
 
-/** Where no node group changes its version or size, and nothing is announced that may wait. */
+/**
+ * Where no node group changes its version or size or repairs its nodes, and nothing is announced
+ * that may wait.
+ */
 export const noUpdates: Exempt = {
   'sizes-grow-as-noted': noSizes,
   'groups-shrink-by-drained-nodes': noSizes,
@@ -19,6 +23,13 @@ export const noUpdates: Exempt = {
   'surge-moves-pods-once': 'no version is updated in this story',
   'updates-leave-nothing': 'no version is updated in this story',
   'updates-stop-at-gates': 'no version is updated in this story',
+  'repairs-keep-their-wait': noRepair,
+  'healthy-nodes-are-not-repaired': noRepair,
+  'repairs-stop-at-breakers': noRepair,
+  'repairs-obey-their-owners': noRepair,
+  'repairs-replace-what-they-end': noRepair,
+  'each-episode-is-repaired-once': noRepair,
+  'unhealthy-nodes-are-repaired': noRepair,
 };
 
 const names = new Set(oracles.map(({ name }) => name));
