@@ -7,7 +7,8 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, delimiter, join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { clientPath } from './aws-client.ts';
+import { defined } from '../../src/api/defined.ts';
+import { awsVersion, clientPath, versionVariable } from './aws-client.ts';
 
 const program = join(import.meta.dirname, 'aws-forks.py');
 /** Set to run every call as a process of its own. */
@@ -141,6 +142,9 @@ export const shareForks = async (): Promise<{
   readonly end: () => void;
 }> => {
   const forks = await begin(clientPath);
-  if (forks === undefined) return { env: {}, end: () => {} };
-  return { env: { [socketVariable]: forks.socketPath }, end: () => forks.end() };
+  const env = defined({
+    [versionVariable]: awsVersion,
+    [socketVariable]: forks?.socketPath,
+  });
+  return { env, end: () => forks?.end() };
 };

@@ -66,9 +66,12 @@ export const missing = async (
   file: string,
   args: readonly string[],
 ): Promise<string | undefined> => {
+  if (file === 'aws' && awsVersion !== undefined) {
+    process.stdout.write(`with ${awsVersion}\n`);
+    return undefined;
+  }
   try {
     const { code } = await runAlone(file, args, { env: { ...process.env, PATH: clientPath } });
-    if (file === 'aws' && code === 0) process.stdout.write(`with ${awsVersion}\n`);
     return code === 0 ? undefined : `${file} ${args.join(' ')} exits with ${code}`;
   } catch {
     return `${file} is not installed`;
