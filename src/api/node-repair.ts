@@ -41,6 +41,8 @@ export interface NodeRepairPolicy {
 
 /** On a node: `hold` keeps it from being repaired, `now` skips its wait. On a NodeGroup: `hold`. */
 export const repairAnnotation = 'drover.dev/repair';
+/** On a NodeGroup: zones that a zonal shift moves traffic away from, with commas. */
+export const zonalShiftAnnotation = 'drover.dev/zonal-shift';
 /** On a node: `now` and `when-failed` keep its instance for forensics, `false` does not. */
 export const preserveAnnotation = 'drover.dev/preserve';
 
@@ -67,6 +69,7 @@ export const repairBlockers = [
   'draining',
   'groupUnhealthy',
   'zoneOutage',
+  'zonalShift',
   'controlPlane',
   'sameSignal',
   'cooldown',
@@ -107,6 +110,7 @@ export interface RepairAttempt {
 export const overrulableBlockers = [
   'groupUnhealthy',
   'zoneOutage',
+  'zonalShift',
   'controlPlane',
   'sameSignal',
   'cooldown',
@@ -158,6 +162,9 @@ export interface NodeRepair extends KubeObject {
   readonly spec: NodeRepairSpec;
   readonly status?: NodeRepairStatus;
 }
+
+/** Code of a group's health issue and its condition: repairs in a row did not help. */
+export const repairIneffective = 'RepairIneffective';
 
 /** Ended repairs that are kept for each group. */
 export const keptRepairs = 20;

@@ -123,6 +123,7 @@ export const runControlPlane = async (
     ...shared('nodegroup'),
     ...common,
     updates,
+    repairs,
     compat: deps.compat,
     ...defined({ epoch: deps.epoch, http }),
   });

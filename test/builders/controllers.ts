@@ -8,6 +8,7 @@ import {
   createNodeGroupInformer,
   createNodeGroupUpdateInformer,
   createNodeInformer,
+  createRepairInformer,
 } from '../../src/controllers/informers.ts';
 import { FakeCloud } from './controllers-cloud.ts';
 import { CollectingJournal, CollectingLog, TestRandom, VirtualClock } from './runtime.ts';
@@ -41,9 +42,10 @@ export const setUpControllers = () => {
   const nodes = createNodeInformer(base);
   const disruptions = createDisruptionInformer(base);
   const updates = createNodeGroupUpdateInformer(base);
+  const repairs = createRepairInformer(base);
   const stop = new AbortController();
   const startInformers = async () => {
-    for (const informer of [nodeGroups, nodes, disruptions, updates])
+    for (const informer of [nodeGroups, nodes, disruptions, updates, repairs])
       void informer.run(stop.signal);
     await clock.settle();
   };
@@ -69,6 +71,7 @@ export const setUpControllers = () => {
     nodes,
     disruptions,
     updates,
+    repairs,
     stop,
     startInformers,
     putNode,

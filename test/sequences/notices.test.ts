@@ -9,6 +9,7 @@ import {
   createNodeGroupInformer,
   createNodeGroupUpdateInformer,
   createNodeInformer,
+  createRepairInformer,
 } from '../../src/controllers/informers.ts';
 import { createIntakeController } from '../../src/controllers/intake/index.ts';
 import { createLifecycleController } from '../../src/controllers/lifecycle/index.ts';
@@ -78,7 +79,8 @@ const setUp = async (seed: number) => {
   const nodeGroups = createNodeGroupInformer(base('nodeGroups'));
   const disruptions = createDisruptionInformer(base('disruptions'));
   const updates = createNodeGroupUpdateInformer(base('updates'));
-  const informers = { nodes, nodeGroups, updates, disruptions };
+  const repairs = createRepairInformer(base('repairs'));
+  const informers = { nodes, nodeGroups, updates, disruptions, repairs };
   let failure: unknown;
   const start = async () => {
     await ensureCrds(base('crds'), stop.signal);

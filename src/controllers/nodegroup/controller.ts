@@ -64,8 +64,8 @@ class NodeGroups {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { nodeGroups, nodes, disruptions, updates } = this.#deps;
-    const all = [nodeGroups, nodes, disruptions, updates];
+    const { nodeGroups, nodes, disruptions, updates, repairs } = this.#deps;
+    const all = [nodeGroups, nodes, disruptions, updates, repairs];
     try {
       await allSynced(all, signal);
     } catch (error) {
@@ -78,10 +78,14 @@ class NodeGroups {
   }
 
   #listen(): readonly (() => void)[] {
-    const { nodeGroups, nodes, disruptions, updates, clock } = this.#deps;
+    const { nodeGroups, nodes, disruptions, updates, repairs, clock } = this.#deps;
     return [
       nodeGroups.onChange(({ object }) => this.#queue.add(object.metadata.name)),
       updates.onChange(({ object }) => this.#queue.add(object.spec.nodeGroup)),
+      // What a group's health says of repairs changes when one ends.
+      repairs.onChange(({ object }) => {
+        if (object.status?.endedAt !== undefined) this.#queue.add(object.spec.nodeGroup);
+      }),
       disruptions.onChange(({ object }) => {
         const { nodeGroup, causes } = object.spec;
         const isOurs = causes.some(({ kind }) => kind === 'ScaleIn' || kind === 'Update');

@@ -18,6 +18,7 @@ import {
   statusOf,
   unhealthyText,
 } from '../../core/nodegroup/index.ts';
+import { ineffectiveIssue } from '../../core/repair/index.ts';
 import { failedRequestOf, failedUpdateOf, waitingChangeText } from '../../core/update/index.ts';
 import { isInService, nodeOfInstance } from '../informers.ts';
 import type { NodeGroupDeps } from './deps.ts';
@@ -81,6 +82,13 @@ const updatingOf = (facts: PassFacts): Pick<NodeGroupStatus, 'updating'> => {
 const hookFacts = ({ hooks }: HooksMemory): Pick<StatusFacts, 'hookLack'> =>
   hooks?.lack === undefined ? {} : { hookLack: hooks.lack };
 
+const repairIssues = ({ repairs, clock }: NodeGroupDeps, group: NodeGroup) => {
+  const { name } = group.metadata;
+  const own = repairs.list().filter(({ spec }) => spec.nodeGroup === name);
+  const issue = ineffectiveIssue(own, group, clock.now());
+  return issue === undefined ? [] : [issue];
+};
+
 /** One that may not begin yet has done nothing to the group. */
 const isUnderWay = (update: NodeGroupUpdate | undefined): boolean =>
   update !== undefined && update.status?.phase !== 'Pending';
@@ -120,6 +128,7 @@ export const report = async (
     issues: [
       ...ownIssues(memory.trouble.values(), group, facts.found),
       ...hookIssues(memory, autoScalingGroupNameOf(group)),
+      ...repairIssues(deps, group),
       ...(facts.issues ?? []),
     ],
     requested: group.spec.scaling,

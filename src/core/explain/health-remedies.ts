@@ -32,6 +32,8 @@ const remedies: Readonly<Record<string, string>> = {
   NodeCreationFailure: '`drover explain nodegroup {name}` says what keeps its instances out',
   OperationNotPermitted:
     'set what the message refuses back to what it allows: in the spec, or `drover update nodegroup {name}`',
+  RepairIneffective:
+    'change the image or the settings of the group; `drover get repairs --nodegroup {name}` lists what was tried',
   PodEvictionFailure:
     'let the budget allow an eviction, or update with --force; `drover plan update {name}` looks first',
 };

@@ -5,6 +5,7 @@ import { type EpochMs, formatKubeTime } from '../../api/brand.ts';
 import type { ScalingGroup, ScalingInstance } from '../../api/cloud.ts';
 import { defined } from '../../api/defined.ts';
 import type { Condition } from '../../api/kube.ts';
+import { repairIneffective } from '../../api/node-repair.ts';
 import type { AdoptedFacts } from '../../api/nodegroup.ts';
 import {
   autoScalingGroupNameOf,
@@ -292,7 +293,14 @@ const conditionsOf = (facts: StatusFacts, counts: Counts): readonly Condition[] 
       ? condition('Ready', 'True', 'NodesReady', nodes)
       : condition('Ready', 'False', 'NodesNotReady', nodes);
   const progress = withWaiting(progressing(facts, scaling, counts), facts);
-  return [ready, progress, degraded, ...windowsSupported(facts), ...terminationsNotSeen(facts)];
+  return [
+    ready,
+    progress,
+    degraded,
+    ...windowsSupported(facts),
+    ...terminationsNotSeen(facts),
+    ...repairsDoNotHelp(issues),
+  ];
 };
 
 /** Stands only where Drover cannot drain what Auto Scaling terminates. */
@@ -300,6 +308,12 @@ const terminationsNotSeen = ({ hookLack }: StatusFacts): readonly Condition[] =>
   hookLack === undefined
     ? []
     : [condition('TerminationsNotSeen', 'True', hookLack.reason, hookLack.message)];
+
+/** Stands only while repairs in a row have not helped. */
+const repairsDoNotHelp = (issues: readonly HealthIssue[]): readonly Condition[] =>
+  issues
+    .filter(({ code }) => code === repairIneffective)
+    .map(({ message }) => condition(repairIneffective, 'True', 'RepairsDoNotHelp', message));
 
 /** Beside what is under way: what comes after it, and why not yet. */
 const withWaiting = (progress: Condition, { waitingChange }: StatusFacts): Condition =>

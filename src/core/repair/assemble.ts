@@ -5,7 +5,7 @@ import type { ScalingGroup, ScalingInstance } from '../../api/cloud.ts';
 import { defined } from '../../api/defined.ts';
 import { marks, type NodeDisruption } from '../../api/disruption.ts';
 import type { Node } from '../../api/kube.ts';
-import type { NodeRepair } from '../../api/node-repair.ts';
+import { endedRepairPhases, type NodeRepair } from '../../api/node-repair.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import { type HealthFacts, healthOf, type ImpairedCheck } from '../health/index.ts';
 import type { ClusterNode, RepairMember, RepairObservation } from './observation.ts';
@@ -36,11 +36,21 @@ const isInService = (node: Node): boolean =>
   node.metadata.labels?.[marks.excludeFromLoadBalancers] === undefined &&
   node.spec.taints?.some(({ key }) => key === marks.disruptedTaint) !== true;
 
+/** A process that did not see the Node go finds it in the open episode. */
+const missedBefore = ({ repairs }: RepairFacts, instanceId: string): EpochMs | undefined => {
+  const open = repairs.find(
+    ({ spec, status }) =>
+      spec.instanceId === instanceId && !endedRepairPhases.some((one) => one === status?.phase),
+  );
+  if (open?.spec.reason === 'NodeDeleted') return parseTime(open.spec.unhealthySince);
+  return parseTime(open?.status?.findings?.find(({ reason }) => reason === 'NodeDeleted')?.since);
+};
+
 const healthFacts = (facts: RepairFacts, instanceId: string): HealthFacts => ({
   node: facts.nodeOf(instanceId),
   ...defined({
     launchedAt: facts.launchedAt.get(instanceId),
-    missedSince: facts.missedSince.get(instanceId),
+    missedSince: facts.missedSince.get(instanceId) ?? missedBefore(facts, instanceId),
     impaired: facts.impaired.get(instanceId),
   }),
   startupTimeoutMs: repairTimesOf(facts.group).startupTimeoutMs,

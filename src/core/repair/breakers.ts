@@ -2,8 +2,12 @@
 // and one signal on many nodes, and the share of nodes that are repaired at once. Sources: EKS user
 // guide, "Node auto repair"; machine-controller-manager's freeze. Pure.
 import { type EpochMs, epochMs, formatTime } from '../../api/brand.ts';
-import type { RepairBlocker, RepairBlockerKind } from '../../api/node-repair.ts';
-import type { Finding } from '../health/index.ts';
+import {
+  type RepairBlocker,
+  type RepairBlockerKind,
+  zonalShiftAnnotation,
+} from '../../api/node-repair.ts';
+import { type Finding, instanceConditions } from '../health/index.ts';
 import { maxUnavailableOf } from '../update/index.ts';
 import type { ClusterNode, RepairMember, RepairObservation } from './observation.ts';
 import { repairRuleOf } from './policy.ts';
@@ -22,6 +26,12 @@ const partitionNodes = 3;
 const signalNodes = 3;
 const signalShare = 0.2;
 const signalWithinMs = 10 * 60_000;
+
+/** Node objects of this many members, and of this share, do not vanish by themselves. */
+const missingNodes = 2;
+const missingShare = 0.5;
+/** An instance that is older and has no Node object had one. */
+const joinedBeforeMs = 60 * 60_000;
 
 /** Breakers after whose closing the group rests. */
 export const stormKinds: ReadonlySet<RepairBlockerKind> = new Set([
@@ -134,6 +144,30 @@ export const signalBreaker = (
   if (together < signalNodes || together < members.length * signalShare) return undefined;
   const message = `${together} of ${members.length} nodes reported ${condition} ${reason} within 10 minutes: look at their image, their agent and their settings`;
   return { kind: 'sameSignal', message };
+};
+
+/** It had a Node object, and has none. */
+const lostNode = ({ health }: RepairMember, now: EpochMs): boolean =>
+  health.findings.some(
+    ({ condition, reason, since }) =>
+      condition === instanceConditions.node &&
+      (reason === 'NodeDeleted' || now - since >= joinedBeforeMs),
+  );
+
+/** Node objects that vanish together were deleted by a client; their machines may serve. */
+export const missingBreaker = ({ members, now }: RepairObservation): RepairBlocker | undefined => {
+  const lost = members.filter((member) => lostNode(member, now)).length;
+  if (lost < missingNodes || lost < members.length * missingShare) return undefined;
+  const message = `${lost} of ${members.length} nodes lost their Node objects: find out who deletes them; a kubelet that restarts registers again`;
+  return { kind: 'sameSignal', message };
+};
+
+/** EKS stops repairs while a zonal shift is active. Running repairs go on. */
+export const shiftBlocker = ({ group }: RepairObservation): RepairBlocker | undefined => {
+  const zones = group.metadata.annotations?.[zonalShiftAnnotation];
+  if (zones === undefined || zones === '') return undefined;
+  const message = `a zonal shift away from ${zones.slice(0, 100)} is active (annotation ${zonalShiftAnnotation} on the node group)`;
+  return { kind: 'zonalShift', message };
 };
 
 /** How many repairs may run at once. A percentage is one of the unhealthy nodes, as in EKS. */

@@ -17,7 +17,14 @@ import {
 import { aDisruption, aManualCause } from '../../../test/builders/core-termination.ts';
 import type { NodeRepairStatus } from '../../api/node-repair.ts';
 import type { NodeGroupSpec } from '../../api/nodegroup.ts';
-import { decideRepairs, type RepairObservation } from './index.ts';
+import { healthOf } from '../health/index.ts';
+import {
+  decideRepairs,
+  ineffectiveIssue,
+  type RepairMember,
+  type RepairObservation,
+  repairObservation,
+} from './index.ts';
 
 const silent = (n: number, m: number, since = 0, more = {}) =>
   aMember(n, m, { conditions: [bad(since)], ...more });
@@ -188,7 +195,50 @@ describe('a node is never repaired', () => {
   });
 });
 
+/** An instance of the group that has no Node object, as it is at minute `m`. */
+const withoutNode = (n: number, m: number, more: object): RepairMember => ({
+  instanceId: idOf(n),
+  availabilityZone: 'eu-west-1a',
+  node: undefined,
+  health: healthOf({ node: undefined, now: atMinute(m), ...more }),
+  isInService: false,
+});
+
 describe('breakers', () => {
+  it('stop all repairs of a group during a zonal shift; running ones go on', () => {
+    const group = aRepairGroup();
+    const annotations = { 'drover.dev/zonal-shift': 'eu-west-1b' };
+    const shifted = { group: { ...group, metadata: { ...group.metadata, annotations } } };
+    const repairs = [aRepair(1, 0)];
+    expect(verdictOf(oneOf(3, 40, { repairs, ...shifted }), 1)).toBe('Blocked zonalShift');
+    const running = [aRepair(1, 0, { phase: 'Verifying', action: 'Replace' })];
+    expect(verdictOf(oneOf(3, 40, { repairs: running, ...shifted }), 1)).toBe('Verifying');
+  });
+
+  it.each([
+    ['one of two', 1, 2, { missedSince: atMinute(5) }, 'Repairing'],
+    ['both of two', 2, 2, { missedSince: atMinute(5) }, 'Blocked sameSignal'],
+    ['half of four', 2, 4, { missedSince: atMinute(5) }, 'Blocked sameSignal'],
+    ['one of four', 1, 4, { missedSince: atMinute(5) }, 'Repairing'],
+    [
+      'two that a new process finds without',
+      2,
+      2,
+      { launchedAt: atMinute(-90) },
+      'Blocked sameSignal',
+    ],
+    ['one that never joined', 1, 2, { launchedAt: atMinute(-8) }, 'Repairing'],
+    ['two new ones that never joined', 2, 2, { launchedAt: atMinute(-8) }, 'Repairing'],
+  ] as const)('hold deleted Node objects: %s', (_, lost, size, facts, expected) => {
+    const m = 8;
+    const members = [
+      ...Array.from({ length: lost }, (_one, index) => withoutNode(index + 1, m, facts)),
+      ...healthyMembers(lost + 1, size, m),
+    ];
+    const repairs = [aRepair(1, 5)];
+    expect(verdictOf(aRepairObservation(m, members, { repairs, cluster: [] }), 1)).toBe(expected);
+  });
+
   /** `ill` of `size` nodes silent since minutes that are far apart, each eligible. */
   const some = (ill: number, size: number, more: Partial<NodeGroupSpec> = {}) => {
     const m = 400;
@@ -341,5 +391,59 @@ describe('breakers', () => {
     expect(of(405, 380, 395)).toBe('Repairing');
     expect(of(414, 360, 380, 395)).toBe('Blocked ineffective');
     expect(of(415, 360, 380, 395)).toBe('Repairing');
+  });
+});
+
+describe('repairs that do not help', () => {
+  const failed = (n: number, m: number) =>
+    aRepair(n, m - 30, { phase: 'Failed', endedAt: timeAt(m) });
+  const issue = (m: number, ...repairs: Parameters<typeof ineffectiveIssue>[0]) =>
+    ineffectiveIssue(repairs, aRepairGroup(), atMinute(m));
+
+  it('are an issue of the group from the second in a row on, with its image', () => {
+    expect(issue(396, failed(10, 395))).toBeUndefined();
+    expect(issue(396, failed(10, 380), failed(11, 395))).toMatchObject({
+      code: 'RepairIneffective',
+      message: expect.stringMatching(/last 2 repairs did not help.*The image is /),
+      resourceIds: [idOf(11), idOf(10)],
+    });
+  });
+
+  it('are one until the wait is over and no node is ill any more, or one has helped', () => {
+    const useless = [failed(10, 380), failed(11, 395)];
+    expect(issue(406, ...useless)).toBeUndefined();
+    expect(issue(406, ...useless, aRepair(1, 400, { phase: 'Waiting' }))).toBeDefined();
+    const helped = aRepair(2, 370, { phase: 'Succeeded', endedAt: timeAt(398) });
+    expect(issue(399, ...useless, helped)).toBeUndefined();
+  });
+});
+
+describe('a process that begins', () => {
+  it('finds in the open episode that a Node object was deleted', () => {
+    const group = aRepairGroup();
+    const scaling = {
+      desiredCapacity: 1,
+      instances: [
+        { instanceId: idOf(1), availabilityZone: 'eu-west-1a', lifecycleState: 'InService' },
+      ],
+    };
+    const open = aRepair(1, 5, { phase: 'Waiting' });
+    const repairs = [{ ...open, spec: { ...open.spec, condition: 'Node', reason: 'NodeDeleted' } }];
+    const { members } = repairObservation({
+      group,
+      scaling: scaling as unknown as Parameters<typeof repairObservation>[0]['scaling'],
+      nodeOf: () => undefined,
+      nodes: [],
+      repairs,
+      disruptionOf: () => undefined,
+      launchedAt: new Map([[idOf(1), atMinute(0)]]),
+      missedSince: new Map(),
+      impaired: new Map(),
+      now: atMinute(7),
+    });
+    expect(members[0]?.health).toMatchObject({
+      state: 'Unhealthy',
+      findings: [{ reason: 'NodeDeleted', since: atMinute(5) }],
+    });
   });
 });

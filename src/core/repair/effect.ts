@@ -1,7 +1,8 @@
 // Whether the repairs of a group help. A repair that fails, or whose replacement falls ill within
 // the hour, does not; two in a row make the group wait longer before each next one. Pure.
 import { type EpochMs, epochMs, formatTime, parseTime } from '../../api/brand.ts';
-import type { NodeRepair } from '../../api/node-repair.ts';
+import { endedRepairPhases, type NodeRepair, repairIneffective } from '../../api/node-repair.ts';
+import type { HealthIssue, NodeGroup } from '../../api/nodegroup.ts';
 
 const minuteMs = 60_000;
 const relapseMs = 60 * minuteMs;
@@ -10,6 +11,9 @@ const firstBackoffMs = 10 * minuteMs;
 const longestBackoffMs = 240 * minuteMs;
 
 const endOf = ({ status }: NodeRepair): EpochMs => parseTime(status?.endedAt) ?? epochMs(0);
+
+const isEnded = ({ status }: NodeRepair): boolean =>
+  endedRepairPhases.some((phase) => phase === status?.phase);
 
 /** Its replacement fell ill soon after. */
 const relapsed = (repair: NodeRepair, all: readonly NodeRepair[]): boolean =>
@@ -22,6 +26,8 @@ const relapsed = (repair: NodeRepair, all: readonly NodeRepair[]): boolean =>
 export interface Ineffective {
   /** Repairs in a row that did not help. */
   readonly count: number;
+  /** Instances of these, newest first. */
+  readonly instanceIds: readonly string[];
   readonly until: EpochMs;
   readonly message: string;
 }
@@ -42,5 +48,23 @@ export const ineffectiveRepairs = (repairs: readonly NodeRepair[]): Ineffective 
   const message =
     `The last ${useless.length} repairs did not help (${last.spec.condition} ${last.spec.reason}): look at the image ` +
     `and the settings of the group. Repairs start again at ${formatTime(until)}.`;
-  return { count: useless.length, until, message };
+  const instanceIds = useless.map(({ spec }) => spec.instanceId);
+  return { count: useless.length, instanceIds, until, message };
+};
+
+/**
+ * The health issue of a group whose repairs do not help. It stands while the next repair waits for
+ * that, and as long as an unhealthy node is left.
+ */
+export const ineffectiveIssue = (
+  repairs: readonly NodeRepair[],
+  { status, spec }: Pick<NodeGroup, 'spec' | 'status'>,
+  now: EpochMs,
+): HealthIssue | undefined => {
+  const useless = ineffectiveRepairs(repairs);
+  const isIll = repairs.some((one) => !isEnded(one));
+  if (useless === undefined || (now >= useless.until && !isIll)) return undefined;
+  const image = status?.imageId ?? status?.releaseVersion ?? spec.releaseVersion;
+  const message = `${useless.message}${image === undefined ? '' : ` The image is ${image}.`}`;
+  return { code: repairIneffective, message, resourceIds: useless.instanceIds };
 };

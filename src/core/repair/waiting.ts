@@ -17,7 +17,9 @@ import {
   groupBreaker,
   ledgerBlocker,
   maxParallelOf,
+  missingBreaker,
   partitionBreaker,
+  shiftBlocker,
   signalBreaker,
   stormKinds,
   zoneBreaker,
@@ -89,7 +91,7 @@ export const stormBlockers = (
   const found = [
     partitionBreaker(observation),
     zoneBreaker(observation, member.availabilityZone),
-    signals[0],
+    missingBreaker(observation) ?? signals[0],
     groupBreaker(observation),
   ];
   return found.flatMap((one) => one ?? []);
@@ -107,6 +109,7 @@ const blockersOf = (
   const most = maxParallelOf(observation);
   const storm = stormBlockers(observation, member);
   const ledger = ledgerBlocker(observation, member);
+  const shift = shiftBlocker(observation);
   return [
     ...holdBlocker(observation, member),
     ...(others.length === 0
@@ -115,6 +118,7 @@ const blockersOf = (
     ...(updating === undefined
       ? []
       : [{ kind: 'update' as const, message: `update ${updating.name} has the group` }]),
+    ...(shift === undefined ? [] : [shift]),
     ...storm,
     ...(storm.length === 0 && now < taken.cooldownUntil
       ? [cooldownBlocker(taken.cooldownUntil)]
