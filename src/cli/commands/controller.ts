@@ -64,6 +64,8 @@ Examples:
   eval "$(drover env)"                  # beside \`drover up --no-controller\`
   drover controller --compat eks --queue-url "$AWS_ENDPOINT_URL/111111111111/drover-notices"
 
+The definitions are for Kubernetes 1.30 and later: a rule of NodeGroup uses \`optionalOldSelf\`.
+
 Exit codes: 0 stopped by a signal, 1 cannot work (rights, definitions), 2 usage.`,
     )
     .action(async ({ queueUrl, ...flags }: ControllerFlags) => {
