@@ -2,6 +2,7 @@
 // and says of each other one why it did not. Prints figures, asserts none of them.
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
+import { agent } from './agent.ts';
 import { budget } from './budget.ts';
 import { drain } from './drain.ts';
 import { insights } from './insights.ts';
@@ -29,6 +30,7 @@ const benches: readonly Bench[] = [
   planGrowth,
   lint,
   insights,
+  agent,
 ];
 
 const usage = (problem: string): never => {

@@ -67,11 +67,11 @@ const kubeClient = async (
   connection: Connection,
   userAgent: string,
   finding: Finding,
-  dates?: DateReader,
+  more: { readonly dates?: DateReader; readonly isLight?: boolean } = {},
 ) => {
   const { createKubeClient } = await import('../adapters/kube/index.ts');
   const access = await kubeAccess(connection, finding);
-  return createKubeClient({ ...access, userAgent, ...defined({ dates }) });
+  return createKubeClient({ ...access, userAgent, ...more });
 };
 
 const awsOptions = (connection: Connection, userAgent: string, finding: Finding) => {
@@ -171,7 +171,9 @@ const agentCommands = (
 ): Pick<CliContext, 'agent' | 'agentCheck' | 'agentBundle'> => ({
   agent: async (options) => {
     const [{ runAgent }, log] = await Promise.all([import('./agent.ts'), createLog('info')]);
-    const kube = await kubeClient(options.connection, `drover-agent/${version}`, unattended);
+    const kube = await kubeClient(options.connection, `drover-agent/${version}`, unattended, {
+      isLight: true,
+    });
     try {
       await runAgent(options, { kube, clock: wallClock, log, signal, nodeName: env.NODE_NAME });
     } finally {
@@ -231,7 +233,7 @@ const createContext = (): CliContext => {
       // Every answer of the API server corrects the time in which the controllers write and
       // compare.
       const serverClock = new runtime.ServerClock(wallClock);
-      const kube = await kubeClient(connection, agent, unattended, serverClock);
+      const kube = await kubeClient(connection, agent, unattended, { dates: serverClock });
       try {
         const cloud = await awsCloud(connection, agent, unattended);
         const { POD_NAME: podName } = env;

@@ -15,7 +15,9 @@ describe('docs/health', () => {
   });
 
   it('says of no rule that a real fault shows it, unless the story of real faults names it', () => {
-    const story = readFileSync(join(import.meta.dirname, '../e2e/agent-host.e2e.ts'), 'utf8');
+    const story = ['../e2e/agent-host.e2e.ts', '../support/agent-faults.ts']
+      .map((file) => readFileSync(join(import.meta.dirname, file), 'utf8'))
+      .join('\n');
     const claimed = catalogue.filter(({ text }) => text.proof === 'fault');
     expect(claimed.length).toBeGreaterThan(15);
     expect(claimed.filter(({ reason }) => !story.includes(reason))).toEqual([]);

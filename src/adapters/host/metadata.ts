@@ -1,6 +1,5 @@
 // EC2's instance metadata service, version 2: a token first, then what is asked for. Never version
 // 1, never another host than the service's own addresses or loopback.
-import { request } from 'undici';
 import { HostError, type MetadataApi } from '../../ports/index.ts';
 
 const usual = 'http://169.254.169.254';
@@ -65,6 +64,8 @@ export const createMetadata = (endpoint: string = usual): MetadataApi => {
   ) => {
     for (let attempt = 1; ; attempt++) {
       try {
+        // Few processes ask: the others do without what undici costs.
+        const { request } = await import('undici');
         return await request(`${origin}/latest/${path}`, {
           method,
           headers,

@@ -17,8 +17,10 @@ import {
   type WatchEvent,
   type WriteOptions,
 } from '../../ports/index.ts';
+import { type HttpAnswer, type HttpCall, type KubeTransport, readText } from './http-call.ts';
 import { ListSplitter } from './items.ts';
 import type { ClusterAccess, UserAccess } from './kubeconfig.ts';
+import { LightTransport } from './light-transport.ts';
 import { LineSplitter, LineTooLongError } from './lines.ts';
 import {
   collectionPath,
@@ -28,7 +30,7 @@ import {
   withQuery,
   writeQuery,
 } from './paths.ts';
-import { type HttpAnswer, type HttpCall, readText, Transport } from './transport.ts';
+import { Transport } from './transport.ts';
 
 export interface KubeClientOptions {
   readonly cluster: ClusterAccess;
@@ -36,6 +38,8 @@ export interface KubeClientOptions {
   readonly userAgent: string;
   /** Shown the Date header of each answer. */
   readonly dates?: DateReader;
+  /** For a process with few calls and little memory: connections of node:https, no undici. */
+  readonly isLight?: boolean;
   /** Items a page; default 500, as kubectl. */
   readonly pageSize?: number;
   /**
@@ -123,12 +127,13 @@ interface Page {
 }
 
 class HttpKubeClient implements KubeClient {
-  readonly #transport: Transport;
+  readonly #transport: KubeTransport;
   readonly #pageSize: number;
   readonly #watchIdleMs: number;
 
   constructor(options: KubeClientOptions) {
-    this.#transport = new Transport(options);
+    const isLight = options.isLight === true && options.cluster.proxyUrl === undefined;
+    this.#transport = isLight ? new LightTransport(options) : new Transport(options);
     this.#pageSize = options.pageSize ?? defaultPageSize;
     this.#watchIdleMs = options.watchIdleMs ?? defaultWatchIdleMs;
   }

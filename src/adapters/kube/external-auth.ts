@@ -1,6 +1,6 @@
-// Authentication that needs a program or a token endpoint (exec plugins such as `aws eks
-// get-token`, OIDC) is left to @kubernetes/client-node, loaded only then: its import costs 0.4 s
-// and 78 MB. Never used for certificates and tokens that stand in the kubeconfig.
+// Authentication that needs a token endpoint (`auth-provider`, OIDC) is left to
+// @kubernetes/client-node, loaded only then: its import costs 0.4 s and 78 MB. Never used for exec
+// plugins, certificates and tokens.
 import { defined } from '../../api/defined.ts';
 import { type JsonObject, objectOr } from '../../api/json.ts';
 import type { Authenticator, Authorization } from './auth.ts';

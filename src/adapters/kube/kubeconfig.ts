@@ -3,7 +3,7 @@
 
 import { readFile } from 'node:fs/promises';
 import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path';
-import { parse } from 'yaml';
+import { isatty } from 'node:tty';
 import { defined } from '../../api/defined.ts';
 import { isObject, type JsonObject, objectOr } from '../../api/json.ts';
 import {
@@ -12,6 +12,7 @@ import {
   fixedAuthenticator,
   tokenFileAuthenticator,
 } from './auth.ts';
+import { execAuthenticator } from './exec-auth.ts';
 import { externalAuthenticator } from './external-auth.ts';
 
 export interface ClusterAccess {
@@ -91,6 +92,8 @@ const readConfig = async (path: string): Promise<JsonObject | undefined> => {
   }
   let value: unknown;
   try {
+    // A pod with its service account's token needs no parser of YAML, which costs 9 MB.
+    const { parse } = await import('yaml');
     value = parse(text);
   } catch (error) {
     // Without the parser's excerpt and without the cause: the text around may be a token.
@@ -184,14 +187,22 @@ const withAbsoluteCommand = (user: Entry): JsonObject => {
 
 const authenticatorOf = async (
   user: Entry,
-  cluster: Entry,
-  name: string,
+  {
+    cluster,
+    name,
+    env,
+  }: {
+    readonly cluster: ClusterAccess;
+    readonly name: string;
+    readonly env: KubeconfigOptions['env'];
+  },
 ): Promise<Authenticator> => {
-  if (isObject(user.value.exec) || isObject(user.value['auth-provider'])) {
-    return externalAuthenticator({
-      server: String(cluster.value.server),
-      user: withAbsoluteCommand(user),
-    });
+  const { exec } = withAbsoluteCommand(user);
+  if (isObject(exec)) {
+    return execAuthenticator({ exec, cluster, env, isInteractive: isatty(0) });
+  }
+  if (isObject(user.value['auth-provider'])) {
+    return externalAuthenticator({ server: cluster.server, user: user.value });
   }
   const pem = await pemOf(user, 'client-certificate');
   const key = await pemOf(user, 'client-key');
@@ -222,7 +233,7 @@ const authenticatorOf = async (
 
 const fromMerged = async (
   merged: Merged,
-  wanted: string | undefined,
+  { context: wanted, env }: KubeconfigOptions,
   paths: readonly string[],
 ): Promise<KubeAccess> => {
   const where = paths.join(', ');
@@ -246,11 +257,13 @@ const fromMerged = async (
     throw new KubeconfigError('context', `${where}: context ${name}: no user ${userName}`);
   }
   const anonymous: Entry = { value: {}, directory: cluster.directory };
+  const access = await clusterOf(cluster, clusterName);
+  const place = { cluster: access, name: userName, env };
   return {
     context: name,
-    cluster: await clusterOf(cluster, clusterName),
+    cluster: access,
     user: {
-      authenticator: await authenticatorOf(user ?? anonymous, cluster, userName),
+      authenticator: await authenticatorOf(user ?? anonymous, place),
       headers: impersonation((user ?? anonymous).value),
     },
     namespace: stringOf(context.value.namespace) ?? 'default',
@@ -312,7 +325,7 @@ export const loadKubeconfig = async (options: KubeconfigOptions): Promise<KubeAc
     mergeInto(merged, config, dirname(path));
     found.push(path);
   }
-  if (found.length > 0) return fromMerged(merged, options.context, found);
+  if (found.length > 0) return fromMerged(merged, options, found);
   if (options.path === undefined) {
     const pod = await inCluster(options.env, options.serviceAccountDir ?? defaultServiceAccountDir);
     if (pod !== undefined) return pod;

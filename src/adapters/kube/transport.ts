@@ -1,53 +1,31 @@
-// One API server over HTTP/1.1 with keep-alive: authentication, timeouts, and every failure to get
-// an answer as KubeError Unreachable. Never retries, save once after a 401 with fresh credentials
-// (a request that was refused so has done nothing).
+// One API server over undici: pools of keep-alive connections for requests and for watches. undici
+// is loaded with the first call: it costs 28 MB, and a process without calls does without. Never
+// retries, save once after a 401 with fresh credentials.
 
-import { type Dispatcher, Pool, ProxyAgent } from 'undici';
+import type { Dispatcher } from 'undici';
 import { defined } from '../../api/defined.ts';
 import { type DateReader, KubeError } from '../../ports/index.ts';
-import type { Authorization, ClientCertificate } from './auth.ts';
+import type { ClientCertificate } from './auth.ts';
+import {
+  answerTimeoutMs,
+  connectTimeoutMs,
+  failure,
+  guarded,
+  type HttpAnswer,
+  type HttpCall,
+  headerOf,
+  headersOf,
+  type KubeTransport,
+  keepAliveMs,
+  sendRenewed,
+} from './http-call.ts';
 import type { ClusterAccess, UserAccess } from './kubeconfig.ts';
 
-/**
- * Longer than the slowest eviction (10.7 s measured; the server tries 20 times at 0.5 s), shorter
- * than the server's own 60 s.
- */
-const answerTimeoutMs = 30_000;
-/** Below the 90 s after which a Go server closes idle connections: it must be us who closes. */
-const keepAliveMs = 45_000;
-const connectTimeoutMs = 10_000;
 /** Enough to have 64 evictions (each up to 10 s) and ordinary calls under way at once. */
 const maxRequestConnections = 96;
 
-/** Watches never queue behind requests, and there may be one for each draining node. */
-type Lane = 'requests' | 'watches';
-
-export interface HttpCall {
-  readonly lane: Lane;
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** With query. */
-  readonly path: string;
-  readonly body?: string;
-  readonly contentType?: string;
-  readonly signal?: AbortSignal | undefined;
-  /** Longest silence within the answer; default as for its beginning. */
-  readonly idleTimeoutMs?: number;
-}
-
-export interface HttpAnswer {
-  readonly status: number;
-  readonly retryAfter: string | undefined;
-  /** Throws KubeError Unreachable when the connection breaks; the signal's reason on abort. */
-  readonly chunks: AsyncIterable<Uint8Array>;
-  /** The rest of the answer is not wanted: closes the connection unless all was read. */
-  discard(): void;
-}
-
-export const readText = async (answer: HttpAnswer): Promise<string> => {
-  const parts: Uint8Array[] = [];
-  for await (const chunk of answer.chunks) parts.push(chunk);
-  return Buffer.concat(parts).toString('utf8');
-};
+const loadUndici = () => import('undici');
+type Undici = Awaited<ReturnType<typeof loadUndici>>;
 
 interface Lanes {
   readonly certificate: ClientCertificate | undefined;
@@ -55,40 +33,15 @@ interface Lanes {
   readonly watches: Dispatcher;
 }
 
-const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
-
-/** A caller's abort passes through as it is; what never got an answer becomes Unreachable. */
-const failure = (error: unknown, what: string, signal: AbortSignal | undefined): unknown => {
-  if (signal?.aborted === true) return signal.reason;
-  if (error instanceof KubeError || codeOf(error) === 'UND_ERR_INVALID_ARG') return error;
-  const reason = error instanceof Error && error.message !== '' ? error.message : codeOf(error);
-  return new KubeError('Unreachable', `${what}: no answer: ${reason}`, { cause: error });
-};
-
-const headerOf = (value: string | string[] | undefined): string | undefined =>
-  Array.isArray(value) ? value[0] : value;
-
-async function* guarded(
-  body: AsyncIterable<Uint8Array>,
-  what: string,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<Uint8Array> {
-  try {
-    yield* body;
-  } catch (error) {
-    throw failure(error, what, signal);
-  }
-}
-
-export class Transport {
+export class Transport implements KubeTransport {
   readonly #cluster: ClusterAccess;
   readonly #user: UserAccess;
-  readonly #userAgent: string;
+  readonly #caller: { readonly user: UserAccess; readonly userAgent: string };
   readonly #dates: DateReader | undefined;
   readonly #origin: string;
   /** Path of the server's URL without a final slash: some clusters live below one. */
   readonly #base: string;
+  #undici: Promise<Undici> | undefined;
   #lanes: Lanes | undefined;
   #closed = false;
 
@@ -100,18 +53,15 @@ export class Transport {
   }) {
     this.#cluster = options.cluster;
     this.#user = options.user;
-    this.#userAgent = options.userAgent;
+    this.#caller = { user: options.user, userAgent: options.userAgent };
     this.#dates = options.dates;
     const url = new URL(options.cluster.server);
     this.#origin = url.origin;
     this.#base = url.pathname.replace(/\/$/, '');
   }
 
-  async send(call: HttpCall): Promise<HttpAnswer> {
-    const answer = await this.#sendOnce(call);
-    if (answer.status !== 401 || !this.#user.authenticator.renew()) return answer;
-    await readText(answer);
-    return this.#sendOnce(call);
+  send(call: HttpCall): Promise<HttpAnswer> {
+    return sendRenewed(this.#user, () => this.#sendOnce(call));
   }
 
   /** Waits for nothing: calls and watches under way end with an error. */
@@ -127,13 +77,14 @@ export class Transport {
     signal?.throwIfAborted();
     try {
       const authorization = await this.#user.authenticator.current();
-      const lanes = this.#connect(authorization.certificate);
+      this.#undici ??= loadUndici();
+      const lanes = this.#connect(await this.#undici, authorization.certificate);
       const answered = this.#dates?.sent();
       const response = await lanes[call.lane].request({
         origin: this.#origin,
         path: this.#base + call.path,
         method: call.method,
-        headers: this.#headers(call, authorization),
+        headers: headersOf(call, authorization, this.#caller),
         headersTimeout: answerTimeoutMs,
         bodyTimeout: call.idleTimeoutMs ?? answerTimeoutMs,
         ...defined({ body: call.body, signal }),
@@ -153,24 +104,7 @@ export class Transport {
     }
   }
 
-  #headers(call: HttpCall, authorization: Authorization): Record<string, string | string[]> {
-    const headers: Record<string, string | string[]> = {
-      accept: 'application/json',
-      'user-agent': this.#userAgent,
-    };
-    for (const [name, value] of Object.entries(this.#user.headers)) {
-      headers[name] = typeof value === 'string' ? value : [...value];
-    }
-    if (authorization.header !== undefined) headers.authorization = authorization.header;
-    if (call.body !== undefined) {
-      // The body is a string, so that undici states its length also for DELETE: a body without one
-      // is not read by the server, and its preconditions are ignored.
-      headers['content-type'] = call.contentType ?? 'application/json';
-    }
-    return headers;
-  }
-
-  #connect(certificate: ClientCertificate | undefined): Lanes {
+  #connect(undici: Undici, certificate: ClientCertificate | undefined): Lanes {
     if (this.#closed) throw new KubeError('Unreachable', 'the client is closed');
     const current = this.#lanes;
     if (
@@ -182,8 +116,8 @@ export class Transport {
     }
     const lanes: Lanes = {
       certificate,
-      requests: this.#dispatcher(certificate, maxRequestConnections),
-      watches: this.#dispatcher(certificate, null),
+      requests: this.#dispatcher(undici, certificate, maxRequestConnections),
+      watches: this.#dispatcher(undici, certificate, null),
     };
     this.#lanes = lanes;
     // A renewed certificate: what runs on the old connections may finish.
@@ -192,7 +126,11 @@ export class Transport {
     return lanes;
   }
 
-  #dispatcher(certificate: ClientCertificate | undefined, connections: number | null): Dispatcher {
+  #dispatcher(
+    { Pool, ProxyAgent }: Undici,
+    certificate: ClientCertificate | undefined,
+    connections: number | null,
+  ): Dispatcher {
     const { certificateAuthority, tlsServerName, insecureSkipTlsVerify, proxyUrl } = this.#cluster;
     const tls = {
       timeout: connectTimeoutMs,

@@ -1,0 +1,150 @@
+// One API server over node:http and node:https, for a process with few calls and little memory: the
+// node agent. Knows no proxy. Never retries, save once after a 401 with fresh credentials.
+
+import * as http from 'node:http';
+import * as https from 'node:https';
+import { defined } from '../../api/defined.ts';
+import { type DateReader, KubeError } from '../../ports/index.ts';
+import type { ClientCertificate } from './auth.ts';
+import {
+  answerTimeoutMs,
+  failure,
+  guarded,
+  type HttpAnswer,
+  type HttpCall,
+  headerOf,
+  headersOf,
+  type KubeTransport,
+  keepAliveMs,
+  sendRenewed,
+} from './http-call.ts';
+import type { ClusterAccess, UserAccess } from './kubeconfig.ts';
+
+/** Conditions and Events are written one after the other; a watch has a connection of its own. */
+const maxConnections = 8;
+
+interface Connected {
+  readonly certificate: ClientCertificate | undefined;
+  readonly agent: http.Agent;
+}
+
+export class LightTransport implements KubeTransport {
+  readonly #cluster: ClusterAccess;
+  readonly #user: UserAccess;
+  readonly #caller: { readonly user: UserAccess; readonly userAgent: string };
+  readonly #dates: DateReader | undefined;
+  readonly #url: URL;
+  readonly #base: string;
+  readonly #open = new Set<http.ClientRequest>();
+  #connected: Connected | undefined;
+  #closed = false;
+
+  constructor(options: {
+    readonly cluster: ClusterAccess;
+    readonly user: UserAccess;
+    readonly userAgent: string;
+    readonly dates?: DateReader;
+  }) {
+    this.#cluster = options.cluster;
+    this.#user = options.user;
+    this.#caller = { user: options.user, userAgent: options.userAgent };
+    this.#dates = options.dates;
+    this.#url = new URL(options.cluster.server);
+    this.#base = this.#url.pathname.replace(/\/$/, '');
+  }
+
+  send(call: HttpCall): Promise<HttpAnswer> {
+    return sendRenewed(this.#user, () => this.#sendOnce(call));
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    const closed = new KubeError('Unreachable', 'the client is closed');
+    for (const request of this.#open) request.destroy(closed);
+    this.#connected?.agent.destroy();
+    this.#connected = undefined;
+  }
+
+  async #sendOnce(call: HttpCall): Promise<HttpAnswer> {
+    const { signal } = call;
+    const what = `${call.method} ${call.path}`;
+    signal?.throwIfAborted();
+    try {
+      const authorization = await this.#user.authenticator.current();
+      const agent = this.#connect(authorization.certificate);
+      const answered = this.#dates?.sent();
+      const headers = headersOf(call, authorization, this.#caller);
+      const body = call.body === undefined ? undefined : Buffer.from(call.body);
+      if (body !== undefined) headers['content-length'] = String(body.length);
+      const response = await this.#exchange(call, { agent, headers, body });
+      answered?.(headerOf(response.headers.date));
+      return {
+        status: response.statusCode ?? 0,
+        retryAfter: headerOf(response.headers['retry-after']),
+        chunks: guarded(response, what, signal),
+        discard: () => {
+          response.on('error', () => undefined);
+          response.destroy();
+        },
+      };
+    } catch (error) {
+      throw failure(error, what, signal);
+    }
+  }
+
+  #exchange(
+    call: HttpCall,
+    sent: {
+      readonly agent: http.Agent;
+      readonly headers: http.OutgoingHttpHeaders;
+      readonly body: Buffer | undefined;
+    },
+  ): Promise<http.IncomingMessage> {
+    const { hostname, port } = this.#url;
+    const { request } = this.#url.protocol === 'https:' ? https : http;
+    return new Promise((resolve, reject) => {
+      const open = request({
+        // An address of IPv6 stands in brackets in a URL, and without them here.
+        host: hostname.replace(/^\[|\]$/g, ''),
+        ...(port === '' ? {} : { port }),
+        path: this.#base + call.path,
+        method: call.method,
+        headers: sent.headers,
+        agent: sent.agent,
+        ...defined({ signal: call.signal }),
+      });
+      this.#open.add(open);
+      open.setTimeout(call.idleTimeoutMs ?? answerTimeoutMs, () =>
+        open.destroy(new Error('nothing came in time')),
+      );
+      open.on('close', () => this.#open.delete(open));
+      open.on('error', reject);
+      open.on('response', resolve);
+      open.end(sent.body);
+    });
+  }
+
+  #connect(certificate: ClientCertificate | undefined): http.Agent {
+    if (this.#closed) throw new KubeError('Unreachable', 'the client is closed');
+    const current = this.#connected;
+    const isSame =
+      current?.certificate?.certificate === certificate?.certificate &&
+      current?.certificate?.key === certificate?.key;
+    if (current !== undefined && isSame) return current.agent;
+    const { certificateAuthority, tlsServerName, insecureSkipTlsVerify } = this.#cluster;
+    const keeping = { keepAlive: true, timeout: keepAliveMs, maxSockets: maxConnections };
+    const agent =
+      this.#url.protocol === 'https:'
+        ? new https.Agent({
+            ...keeping,
+            ...defined({ ca: certificateAuthority, servername: tlsServerName }),
+            ...(insecureSkipTlsVerify === true ? { rejectUnauthorized: false } : {}),
+            ...(certificate === undefined
+              ? {}
+              : { cert: certificate.certificate, key: certificate.key }),
+          })
+        : new http.Agent(keeping);
+    this.#connected = { certificate, agent };
+    return agent;
+  }
+}
