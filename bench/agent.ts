@@ -45,8 +45,9 @@ const rateLimit = '/proc/sys/kernel/printk_devkmsg';
 
 /** Lines of user space: all that can be written to the kernel log by a program. */
 const flood = async (): Promise<void> => {
-  const before = readFileSync(rateLimit, 'utf8').trim();
-  writeFileSync(rateLimit, 'on');
+  // The kernel takes whole lines alone.
+  const before = readFileSync(rateLimit, 'utf8');
+  writeFileSync(rateLimit, 'on\n');
   const fd = openSync('/dev/kmsg', 'w');
   try {
     for (let line = 0; line < floodLines; line++) {
