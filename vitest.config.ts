@@ -7,5 +7,7 @@ export default defineConfig({
     exclude: ['test/e2e/**', 'node_modules/**'],
     testTimeout: 120_000,
     pool: 'threads',
+    // vitest leaves a core free by default, which is half of a machine with two.
+    maxWorkers: '100%',
   },
 });
