@@ -53,19 +53,28 @@ const countsOf = (output: string): Record<string, number> =>
     ),
   );
 
+/** The longest file takes six minutes. One that never ends must not hold up the run. */
+const fileLimitMs = 20 * 60_000;
+
 const runFile = async (file: string, env: NodeJS.ProcessEnv): Promise<Report> => {
   const begun = performance.now();
   const child = spawn('sh', ['-c', timed, process.execPath, file], {
     cwd: root,
     env,
+    // A group of its own: at the limit every process that the file started ends with it.
+    detached: true,
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
   });
+  const limit = setTimeout(() => {
+    if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+  }, fileLimitMs);
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
   const chunks: Buffer[] = [];
   for (const stream of [child.stdout, child.stderr]) {
     stream?.on('data', (chunk: Buffer) => chunks.push(chunk));
   }
   const [code, times] = await Promise.all([ended, text(child.stdio[3] as NodeJS.ReadableStream)]);
+  clearTimeout(limit);
   const output = Buffer.concat(chunks).toString();
   const counts = countsOf(output);
   return {
@@ -78,6 +87,11 @@ const runFile = async (file: string, env: NodeJS.ProcessEnv): Promise<Report> =>
     counts,
   };
 };
+
+/** Why a file, or a part of it, did not run: its own lines `not run: reason`. */
+const notRun = (output: string): readonly string[] => [
+  ...new Set([...output.matchAll(/not run: .*/g)].map(([line]) => line.slice(0, 200))),
+];
 
 const print = ({ file, failed, output, seconds, cpuSeconds }: Report): void => {
   const verdict = failed ? 'FAILED' : 'passed';
@@ -106,10 +120,18 @@ const summary = (reports: readonly Report[], seconds: number): string => {
   const total = (what: string) => reports.reduce((sum, { counts }) => sum + (counts[what] ?? 0), 0);
   const cpu = reports.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0);
   const failed = reports.filter((report) => report.failed);
+  const failures = total('fail') + total('cancelled');
   const lines = [
     ...['tests', 'pass', 'fail', 'cancelled', 'skipped'].map((what) => `${what} ${total(what)}`),
     `${reports.length} files in ${seconds.toFixed(0)} s, ${cpu.toFixed(0)} s of CPU`,
+    ...reports.flatMap(({ file, output }) =>
+      notRun(output).map((why) => `${relative(root, file)} ${why}`),
+    ),
+    ...reports
+      .filter(({ counts }) => counts.tests === 0)
+      .map(({ file }) => `SKIPPED ${relative(root, file)}: no test of it ran`),
     ...failed.map(({ file }) => `FAILED ${relative(root, file)}`),
+    `${total('pass')} passed, ${Math.max(failed.length, failures)} failed`,
   ];
   return `${lines.join('\n')}\n`;
 };
@@ -118,13 +140,15 @@ const asked = process.argv.slice(2);
 const files =
   asked.length > 0
     ? asked
-    : readdirSync(import.meta.dirname)
+    : readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' })
         .filter((name) => name.endsWith('.e2e.ts'))
         .map((name) => join(import.meta.dirname, name));
 const begun = performance.now();
 const forks = await shareForks();
 const env = {
   ...process.env,
+  // Colours would stand between the counts and their marks.
+  FORCE_COLOR: '0',
   ...forks.env,
   NODE_COMPILE_CACHE:
     process.env.NODE_COMPILE_CACHE ?? join(homedir(), '.cache', 'drover', 'compiled'),

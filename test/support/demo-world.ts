@@ -98,6 +98,9 @@ const compileCache =
 /** Set to play a failed story again: every world then has this seed. */
 const givenSeed = process.env.DROVER_STORY_SEED;
 
+/** A busy machine takes some seconds. A world that never is ready must not hold up its story. */
+const readyLimitMs = 120_000;
+
 /** Starts `drover up`; resolves when it printed its line that starts with `ready`. */
 const startProcess = async (args: readonly string[]): Promise<Process> => {
   const child = spawn(process.execPath, [drover, 'up', ...args], {
@@ -116,12 +119,13 @@ const startProcess = async (args: readonly string[]): Promise<Process> => {
       if (line !== undefined) resolve(line);
     });
   });
+  const limit = setTimeout(() => child.kill('SIGKILL'), readyLimitMs);
   const readyLine = await Promise.race([
     ready,
     exited.then((code) => {
       throw new Error(`drover up ended with ${code} before it was ready:\n${output}${errors}`);
     }),
-  ]);
+  ]).finally(() => clearTimeout(limit));
   return { child, readyLine, exited, errors: () => errors };
 };
 

@@ -213,7 +213,7 @@ const deleteNodeGroup = async (
   positional: string | undefined,
   flags: DeleteFlags,
 ): Promise<void> => {
-  const name = oneName(positional, flags.name);
+  const name = oneName(positional, flags.name, 'nodegroup');
   if (name === undefined) {
     throw new CommandError(exitCodes.usage, 'name the node group: drover delete nodegroup NAME');
   }

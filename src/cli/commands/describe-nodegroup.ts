@@ -52,7 +52,7 @@ const describeNodeGroup = async (
   positional: string | undefined,
   { cluster, name: flag, output }: DescribeFlags,
 ): Promise<void> => {
-  const name = oneName(positional?.replace(/^(nodegroups?|ng)\//, ''), flag);
+  const name = oneName(positional, flag, 'nodegroup');
   if (name === undefined) {
     throw new CommandError(exitCodes.usage, 'name the node group: drover describe nodegroup NAME');
   }

@@ -52,7 +52,7 @@ const getCluster = async (
 ): Promise<void> => {
   const there = flags.region === undefined ? connection : { ...connection, region: flags.region };
   const api = await context.provisioning(there);
-  const name = oneName(positional, flags.name);
+  const name = oneName(positional, flags.name, undefined);
   const names = name === undefined ? await api.listClusters() : [name];
   const rows: ClusterRow[] = [];
   for (const one of names) {

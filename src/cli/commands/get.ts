@@ -180,7 +180,7 @@ export const addGetCommands = (
       ) => {
         const kube = await context.kube(connection());
         const cloud = await context.cloud(connection());
-        const name = oneName(positional, options.name);
+        const name = oneName(positional, options.name, 'nodegroup');
         const all = await collectNodeGroups(kube, cloud, options.cluster);
         const rows = all.filter((row) => name === undefined || row.name === name);
         if (all.length === 0 && options.cluster !== undefined) {

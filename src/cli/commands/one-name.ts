@@ -1,13 +1,23 @@
 // A name that may be given as a word or as a flag, as in eksctl.
 import { CommandError, exitCodes } from '../context.ts';
-import { targetOf } from '../target.ts';
+import { type TargetKind, targetOf } from '../target.ts';
 
-/** Throws a usage error when both are given and differ: one of them would be ignored. */
+const nameOf = (word: string, kind: TargetKind | undefined): string => {
+  const target = targetOf(word);
+  if (target.kind === undefined || target.kind === kind) return target.name;
+  throw new CommandError(exitCodes.usage, `${word} does not name a ${kind ?? 'cluster or add-on'}`);
+};
+
+/**
+ * Throws a usage error when both are given and differ, since one of them would be ignored, and for
+ * a `KIND/NAME` of another kind than the command's. `kind`: undefined for clusters and add-ons.
+ */
 export const oneName = (
   positional: string | undefined,
   flag: string | undefined,
+  kind: TargetKind | undefined,
 ): string | undefined => {
-  const named = positional === undefined ? undefined : targetOf(positional).name;
+  const named = positional === undefined ? undefined : nameOf(positional, kind);
   if (named !== undefined && flag !== undefined && named !== flag) {
     throw new CommandError(exitCodes.usage, `two names: ${named} and --name ${flag}; give one`);
   }

@@ -118,7 +118,7 @@ const rollback = async (
   positional: string | undefined,
   flags: RollbackFlags,
 ): Promise<void> => {
-  const name = oneName(positional, flags.name);
+  const name = oneName(positional, flags.name, 'nodegroup');
   if (name === undefined) {
     throw new CommandError(exitCodes.usage, 'name the node group: drover rollback nodegroup NAME');
   }

@@ -307,7 +307,7 @@ const scale = async (
   positional: string | undefined,
   flags: ScaleFlags,
 ): Promise<void> => {
-  const name = oneName(positional, flags.name);
+  const name = oneName(positional, flags.name, 'nodegroup');
   if (name === undefined) throw usage('name the node group: drover scale nodegroup NAME');
   const asked = askedOf(flags);
   const there = flags.region === undefined ? connection : { ...connection, region: flags.region };

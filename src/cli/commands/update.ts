@@ -81,7 +81,7 @@ const update = async (
   const policies = policiesAsked(flags);
   const asked = { ...flags, force: flags.force || flags.forceUpgrade, policies };
   const plan = flags.plan === undefined ? undefined : await readPlan(context, flags.plan, asked);
-  const name = oneName(positional, flags.name) ?? plan?.group;
+  const name = oneName(positional, flags.name, 'nodegroup') ?? plan?.group;
   if (name === undefined) {
     throw new CommandError(exitCodes.usage, 'name the node group: drover update nodegroup NAME');
   }

@@ -135,7 +135,7 @@ const upgrade = async (
   const there = flags.region === undefined ? connection : { ...connection, region: flags.region };
   const api = await context.provisioning(there);
   const progress = progressOf(context);
-  const cluster = await needCluster(api, oneName(positional, flags.name));
+  const cluster = await needCluster(api, oneName(positional, flags.name, undefined));
   const to = targetOf(cluster, flags.version);
   if (to === undefined) {
     progress.info('no cluster version update required');

@@ -1,0 +1,23 @@
+// A name as a word, a flag, or `KIND/NAME`.
+import { describe, expect, it } from 'vitest';
+import { oneName } from './one-name.ts';
+
+describe('oneName', () => {
+  it.each([
+    ['demo-ng', undefined, 'demo-ng'],
+    [undefined, 'demo-ng', 'demo-ng'],
+    ['ng/demo-ng', undefined, 'demo-ng'],
+    ['nodegroup/demo-ng', 'demo-ng', 'demo-ng'],
+    [undefined, undefined, undefined],
+  ])('%s and --name %s: %s', (word, flag, expected) => {
+    expect(oneName(word, flag, 'nodegroup')).toBe(expected);
+  });
+
+  it.each([
+    ['a', 'b', /two names: a and --name b/],
+    ['update/demo-ng', undefined, /update\/demo-ng does not name a nodegroup/],
+    ['node/demo-ng', undefined, /node\/demo-ng does not name a nodegroup/],
+  ])('refuses %s and --name %s', (word, flag, message) => {
+    expect(() => oneName(word, flag, 'nodegroup')).toThrow(message);
+  });
+});
