@@ -1,7 +1,7 @@
 // What keeps an eligible node from being repaired: breakers for a group, a zone, the control plane
 // and one signal on many nodes, and the share of nodes that are repaired at once. Sources: EKS user
 // guide, "Node auto repair"; machine-controller-manager's freeze. Pure.
-import { type EpochMs, epochMs, formatTime } from '../../api/brand.ts';
+import { type EpochMs, epochMs, formatTime, parseTime } from '../../api/brand.ts';
 import {
   type RepairBlocker,
   type RepairBlockerKind,
@@ -10,7 +10,7 @@ import {
 import { type Finding, instanceConditions } from '../health/index.ts';
 import { maxUnavailableOf } from '../update/index.ts';
 import type { ClusterNode, RepairMember, RepairObservation } from './observation.ts';
-import { repairRuleOf } from './policy.ts';
+import { repairRuleOf, repairTimesOf } from './policy.ts';
 
 /** EKS' defaults: more than 5 nodes and more than 20 % of them unhealthy. */
 const smallGroup = 5;
@@ -30,7 +30,7 @@ const signalWithinMs = 10 * 60_000;
 /** Node objects of this many members, and of this share, do not vanish by themselves. */
 const missingNodes = 2;
 const missingShare = 0.5;
-/** An instance that is older and has no Node object had one. */
+/** An instance that is older and has no Node object had one, unless a repair says otherwise. */
 const joinedBeforeMs = 60 * 60_000;
 
 /** Breakers after whose closing the group rests. */
@@ -146,17 +146,34 @@ export const signalBreaker = (
   return { kind: 'sameSignal', message };
 };
 
+/**
+ * One of its repairs was opened soon after its launch since it had not joined. An old instance
+ * whose repair a new process opens proves nothing.
+ */
+const neverJoined = (instanceId: string, { repairs, group }: RepairObservation): boolean => {
+  const youngMs = Math.max(joinedBeforeMs, 2 * repairTimesOf(group).startupTimeoutMs);
+  return repairs.some(({ spec, metadata }) => {
+    if (spec.instanceId !== instanceId || spec.reason !== 'NeverJoined') return false;
+    const launchedAt = parseTime(spec.unhealthySince) ?? epochMs(0);
+    return (
+      (parseTime(metadata.creationTimestamp) ?? Number.POSITIVE_INFINITY) - launchedAt < youngMs
+    );
+  });
+};
+
 /** It had a Node object, and has none. */
-const lostNode = ({ health }: RepairMember, now: EpochMs): boolean =>
+const lostNode = ({ health, instanceId }: RepairMember, observation: RepairObservation): boolean =>
   health.findings.some(
     ({ condition, reason, since }) =>
       condition === instanceConditions.node &&
-      (reason === 'NodeDeleted' || now - since >= joinedBeforeMs),
+      (reason === 'NodeDeleted' ||
+        (observation.now - since >= joinedBeforeMs && !neverJoined(instanceId, observation))),
   );
 
 /** Node objects that vanish together were deleted by a client; their machines may serve. */
-export const missingBreaker = ({ members, now }: RepairObservation): RepairBlocker | undefined => {
-  const lost = members.filter((member) => lostNode(member, now)).length;
+export const missingBreaker = (observation: RepairObservation): RepairBlocker | undefined => {
+  const { members } = observation;
+  const lost = members.filter((member) => lostNode(member, observation)).length;
   if (lost < missingNodes || lost < members.length * missingShare) return undefined;
   const message = `${lost} of ${members.length} nodes lost their Node objects: find out who deletes them; a kubelet that restarts registers again`;
   return { kind: 'sameSignal', message };

@@ -239,6 +239,38 @@ describe('breakers', () => {
     expect(verdictOf(aRepairObservation(m, members, { repairs, cluster: [] }), 1)).toBe(expected);
   });
 
+  /** Two of two members without a Node whose repairs were opened as NeverJoined at `opened`. */
+  const neverJoined = (m: number, opened: number, more: Partial<NodeGroupSpec> = {}) => {
+    const { startupTimeoutSeconds = 900 } = more.nodeRepair ?? {};
+    const facts = { launchedAt: atMinute(0), startupTimeoutMs: startupTimeoutSeconds * 1000 };
+    const members = [1, 2].map((n) => withoutNode(n, m, facts));
+    const repairs = [1, 2].map((n) => {
+      const repair = aRepair(n, opened);
+      const since = { unhealthySince: timeAt(0), condition: 'NodeRegistered' };
+      return { ...repair, spec: { ...repair.spec, ...since, reason: 'NeverJoined' } };
+    });
+    return aRepairObservation(m, members, { repairs, cluster: [], ...spec(more) });
+  };
+
+  it('do not count an instance that never joined as one that lost its Node, however old', () => {
+    expect(verdictOf(neverJoined(90, 16), 1)).toBe('Repairing');
+    const patient = { nodeRepair: { startupTimeoutSeconds: 7200 } };
+    expect(verdictOf(neverJoined(150, 121, patient), 1)).toBe('Repairing');
+    // A process that found it old cannot know.
+    expect(verdictOf(neverJoined(90, 80), 1)).toBe('Blocked sameSignal');
+    expect(verdictOf(neverJoined(90, 61), 1)).toBe('Blocked sameSignal');
+  });
+
+  it('are not needed for a Node that is registered again a minute after the first look', () => {
+    const first = { ...neverJoined(40, 40), repairs: [] };
+    expect(outlookOf(decideRepairs(first), 1)?.status).toMatchObject({
+      phase: 'Waiting',
+      eligibleAt: timeAt(41),
+    });
+    expect(verdictOf(neverJoined(40.9, 40), 1)).toBe('Waiting');
+    expect(verdictOf(neverJoined(41, 40), 1)).toBe('Repairing');
+  });
+
   /** `ill` of `size` nodes silent since minutes that are far apart, each eligible. */
   const some = (ill: number, size: number, more: Partial<NodeGroupSpec> = {}) => {
     const m = 400;

@@ -121,6 +121,13 @@ const outlookOf = ({ metadata: { name }, spec }: NodeRepair, status: NodeRepairS
   status,
 });
 
+/** A running repair without its last hold, which each pass asks for again. */
+const withoutHold = (repair: NodeRepair): NodeRepair => {
+  if (repair.status?.blockedBy === undefined) return repair;
+  const { blockedBy: _blocked, ...status } = repair.status;
+  return { ...repair, status };
+};
+
 const look = (
   repair: NodeRepair,
   observation: RepairObservation,
@@ -128,10 +135,11 @@ const look = (
   pass: Pass,
 ): Taken => {
   if (isRunning(repair)) {
+    const free = withoutHold(repair);
     const next =
       repair.status?.phase === 'Verifying'
-        ? nextVerifying(repair, observation, taken)
-        : nextRepairing(repair, observation);
+        ? nextVerifying(free, observation, taken)
+        : nextRepairing(free, observation);
     pass.steps.push(...write(repair, next.status), ...next.steps);
     pass.outlook.push(outlookOf(repair, next.status));
     const { replacement } = next.status;
@@ -153,10 +161,11 @@ const look = (
 const asOpened = (
   { name, spec }: Extract<RepairStep, { kind: 'OpenRepair' }>,
   member: RepairMember,
+  now: EpochMs,
 ): NodeRepair => ({
   apiVersion: 'drover.dev/v1alpha1',
   kind: 'NodeRepair',
-  metadata: { name, uid: '', resourceVersion: '', creationTimestamp: spec.unhealthySince },
+  metadata: { name, uid: '', resourceVersion: '', creationTimestamp: formatTime(now) },
   spec,
   status: { phase: 'Waiting', findings: mergedFindings([], member.health.findings) },
 });
@@ -173,7 +182,7 @@ export const decideRepairs = (observation: RepairObservation): RepairPlan => {
       const step = opened(observation, member);
       if (step === undefined) continue;
       pass.steps.push(step);
-      const next = nextWaiting(asOpened(step, member), observation, taken);
+      const next = nextWaiting(asOpened(step, member, now), observation, taken);
       pass.outlook.push({ name: step.name, spec: step.spec, status: next.status });
     }
   }

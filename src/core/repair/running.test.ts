@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   aMember,
   aRepair,
+  aRepairGroup,
   aRepairObservation,
   bad,
   healthyMembers,
@@ -13,6 +14,7 @@ import {
 import { aDisruption } from '../../../test/builders/core-termination.ts';
 import type { DisruptionCause, NodeDisruptionStatus } from '../../api/disruption.ts';
 import type { NodeRepairStatus, RepairAction } from '../../api/node-repair.ts';
+import type { NodeGroup } from '../../api/nodegroup.ts';
 import { decideRepairs, type RepairMember, type RepairStep } from './index.ts';
 
 const causeId = `repair/${idOf(1)}-1/1`;
@@ -52,6 +54,7 @@ const decide = (
     readonly disruption?: NodeDisruptionStatus;
     readonly others?: readonly RepairMember[];
     readonly desired?: number;
+    readonly group?: NodeGroup;
   } = {},
 ) => {
   const ill = 'ill' in more ? more.ill : aMember(1, m, { conditions: [bad(0)], bootId: 'boot-1' });
@@ -64,6 +67,7 @@ const decide = (
       repairs: [aRepair(1, 0, repair)],
       disruptions: more.cause === undefined ? new Map() : new Map([[idOf(1), disruption]]),
       desired: more.desired ?? 3,
+      ...(more.group === undefined ? {} : { group: more.group }),
     }),
   );
 };
@@ -205,5 +209,79 @@ describe('a reboot', () => {
         { action: 'Replace', causeId: `repair/${idOf(1)}-1/2` },
       ],
     });
+  });
+});
+
+describe('a hold that comes after the start', () => {
+  const verify = status('Verifying', 'Reboot', { endedAt: timeAt(31) });
+  const annotated = (annotations: Readonly<Record<string, string>>): NodeGroup => {
+    const group = aRepairGroup();
+    return { ...group, metadata: { ...group.metadata, annotations } };
+  };
+  const failed = (
+    more: {
+      readonly annotations?: Readonly<Record<string, string>>;
+      readonly group?: NodeGroup;
+      readonly repair?: NodeRepairStatus;
+    } = {},
+  ) => {
+    const { annotations = {}, group = aRepairGroup(), repair = verify } = more;
+    const ill = aMember(1, 60, { conditions: [bad(0)], bootId: 'boot-1', annotations });
+    const cause = theCause({ followUp: 'Reboot' });
+    const plan = decide(60, repair, { ill, cause, disruption: served, group });
+    return outlookOf(plan, 1)?.status;
+  };
+  const none = { phase: 'Verifying', attempts: [{ action: 'Reboot' }] };
+
+  it.each([
+    ['the node is held', { annotations: { 'drover.dev/repair': 'hold' } }, ['hold']],
+    ['the node is preserved', { annotations: { 'drover.dev/preserve': 'now' } }, ['preserve']],
+    ['the group is held', { group: annotated({ 'drover.dev/repair': 'hold' }) }, ['hold']],
+  ])('keeps Replace from following a reboot: %s', (_, more, kinds) => {
+    const waiting = failed(more);
+    expect(waiting).toMatchObject(none);
+    expect(waiting?.attempts).toHaveLength(1);
+    expect(waiting?.blockedBy?.map(({ kind }) => kind)).toEqual(kinds);
+    expect(waiting?.message).toMatch(/^the boot id did not change; Replace waits: annotation/);
+    expect(failed({ ...more, repair: waiting ?? verify })).toEqual(waiting);
+    const after = failed({ repair: waiting ?? verify });
+    expect(after).toMatchObject({ phase: 'Repairing', action: 'Replace' });
+    expect(after?.attempts).toHaveLength(2);
+    expect(after?.blockedBy).toBeUndefined();
+  });
+
+  it('keeps Replace from following a reboot whose drain failed', () => {
+    const annotations = { 'drover.dev/repair': 'hold' };
+    const ill = aMember(1, 60, { conditions: [bad(0)], bootId: 'boot-1', annotations });
+    const cause = theCause({ followUp: 'Reboot' });
+    const disruption = { ...served, outcome: 'Failed' as const };
+    const plan = decide(60, status('Repairing', 'Reboot'), { ill, cause, disruption });
+    expect(outlookOf(plan, 1)?.status).toMatchObject({
+      phase: 'Repairing',
+      message: expect.stringMatching(/; Replace waits: annotation drover.dev.repair=hold/),
+    });
+    expect(outlookOf(plan, 1)?.status.attempts).toHaveLength(1);
+  });
+
+  it.each([
+    ['Off', { nodeRepairConfig: { enabled: false } }],
+    ['Audit', { nodeRepair: { mode: 'Audit' } }],
+  ] as const)('is none, and ends the repair, in mode %s', (mode, spec) => {
+    const over = failed({ group: aRepairGroup(spec) });
+    expect(over).toMatchObject({ phase: 'Failed', attempts: [{ outcome: 'Failed' }] });
+    expect(over?.attempts).toHaveLength(1);
+    expect(over?.message).toContain(`Replace does not follow in mode ${mode}`);
+  });
+
+  it('keeps the cause of a decided act from being recorded', () => {
+    const annotations = { 'drover.dev/repair': 'hold' };
+    const ill = aMember(1, 30, { conditions: [bad(0)], annotations });
+    const held = decide(30, status('Repairing'), { ill });
+    expect(kinds(held.steps)).toEqual(['WriteRepair']);
+    const waiting = outlookOf(held, 1)?.status;
+    expect(waiting).toMatchObject({ phase: 'Repairing', blockedBy: [{ kind: 'hold' }] });
+    const after = decide(31, waiting ?? status('Repairing'));
+    expect(kinds(after.steps)).toEqual(['WriteRepair', 'RecordCause']);
+    expect(outlookOf(after, 1)?.status.blockedBy).toBeUndefined();
   });
 });

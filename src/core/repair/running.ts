@@ -3,13 +3,19 @@
 // next action. Nothing here touches a node or an instance. Pure.
 import { epochMs, formatTime, parseTime } from '../../api/brand.ts';
 import type { DisruptionCause, NodeDisruption } from '../../api/disruption.ts';
-import type { NodeRepair, NodeRepairStatus, RepairAttempt } from '../../api/node-repair.ts';
+import type {
+  NodeRepair,
+  NodeRepairStatus,
+  RepairAttempt,
+  RepairBlocker,
+} from '../../api/node-repair.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import { canDrain } from '../health/index.ts';
 import { wasHandled } from '../termination/index.ts';
 import { dueOf, recoversAt } from './episode.ts';
 import type { RepairMember, RepairObservation, RepairStep } from './observation.ts';
-import { repairTimesOf } from './policy.ts';
+import { repairModeOf, repairTimesOf } from './policy.ts';
+import { holdBlocker } from './waiting.ts';
 
 /** A node whose kubelet is not Ready cannot stop pods in order; evictions are sent all the same. */
 const deadDrainMs = 2 * 60_000;
@@ -99,7 +105,25 @@ const nextAction = (group: NodeGroup, repair: NodeRepair, member: RepairMember |
   return due?.actions[tried] ?? (tried === 1 ? ('Replace' as const) : undefined);
 };
 
-/** A reboot that did not help is followed by the next action, once; anything else has failed. */
+/** A hold that came after the start: it keeps the phase, so that the act follows its removal. */
+const held = (
+  { status }: NodeRepair,
+  blockedBy: readonly RepairBlocker[],
+  message: string,
+): Running => ({
+  status: {
+    phase: 'Repairing',
+    ...status,
+    message: message.slice(0, 500),
+    blockedBy,
+  },
+  steps: [],
+});
+
+/**
+ * A reboot that did not help is followed by the next action, once and when no owner forbids it;
+ * anything else has failed.
+ */
 const failed = (
   repair: NodeRepair,
   observation: RepairObservation,
@@ -109,8 +133,18 @@ const failed = (
   const last = repair.status?.attempts?.at(-1);
   const next =
     last?.action === 'Reboot' ? nextAction(observation.group, repair, member) : undefined;
-  if (next === undefined || repair.status === undefined) {
+  if (next === undefined || member === undefined || repair.status === undefined) {
     return ended(repair, observation, { phase: 'Failed', message });
+  }
+  const mode = repairModeOf(observation.group);
+  if (mode !== 'Enforce') {
+    const said = `${message}; ${next} does not follow in mode ${mode}`;
+    return ended(repair, observation, { phase: 'Failed', message: said });
+  }
+  const blockedBy = holdBlocker(observation, member);
+  const [blocker] = blockedBy;
+  if (blocker !== undefined) {
+    return held(repair, blockedBy, `${message}; ${next} waits: ${blocker.message}`);
   }
   const attempts = withAttempt(repair, { outcome: 'Failed', message });
   const attempt: RepairAttempt = {
@@ -142,6 +176,11 @@ export const nextRepairing = (repair: NodeRepair, observation: RepairObservation
         phase: 'Cancelled',
         message: 'the instance left the group',
       });
+    }
+    const blockedBy = holdBlocker(observation, member);
+    const [blocker] = blockedBy;
+    if (blocker !== undefined) {
+      return held(repair, blockedBy, `${attempt.action} waits: ${blocker.message}`);
     }
     const nodeName = member.node?.metadata.name;
     const step: RepairStep = {

@@ -11,6 +11,7 @@ import {
   type RepairRequest,
   repairAnnotation,
 } from '../../api/node-repair.ts';
+import { deletedWaitMs } from '../health/index.ts';
 import { causesInForce } from '../termination/index.ts';
 import {
   cooldownBlocker,
@@ -53,7 +54,8 @@ export const othersCauses = (disruption: NodeDisruption | undefined): readonly s
   return isEnded(disruption) ? [] : causes.map(({ kind }) => kind);
 };
 
-const holdBlocker = (
+/** What operators say with annotations on the node and the group; no request overrules it. */
+export const holdBlocker = (
   { group }: RepairObservation,
   member: RepairMember,
 ): readonly RepairBlocker[] => {
@@ -236,6 +238,16 @@ const askedAt = ({ status }: NodeRepair, due: Due, now: EpochMs): EpochMs => {
   return epochMs(Math.min(first, due.at));
 };
 
+/**
+ * A process that begins sees an instance without a Node and not whether it had one: the kubelet
+ * gets the time to register again that it has after a deletion.
+ */
+const dueAt = ({ metadata }: NodeRepair, { at, finding }: Due): EpochMs => {
+  if (finding.reason !== 'NeverJoined') return at;
+  const openedAt = parseTime(metadata.creationTimestamp) ?? at;
+  return epochMs(Math.max(at, openedAt + deletedWaitMs));
+};
+
 /** The next status of a repair that has not acted. */
 export const nextWaiting = (
   repair: NodeRepair,
@@ -259,7 +271,7 @@ export const nextWaiting = (
   if (due === undefined) {
     return end({ status: over(repair, observation, 'no rule repairs this'), wakeAt: [] });
   }
-  const at = askedOf(member) === 'now' ? askedAt(repair, due, now) : due.at;
+  const at = askedOf(member) === 'now' ? askedAt(repair, due, now) : dueAt(repair, due);
   const [action = 'Replace'] = due.actions;
   const { blockedBy: _blocked, message: _message, ...before } = repair.status ?? {};
   const known = { ...before, findings, action, eligibleAt: formatTime(at) };

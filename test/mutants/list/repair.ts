@@ -320,7 +320,7 @@ const ends: readonly Mutant[] = [
     edits: [
       {
         file: waiting,
-        find: 'askedAt(repair, due, now) : due.at;',
+        find: 'askedAt(repair, due, now) : dueAt(repair, due);',
         replace: 'askedAt(repair, due, now) : epochMs(Math.max(due.at, now + 60_000));',
       },
     ],

@@ -4,7 +4,7 @@ import { both, type Context, type Oracle } from '../../oracle.ts';
 import type { HealthState } from '../../state/health.ts';
 import { microsPerMinute } from '../../state/read.ts';
 import { answerOf, unhealthyLimitOf } from '../../state/repair-policy.ts';
-import { isRunning, type RepairGroup } from '../../state/repairs.ts';
+import { isRunning, type RepairGroup, type RepairState } from '../../state/repairs.ts';
 import { breakerOf, sceneOf } from './breakers.ts';
 import { membersOf, repairableOf, sizeOf } from './start.ts';
 
@@ -75,6 +75,10 @@ const leftIll = (context: Context, group: RepairGroup): void => {
   }
 };
 
+/** An owner keeps its next act from following: it waits for as long as that stands. */
+const waitsForOwner = ({ blockedBy }: RepairState): boolean =>
+  blockedBy.some((kind) => kind === 'hold' || kind === 'preserve');
+
 export const repairEnds: Oracle = {
   name: 'unhealthy-nodes-are-repaired',
   what: 'in the end each node that stays unhealthy without a breaker is repaired, and no repair runs for ever',
@@ -90,6 +94,7 @@ export const repairEnds: Oracle = {
         saw();
         const at = repair.attempts.at(-1)?.at ?? book.now;
         if (!isRunning(repair) || book.now - at <= runningMicros) continue;
+        if (waitsForOwner(repair)) continue;
         report({ subject: repair.name, message: `is ${repair.phase} for two hours` });
       }
     },

@@ -4,7 +4,7 @@ import { both, type Context, type Oracle } from '../../oracle.ts';
 import { hasSaid } from '../../state/health.ts';
 import { parallelLimitOf } from '../../state/repair-policy.ts';
 import { isRunning } from '../../state/repairs.ts';
-import { membersOf, onStart, repairableOf, type Start, sizeOf, specsOf } from './start.ts';
+import { membersOf, onAttempt, repairableOf, type Start, sizeOf, specsOf } from './start.ts';
 
 /** Running repairs of the group beside this one, where they are as many as may run. */
 const tooMany = (context: Context, start: Start): string | undefined => {
@@ -36,6 +36,8 @@ const objectionOf = (context: Context, start: Start): string | undefined => {
       return 'repaired although its node is preserved';
     }
   }
+  // A repair that runs keeps its place: an update and other repairs stop only a first act.
+  if (!start.isFirst) return undefined;
   if (group.updating && at - group.updatingAt > lagMicros) {
     return 'repaired although an update has the group';
   }
@@ -44,11 +46,11 @@ const objectionOf = (context: Context, start: Start): string | undefined => {
 
 export const repairOwners: Oracle = {
   name: 'repairs-obey-their-owners',
-  what: 'no repair begins in an audited group, on a held node, beside an update or beyond the number that may run',
+  what: 'no repair acts in an audited group or on a held node, or begins beside an update or beyond the number that may run',
   strategies: both,
   needs: ['object'],
   watch: (context) =>
-    onStart(context, (start) => {
+    onAttempt(context, (start) => {
       context.saw();
       const message = objectionOf(context, start);
       if (message !== undefined) context.report({ subject: start.repair.name, message });

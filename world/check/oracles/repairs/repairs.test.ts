@@ -299,6 +299,27 @@ describe('repairs-obey-their-owners', () => {
     const updated = repairing(scene({}).at(200), { updating: true });
     expect(objects(updated.at(300))).toEqual([`${r1}: repaired although an update has the group`]);
   });
+  it('reports a second act that follows a reboot although it was held meanwhile', () => {
+    const rebooted = (story: Story) => repair(story, 1, { actions: ['Reboot'] }).at(400);
+    const second = (story: Story) =>
+      said(repairOwners, repair(story.at(500), 1, { actions: ['Reboot', 'Replace'] }));
+    const first = () => rebooted(scene({}).at(300));
+    expect(second(node(first(), 1, { bad: [kernel], asked: 'hold' }))).toEqual([
+      `${r1}: repaired although its node is held`,
+    ]);
+    expect(second(repairing(first(), { asked: 'hold' }))).toEqual([
+      `${r1}: repaired although its group is held`,
+    ]);
+    expect(second(repairing(first(), { mode: 'Audit' }))).toEqual([
+      `${r1}: repaired in mode Audit`,
+    ]);
+    expect(second(repairing(first(), { updating: true }))).toEqual([]);
+    expect(second(first())).toEqual([]);
+    const asked = repair(scene({}).at(300), 1, { actions: ['Reboot'], isRequested: true });
+    const held = node(asked.at(400), 1, { bad: [kernel], asked: 'hold' }).at(500);
+    const more = { actions: ['Reboot', 'Replace'], isRequested: true };
+    expect(said(repairOwners, repair(held, 1, more))).toEqual([]);
+  });
   it('reports one repair more than may run, and none when the other has ended', () => {
     const first = () => start(scene({ ill: 2 }).at(300), 1);
     expect(said(repairOwners, start(first().at(310), 2))).toEqual([
@@ -411,5 +432,7 @@ describe('unhealthy-nodes-are-repaired', () => {
     const stands = `${r1}: is Repairing for two hours`;
     expect(said(repairEnds, node(running(), 1).at(7501))).toEqual([stands]);
     expect(judge(repairEnds, node(running(), 1).at(7499))).toEqual({ said: [], saw: 1 });
+    const held = start(node(running(), 1), 1, { phase: 'Verifying', blockedBy: ['hold'] });
+    expect(said(repairEnds, held.at(7501))).toEqual([]);
   });
 });

@@ -11,6 +11,8 @@ import type { Attempt, RepairGroup, RepairState } from '../../state/repairs.ts';
 export interface Start {
   readonly repair: RepairState;
   readonly attempt: Attempt;
+  /** The first act of its episode: the others follow a reboot that did not help. */
+  readonly isFirst: boolean;
   readonly group: RepairGroup;
   /** Undefined: the instance never had a node. */
   readonly health: HealthState | undefined;
@@ -25,22 +27,31 @@ export const roundingMicros = microsPerSecond;
 export const lagOf = ({ book }: Context): number =>
   book.lagMicros + (book.facts.clockSkew ?? 0) + roundingMicros;
 
-/** Calls `judge` for the first act of each episode that no operator asks for. */
-export const onStart = (context: Context, judge: (start: Start) => void): Watcher => ({
+/** Calls `judge` for each act of each episode that no operator asks for. */
+export const onAttempt = (context: Context, judge: (start: Start) => void): Watcher => ({
   object: ({ resource }) => {
     const { book } = context;
     if (resource !== 'noderepairs' || !book.isNewVersion) return;
     for (const repair of book.repairs.byName.values()) {
-      const [attempt] = repair.newAttempts;
-      if (attempt?.at !== book.now || attempt !== repair.attempts[0]) continue;
       if (repair.isRequested) continue;
       const group = book.repairs.groups.get(repair.group);
       if (group === undefined) continue;
       const health = book.health.byInstance.get(repair.instanceId);
-      judge({ repair, attempt, group, health, at: book.now, lagMicros: lagOf(context) });
+      const lagMicros = lagOf(context);
+      for (const attempt of repair.newAttempts) {
+        if (attempt.at !== book.now) continue;
+        const isFirst = attempt === repair.attempts[0];
+        judge({ repair, attempt, isFirst, group, health, at: book.now, lagMicros });
+      }
     }
   },
 });
+
+/** Calls `judge` for the first act of each episode that no operator asks for. */
+export const onStart = (context: Context, judge: (start: Start) => void): Watcher =>
+  onAttempt(context, (start) => {
+    if (start.isFirst) judge(start);
+  });
 
 /** What the group asks for, and what it asked for until just now. */
 export const specsOf = (
