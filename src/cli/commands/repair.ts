@@ -29,9 +29,9 @@ import {
 import { documentVersion } from '../drain/render.ts';
 import { unclaimedAfterMs } from '../drain/wait.ts';
 import { timeoutMs } from '../duration.ts';
-import { resolveNodes } from '../nodes.ts';
 import { outputOption, printDocument } from '../output.ts';
 import { observeForRepair } from '../repair/observe.ts';
+import { repairedNode } from '../repair/one-node.ts';
 
 interface RepairFlags {
   readonly action: 'Replace' | 'Reboot';
@@ -160,15 +160,14 @@ const checkFlags = (flags: RepairFlags): void => {
 const repair = async (
   context: CliContext,
   connection: Connection,
-  given: string,
+  words: readonly string[],
   flags: RepairFlags,
 ): Promise<void> => {
   checkFlags(flags);
   const overrule = overruledOf(flags.overrule);
   const patienceMs = timeoutMs(flags.timeout);
   const kube = await context.kube(connection);
-  const [node] = await resolveNodes(kube, { names: [given], selector: undefined });
-  if (node === undefined) return;
+  const node = await repairedNode(kube, words);
   if (flags.hold || flags.release) {
     return annotate(context, kube, node, flags.hold ? 'hold' : null);
   }
@@ -234,8 +233,8 @@ export const addRepairCommand = (
   connection: () => Connection,
 ): void => {
   program
-    .command('repair <node>')
-    .description('replace or reboot a node, or protect it from repairs')
+    .command('repair <node...>')
+    .description('replace or reboot one node, or protect it from repairs')
     .addOption(
       new Option('--action <action>', 'what to do once the node is drained')
         .choices(['Replace', 'Reboot'])
@@ -252,5 +251,7 @@ export const addRepairCommand = (
     .option('--timeout <duration>', 'how long to wait', '30m')
     .addOption(outputOption())
     .addHelpText('after', examples)
-    .action((node: string, flags: RepairFlags) => repair(context, connection(), node, flags));
+    .action((words: readonly string[], flags: RepairFlags) =>
+      repair(context, connection(), words, flags),
+    );
 };
