@@ -83,3 +83,10 @@ export const repairName = (instanceId: string, repairs: readonly NodeRepair[]): 
     .map(({ metadata }) => Number(metadata.name.slice(instanceId.length + 1)) || 0);
   return `${instanceId}-${Math.max(0, ...numbers) + 1}`;
 };
+
+/**
+ * A NodeRepair that is deleted leaves its name to the next one, and a NodeDisruption remembers the
+ * causes that it has served: the time of the attempt keeps the ids apart.
+ */
+export const causeIdOf = (repair: NodeRepair, attempt: number, startedAt: string): string =>
+  `repair/${repair.metadata.name}/${attempt}/${startedAt}`;

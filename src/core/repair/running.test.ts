@@ -17,7 +17,7 @@ import type { NodeRepairStatus, RepairAction } from '../../api/node-repair.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import { decideRepairs, type RepairMember, type RepairStep } from './index.ts';
 
-const causeId = `repair/${idOf(1)}-1/1`;
+const causeId = `repair/${idOf(1)}-1/1/${timeAt(30)}`;
 const status = (
   phase: NodeRepairStatus['phase'],
   action: RepairAction = 'Replace',
@@ -85,6 +85,14 @@ describe('a repair that has started', () => {
     expect(second.steps).toMatchObject([
       { kind: 'RecordCause', instanceId: idOf(1), cause: { id: causeId, followUp: 'Replace' } },
     ]);
+  });
+
+  it('is not served by what was done for a deleted NodeRepair of the same name', () => {
+    const before = { cause: theCause(), disruption: served };
+    const again = decide(90, { phase: 'Waiting' }, before);
+    const next = outlookOf(again, 1)?.status;
+    expect(next?.phase).toBe('Repairing');
+    expect(kinds(decide(90, next ?? { phase: 'Waiting' }, before).steps)).toEqual(['RecordCause']);
   });
 
   it('gives a dead kubelet two minutes, and a living one the drain of its group', () => {
@@ -206,7 +214,7 @@ describe('a reboot', () => {
       action: 'Replace',
       attempts: [
         { action: 'Reboot', outcome: 'Failed', message: 'the boot id did not change' },
-        { action: 'Replace', causeId: `repair/${idOf(1)}-1/2` },
+        { action: 'Replace', causeId: `repair/${idOf(1)}-1/2/${timeAt(41)}` },
       ],
     });
   });

@@ -12,7 +12,7 @@ import type {
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import { canDrain } from '../health/index.ts';
 import { wasHandled } from '../termination/index.ts';
-import { dueOf, recoversAt } from './episode.ts';
+import { causeIdOf, dueOf, recoversAt } from './episode.ts';
 import type { RepairMember, RepairObservation, RepairStep } from './observation.ts';
 import { repairModeOf, repairTimesOf } from './policy.ts';
 import { holdBlocker } from './waiting.ts';
@@ -147,11 +147,9 @@ const failed = (
     return held(repair, blockedBy, `${message}; ${next} waits: ${blocker.message}`);
   }
   const attempts = withAttempt(repair, { outcome: 'Failed', message });
-  const attempt: RepairAttempt = {
-    action: next,
-    causeId: `repair/${repair.metadata.name}/${attempts.length + 1}`,
-    startedAt: formatTime(observation.now),
-  };
+  const startedAt = formatTime(observation.now);
+  const causeId = causeIdOf(repair, attempts.length + 1, startedAt);
+  const attempt: RepairAttempt = { action: next, causeId, startedAt };
   const status: NodeRepairStatus = {
     ...repair.status,
     phase: 'Repairing',

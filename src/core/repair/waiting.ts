@@ -26,7 +26,7 @@ import {
   zoneBreaker,
 } from './breakers.ts';
 import { ineffectiveRepairs } from './effect.ts';
-import { askedOf, type Due, dueOf, mergedFindings, recoversAt } from './episode.ts';
+import { askedOf, causeIdOf, type Due, dueOf, mergedFindings, recoversAt } from './episode.ts';
 import type { RepairMember, RepairObservation } from './observation.ts';
 import { repairModeOf, repairTimesOf } from './policy.ts';
 
@@ -179,10 +179,11 @@ const started = (
   const { attempts = [], blockedBy: _blocked, ...rest } = repair.status ?? { phase: 'Waiting' };
   const action = actions[attempts.length] ?? actions.at(-1) ?? 'Replace';
   const bootId = member.node?.status.nodeInfo?.bootID;
+  const startedAt = formatTime(now);
   const attempt = {
     action,
-    causeId: `repair/${repair.metadata.name}/${attempts.length + 1}`,
-    startedAt: formatTime(now),
+    causeId: causeIdOf(repair, attempts.length + 1, startedAt),
+    startedAt,
     ...(bootId === undefined ? {} : { bootId }),
   };
   const message = `${action} decided`;
