@@ -441,6 +441,22 @@ describe('repairs that do not help', () => {
     });
   });
 
+  it('are none that an operator asked for, and no relapse is', () => {
+    const requested = { action: 'Replace', at: timeAt(390) } as const;
+    const byHand = (repair: ReturnType<typeof failed>) => ({
+      ...repair,
+      spec: { ...repair.spec, requested },
+    });
+    expect(issue(396, byHand(failed(10, 380)), failed(11, 395))).toBeUndefined();
+    expect(issue(396, byHand(failed(10, 380)), byHand(failed(11, 395)))).toBeUndefined();
+    const replaced = (n: number, by: number, m: number) =>
+      aRepair(n, m - 30, { phase: 'Succeeded', endedAt: timeAt(m), replacement: idOf(by) });
+    const helped = [replaced(1, 3, 380), replaced(2, 4, 385)];
+    const ill = [aRepair(3, 390), aRepair(4, 391)];
+    expect(issue(396, ...helped, ...ill)).toBeDefined();
+    expect(issue(396, ...helped, ...ill.map(byHand))).toBeUndefined();
+  });
+
   it('are one until the wait is over and no node is ill any more, or one has helped', () => {
     const useless = [failed(10, 380), failed(11, 395)];
     expect(issue(406, ...useless)).toBeUndefined();

@@ -15,10 +15,14 @@ const endOf = ({ status }: NodeRepair): EpochMs => parseTime(status?.endedAt) ??
 const isEnded = ({ status }: NodeRepair): boolean =>
   endedRepairPhases.some((phase) => phase === status?.phase);
 
+/** What an operator asks for says nothing of how well repairs help. */
+const isRequested = ({ spec }: NodeRepair): boolean => spec.requested !== undefined;
+
 /** Its replacement fell ill soon after. */
 const relapsed = (repair: NodeRepair, all: readonly NodeRepair[]): boolean =>
-  all.some(({ spec }) => {
-    if (spec.instanceId !== repair.status?.replacement) return false;
+  all.some((other) => {
+    const { spec } = other;
+    if (isRequested(other) || spec.instanceId !== repair.status?.replacement) return false;
     const since = parseTime(spec.unhealthySince) ?? epochMs(0);
     return since - endOf(repair) <= relapseMs;
   });
@@ -35,6 +39,7 @@ export interface Ineffective {
 /** Undefined while the repairs of the group help. */
 export const ineffectiveRepairs = (repairs: readonly NodeRepair[]): Ineffective | undefined => {
   const ended = repairs
+    .filter((one) => !isRequested(one))
     .filter(({ status }) => status?.phase === 'Succeeded' || status?.phase === 'Failed')
     .toSorted((a, b) => endOf(b) - endOf(a));
   const helped = ended.findIndex(
