@@ -32,6 +32,7 @@ import { timeoutMs } from '../duration.ts';
 import { outputOption, printDocument } from '../output.ts';
 import { observeForRepair } from '../repair/observe.ts';
 import { repairedNode } from '../repair/one-node.ts';
+import { record } from '../repair/record.ts';
 
 interface RepairFlags {
   readonly action: 'Replace' | 'Reboot';
@@ -93,23 +94,6 @@ const refusalText = (decision: Exclude<RequestDecision, Accepted>, node: string)
     'not ' +
     `repaired:\n${blockedBy.map((one) => `  ${explainRepairBlocker(one)}`).join('\n')}\n${remedy}`
   );
-};
-
-const record = async (kube: KubeApi, { write }: Accepted, uid: string, group: string) => {
-  const type = resourceTypes.noderepairs;
-  if (write.kind === 'create') {
-    const owner = { apiVersion: 'drover.dev/v1alpha1', kind: 'NodeGroup', name: group, uid };
-    await kube.create(type, {
-      apiVersion: 'drover.dev/v1alpha1',
-      kind: 'NodeRepair',
-      metadata: { name: write.name, ownerReferences: [owner] },
-      spec: { ...write.spec },
-    });
-    return;
-  }
-  const { name, resourceVersion, requested } = write;
-  const body = { metadata: { resourceVersion }, spec: { requested } };
-  await kube.patch(type, { name }, { type: 'merge', body });
 };
 
 /** Resolves when the repair has succeeded. Throws CommandError. */
@@ -206,7 +190,7 @@ const repair = async (
     tell('Dry run: nothing was written.');
     return;
   }
-  await record(kube, decision, group.metadata.uid, group.metadata.name);
+  await record(kube, decision.write, group.metadata);
   tell(`${node.metadata.name}: ${flags.action} requested (NodeRepair ${name})`);
   if (flags.wait) return waitFor(context, kube, name, tell, patienceMs);
   tell(`\`drover explain ${node.metadata.name}\` says where it stands`);

@@ -10,4 +10,4 @@ export type {
   RepairStep,
 } from './observation.ts';
 export { repairModeOf, repairRuleOf } from './policy.ts';
-export { decideRequest, type RequestDecision } from './request.ts';
+export { decideRequest, type RequestDecision, type RequestWrite } from './request.ts';

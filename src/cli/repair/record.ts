@@ -1,0 +1,34 @@
+// Writes what `drover repair` asks for: a NodeRepair, or the request in the open one.
+import { resourceTypes } from '../../api/kube.ts';
+import type { RequestWrite } from '../../core/repair/index.ts';
+import type { KubeApi } from '../../ports/index.ts';
+import { CommandError, exitCodes } from '../context.ts';
+
+/** Throws CommandError, KubeError. */
+export const record = async (
+  kube: KubeApi,
+  write: RequestWrite,
+  group: { readonly name: string; readonly uid: string },
+): Promise<void> => {
+  const type = resourceTypes.noderepairs;
+  if (write.kind === 'create') {
+    const { name, uid } = group;
+    const owner = { apiVersion: 'drover.dev/v1alpha1', kind: 'NodeGroup', name, uid };
+    await kube.create(type, {
+      apiVersion: 'drover.dev/v1alpha1',
+      kind: 'NodeRepair',
+      metadata: { name: write.name, ownerReferences: [owner] },
+      spec: { ...write.spec },
+    });
+    return;
+  }
+  const { name, resourceVersion, requested } = write;
+  const body = { metadata: { resourceVersion }, spec: { requested } };
+  const patched = await kube.patch(type, { name }, { type: 'merge', body });
+  if (patched.kind === 'gone') {
+    throw new CommandError(
+      exitCodes.failed,
+      `NodeRepair ${name} is gone, and nothing was requested: run the command again`,
+    );
+  }
+};
