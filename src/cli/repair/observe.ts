@@ -1,10 +1,12 @@
 // What `drover repair` decides on: the same observation of a group that the repair controller
 // makes, read once from the cluster and the cloud. Reads only.
 import { type EpochMs, instanceIdOfProviderId, parseTime } from '../../api/brand.ts';
+import type { ScalingGroup } from '../../api/cloud.ts';
 import { type Node, resourceTypes } from '../../api/kube.ts';
 import { autoScalingGroupNameOf, type NodeGroup } from '../../api/nodegroup.ts';
 import type { ImpairedCheck } from '../../core/health/index.ts';
 import {
+  isMember,
   type RepairMember,
   type RepairObservation,
   repairObservation,
@@ -16,7 +18,10 @@ import { groupNameOf } from '../nodes.ts';
 
 export interface RepairSources {
   readonly kube: KubeApi;
-  readonly cloud: Pick<CloudApi, 'describeGroups' | 'describeImpairedInstances'>;
+  readonly cloud: Pick<
+    CloudApi,
+    'describeGroups' | 'describeImpairedInstances' | 'describeInstances'
+  >;
   readonly now: EpochMs;
 }
 
@@ -45,12 +50,42 @@ const impairedOf = async (
   return impaired;
 };
 
+/** A controller repairs no node of a group that is being made or deleted. Throws CommandError. */
+const checkLive = ({ metadata: { name, deletionTimestamp }, status }: NodeGroup): void => {
+  if (deletionTimestamp !== undefined) {
+    throw refused(`node group ${name} is being deleted: its nodes are not repaired`);
+  }
+  if (status?.createdAt === undefined) {
+    throw refused(`node group ${name} is being created: its nodes are not repaired yet`);
+  }
+};
+
+/** Launch times of members without a Node object. */
+const launchesOf = async (
+  cloud: RepairSources['cloud'],
+  { instances }: ScalingGroup,
+  nodeOf: (instanceId: string) => Node | undefined,
+): Promise<ReadonlyMap<string, EpochMs>> => {
+  const unknown = instances
+    .filter(isMember)
+    .map(({ instanceId }) => instanceId)
+    .filter((id) => nodeOf(id) === undefined);
+  const launched = new Map<string, EpochMs>();
+  if (unknown.length === 0) return launched;
+  for (const { instanceId, launchTime } of await cloud.describeInstances(unknown)) {
+    const at = parseTime(launchTime);
+    if (at !== undefined) launched.set(instanceId, at);
+  }
+  return launched;
+};
+
 /** Throws CommandError, KubeError, CloudError. */
 export const observeForRepair = async (
   { kube, cloud, now }: RepairSources,
   node: Node,
 ): Promise<{ readonly observation: RepairObservation; readonly member: RepairMember }> => {
   const group = await groupOfNode(kube, node);
+  checkLive(group);
   const [scaling] = await cloud.describeGroups([autoScalingGroupNameOf(group)]);
   const { name } = group.metadata;
   if (scaling === undefined) {
@@ -64,18 +99,18 @@ export const observeForRepair = async (
     listRepairs(kube),
     impairedOf(cloud),
   ]);
-  const byInstance = new Map(
-    nodes.map((one) => [instanceIdOfProviderId(one.spec.providerID), one]),
-  );
+  const nodeOf = (id: string) =>
+    nodes.find((one) => instanceIdOfProviderId(one.spec.providerID) === id);
   const byName = new Map(disruptions.map((one) => [one.metadata.name, one]));
   const observation = repairObservation({
     group,
     scaling,
-    nodeOf: (id) => nodes.find((one) => instanceIdOfProviderId(one.spec.providerID) === id),
-    nodes: [...byInstance.values()],
+    nodeOf,
+    nodes,
     repairs: repairs.filter(({ spec }) => spec.nodeGroup === name),
     disruptionOf: (id) => byName.get(id),
-    launchedAt: new Map(),
+    launchedAt: await launchesOf(cloud, scaling, nodeOf),
+    // A command sees no Node go; the open repairs say which one did.
     missedSince: new Map(),
     impaired,
     now,
