@@ -88,11 +88,13 @@ describe('a repair that has started', () => {
   });
 
   it('is not served by what was done for a deleted NodeRepair of the same name', () => {
-    const before = { cause: theCause(), disruption: served };
-    const again = decide(90, { phase: 'Waiting' }, before);
-    const next = outlookOf(again, 1)?.status;
-    expect(next?.phase).toBe('Repairing');
-    expect(kinds(decide(90, next ?? { phase: 'Waiting' }, before).steps)).toEqual(['RecordCause']);
+    const started = (m: number, more: Parameters<typeof decide>[2]) =>
+      outlookOf(decide(m, { phase: 'Waiting' }, more), 1)?.status;
+    const id = started(30, {})?.attempts?.[0]?.causeId ?? '';
+    const before = { cause: theCause({ id }), disruption: { ...served, handledCauses: [id] } };
+    const again = started(90, before);
+    expect(again?.phase).toBe('Repairing');
+    expect(kinds(decide(90, again ?? { phase: 'Waiting' }, before).steps)).toEqual(['RecordCause']);
   });
 
   it('gives a dead kubelet two minutes, and a living one the drain of its group', () => {
