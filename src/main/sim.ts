@@ -18,6 +18,7 @@ interface Job {
   readonly compat: 'eks' | 'native' | 'both';
   readonly chaosSeconds: number | undefined;
   readonly maxNodes: number | undefined;
+  readonly repairsPercent: number;
 }
 
 type Message =
@@ -41,6 +42,7 @@ const runJob = async (job: Job, post: (message: Message) => void): Promise<void>
   for (let seed = job.from; seed < job.to; seed += job.step) {
     const size = {
       ...defined({ chaosSeconds: job.chaosSeconds, maxNodes: job.maxNodes }),
+      repairsPercent: job.repairsPercent,
     };
     // Odd seeds mark as EKS does, even ones in Drover's own way.
     const ofSeed = seed % 2 === 1 ? 'eks' : 'native';
@@ -68,11 +70,13 @@ const usage = `Random lives of a small cluster with faults, each judged by the o
   --minutes M   length of each life's faults (drawn per seed)
   --nodes N     at most so many nodes (drawn per seed)
   --compat C    mark nodes as eks or native does; both: odd seeds eks, even ones native (both)
+  --repairs P   percentage of lives whose groups repair their nodes (0)
   --threads T   lives at once (as many as there are cores)
 
 Examples:
   npm run sim -- --seeds 2000
   npm run sim -- --seeds 1 --from 4711
+  npm run sim -- --seeds 200 --repairs 35
 
 Exit code: 0 no violation, 1 violations or an action that never happened, 2 wrong flags.
 `;
@@ -92,6 +96,7 @@ const readArguments = () => {
     minutes: text,
     nodes: text,
     compat: text,
+    repairs: text,
     threads: text,
     help: { type: 'boolean' },
   } as const;
@@ -132,6 +137,7 @@ const main = async (): Promise<number> => {
     compat,
     chaosSeconds,
     maxNodes,
+    repairsPercent: Math.min(100, integer('repairs', values.repairs, 0)),
   });
   await Promise.all(
     Array.from(
@@ -166,7 +172,7 @@ const printViolation = (
   violations: readonly Violation[],
   values: Readonly<Record<string, string | boolean | undefined>>,
 ): void => {
-  const more = ['minutes', 'nodes', 'compat']
+  const more = ['minutes', 'nodes', 'compat', 'repairs']
     .filter((name) => values[name] !== undefined)
     .map((name) => ` --${name} ${String(values[name])}`)
     .join('');

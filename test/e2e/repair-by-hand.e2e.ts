@@ -119,6 +119,8 @@ describe('repairs by hand', { skip: skipWhen('repairs by hand', whyNot), timeout
 
   it('follows a failing status check of EC2', async () => {
     await drover.ok(`world inject system-impaired --node ${node}`);
+    // EC2 reports a young instance as initializing.
+    await drover.ok('world advance 5m');
     const status = JSON.parse(
       await aws.ok(`ec2 describe-instance-status --output json --instance-ids ${instance}`),
     );

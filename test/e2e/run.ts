@@ -12,7 +12,7 @@ import { isGiven } from '../support/given-reasons.ts';
 const root = join(import.meta.dirname, '..', '..');
 const working = { lanes: 2 };
 /** A given cluster holds one story at a time. */
-const waiting = { lanes: isGiven ? 0 : 2 };
+const waiting = { lanes: isGiven ? 0 : 1 };
 
 /** Files that wait most of their time, for a real API server or for the wall clock. */
 const waits: readonly string[] = ['termination', 'real-updates', 'real-api', 'real-blue-green'];

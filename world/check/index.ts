@@ -35,6 +35,7 @@ import { updatePace } from './oracles/update-pace.ts';
 export { finalFacts } from './final-facts.ts';
 export { traceFromAudit } from './from-audit.ts';
 export type { CheckReport, Oracle } from './oracle.ts';
+export { repairs as repairOracles } from './oracles/repairs/index.ts';
 
 /** In the order of docs/designs/oracles.md. */
 export const oracles: readonly Oracle[] = [

@@ -52,6 +52,8 @@ export interface LifeOptions {
   readonly maxNodes?: number;
   /** Length of the phase with faults, world seconds; drawn when absent. */
   readonly chaosSeconds?: number;
+  /** Percentage of lives whose groups repair their nodes; default 0. */
+  readonly repairsPercent?: number;
   /** Developer's log of the controllers; silent by default. */
   readonly log?: Log;
 }
@@ -98,8 +100,6 @@ const silence: Log = {
   child: () => silence,
 };
 
-/** A share of lives has groups that repair their nodes; the others stay as they are. */
-const repairsShare = 0.35;
 /** The longest wait of a life's groups, its drain and its replacement. */
 const repairLimitSeconds = 40 * 60;
 
@@ -149,7 +149,7 @@ class Life {
     );
     this.#driver = new Driver(this.#world.kernel, options.settle);
     const healthRandom = this.#world.kernel.random('life.health');
-    const repairs = healthRandom.next() < repairsShare;
+    const repairs = 100 * healthRandom.next() < (options.repairsPercent ?? 0);
     this.#health = repairs ? new NodeHealth(this.#world, healthRandom) : undefined;
     recorder.attach(this.#world);
     this.#world.kube.onChange(resources.groups, ({ object }) => {
