@@ -1,6 +1,6 @@
-// The node agent as a process: memory and processor time at rest and under 50,000 lines of the
-// kernel log, and the time from a fault of the kernel to what stands on the Node. Beside
-// node-problem-detector where NODE_PROBLEM_DETECTOR and NODE_PROBLEM_DETECTOR_CONFIG name it.
+// The node agent as a process: memory and processor time, idle and under 50,000 kernel log lines,
+// and the time from a kernel fault to the Node's condition. Compared with node-problem-detector if
+// NODE_PROBLEM_DETECTOR and NODE_PROBLEM_DETECTOR_CONFIG name it.
 import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { catalogue } from '../src/agent/index.ts';
@@ -19,7 +19,7 @@ import { type Bench, type Outcome, SeriesCollector } from './support/report.ts';
 const settleMs = 15_000;
 const idleMs = 60_000;
 const floodLines = 50_000;
-/** Below what fills the kernel's ring buffer between two readings. */
+/** Below the size of the kernel's ring buffer, so that no line is lost between two reads. */
 const linesAtOnce = 500;
 const pauseMs = 20;
 const drainMs = 5_000;
@@ -40,10 +40,10 @@ const measureRest = async (peers: AgentPeers, collector: SeriesCollector): Promi
   }
 };
 
-/** The kernel drops what one program writes too fast, unless it is told not to. */
+/** By default the kernel rate-limits what one program writes. */
 const rateLimit = '/proc/sys/kernel/printk_devkmsg';
 
-/** Lines of user space: all that can be written to the kernel log by a program. */
+/** Lines of user space: the only ones that a program can write to the kernel log. */
 const flood = async (): Promise<void> => {
   // The kernel takes whole lines alone.
   const before = readFileSync(rateLimit, 'utf8');
@@ -84,7 +84,9 @@ const secondsUntil = async (holds: () => Promise<boolean>): Promise<number | und
   return undefined;
 };
 
-/** A refused fork turns our KernelReady False; a kill for want of memory is an Event of both. */
+/**
+ * A refused fork turns the agent's KernelReady False; an out-of-memory kill is an Event of both.
+ */
 const measureFinding = async (
   peers: AgentPeers,
   collector: SeriesCollector,
@@ -115,7 +117,7 @@ const measureFinding = async (
 };
 
 const longLine = (unit: string): string => unit.repeat(Math.ceil(4096 / unit.length));
-/** Texts that make a backtracking matcher take exponential or quadratic time. */
+/** Texts on which a backtracking matcher takes exponential or quadratic time. */
 const hostile: readonly (readonly [name: string, line: string])[] = [
   ['letters', longLine('a')],
   ['halves of a pattern', longLine('task x:1 blocked for more than ')],
@@ -149,7 +151,7 @@ export const agent: Bench = {
     }
     const detector = detectorPaths(process.env);
     if (detector === undefined) notRun.push('peer: NODE_PROBLEM_DETECTOR names no program');
-    // A first start compiles the sources; what it costs is not the agent's at rest.
+    // The first start compiles the sources, which is not part of the agent's idle cost.
     await (await AgentPeers.begin(undefined)).end();
     for (let run = 0; run < runs; run++) {
       const peers = await AgentPeers.begin(detector);

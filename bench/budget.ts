@@ -1,5 +1,5 @@
-// One node with ten pods under a budget of one at a time: how long after a slot is free the next
-// eviction is asked for, and how many are asked for in vain; ours beside one kubectl drain.
+// One node with ten pods under a budget of one at a time: the delay from a free slot to the next
+// eviction request, and the number of refused requests; Drover compared with one kubectl drain.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type PodDisruptionBudget, resourceTypes } from '../src/api/kube.ts';
 import { missing } from '../test/support/demo-world.ts';
@@ -57,7 +57,7 @@ const prepare = async (target: Target, from: string, to: string): Promise<void> 
   await cordon(target, to, false);
 };
 
-/** A status of the budget, written by its controller, that allows an eviction. */
+/** A budget status, written by its controller, that allows an eviction. */
 const freesSlot = ({ objectRef, requestObject, responseStatus }: Line): boolean => {
   if (objectRef?.resource !== 'poddisruptionbudgets' || responseStatus?.code !== 200) return false;
   if (objectRef.subresource !== 'status' || objectRef.namespace !== namespace) return false;
@@ -66,8 +66,8 @@ const freesSlot = ({ objectRef, requestObject, responseStatus }: Line): boolean 
 };
 
 /**
- * For each granted eviction but the first: milliseconds since its slot was free, at least 0 (a
- * watch can tell of a write before the server has stamped its answer, so order goes by arrival).
+ * For each granted eviction after the first: milliseconds since its slot was free, at least 0. A
+ * watch can deliver a write before the server stamps its answer, so arrival decides the order.
  */
 const slotReactions = (lines: readonly Line[], granted: readonly Line[]): readonly number[] => {
   const frees = lines.filter(freesSlot);

@@ -1,5 +1,5 @@
-// Ten nodes with thirty pods each, drained by one kubectl, by ten at once and by ours, on the
-// served world and on a real API server. The audit log is the clock.
+// Ten nodes with thirty pods each, drained by one kubectl, by ten in parallel and by Drover, on the
+// served world and on a real API server. Times come from the audit log.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { missing } from '../test/support/demo-world.ts';
 import { drainFigures, readAudit, requestsByKind } from './support/audit.ts';
@@ -12,7 +12,7 @@ import { clear, createNamespace, fill, namespace, podsOf, until } from './suppor
 const nodeCount = 10;
 const podsPerNode = 30;
 const pods = { readyMs: 0, stopMs: 1000 } as const;
-/** Longest pause of an audit log's writer. */
+/** Longest flush interval of an audit log's writer. */
 const auditFlushMs = 300;
 
 interface Contender {
@@ -20,7 +20,7 @@ interface Contender {
   readonly role: 'ours' | 'peer';
   readonly runs: (asked: number) => number;
   readonly isAgent: (agent: string) => boolean;
-  /** Where a command asks and a controller drains: who is the command. */
+  /** User agents of the command, when a command requests the drain and a controller performs it. */
   readonly isCommand?: (agent: string) => boolean;
   readonly drain: (target: Target) => Promise<void>;
   readonly afterwards: (
@@ -36,7 +36,7 @@ const kubectls: readonly Contender[] = [
   {
     who: 'one kubectl drain',
     role: 'peer',
-    // 70 s each: once says enough.
+    // 70 s each: one run suffices.
     runs: () => 1,
     isAgent: isKubectl,
     drain: (target) => kubectlDrain(target, target.nodes),

@@ -1,6 +1,6 @@
 // Logs Insights queries over a generated audit log, each as its own process from start to exit,
-// beside what people use for the same today: grep, jq, DuckDB by its Node package. Time, processor
-// time, peak memory.
+// compared with common alternatives: grep, jq, DuckDB's Node.js package. Time, processor time, peak
+// memory.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { type Bench, type BenchContext, type Outcome, SeriesCollector } from './
 
 const megabyte = 1_000_000;
 const mainMegabytes = Number(process.env.DROVER_BENCH_LOG_MB ?? 500);
-/** The same queries of ours over these, to see how time and memory grow. */
+/** Further sizes for Drover's queries, to measure the growth of time and memory. */
 const growthMegabytes = [50, 2000];
 
 const nodeQuery = `filter @logStream like /^kube-apiserver-audit/
@@ -44,7 +44,7 @@ interface Run {
   readonly peakMiB: number;
 }
 
-/** Clock ticks a second, as Linux tells processor time. */
+/** Clock ticks per second, Linux's unit of processor time. */
 const ticks = 100;
 const sampleEveryMs = 15;
 
@@ -60,7 +60,7 @@ const cpuOf = (pid: number): number | undefined => {
 const measured = async (command: string, args: readonly string[]): Promise<Run> => {
   const startedAt = performance.now();
   const child = spawn(command, [...args], { stdio: ['ignore', 'pipe', 'pipe'] });
-  // Read and dropped: grep stops at its first match when nobody can read what it prints.
+  // Read and discarded: grep stops at its first match when its output is not read.
   child.stdout.resume();
   let errors = '';
   child.stderr.on('data', (chunk: Buffer) => {
@@ -84,7 +84,7 @@ interface Contender {
   readonly who: string;
   readonly command: string;
   readonly args: readonly string[];
-  /** How often, where that is not as often as ours: what takes seconds is run once. */
+  /** Run once instead of as often as Drover, because it takes seconds. */
   readonly once?: boolean;
 }
 
@@ -187,7 +187,7 @@ const run = async ({ runs, say }: BenchContext): Promise<Outcome> => {
         continue;
       }
       say(`${contender.what}: ${contender.who}`);
-      // The first run brings the file into the page cache and compiles ours; it is not counted.
+      // The first run fills the page cache and compiles Drover; it is not counted.
       if (contender.once !== true) await measured(contender.command, contender.args);
       const count = contender.once === true ? 1 : runs;
       for (let index = 0; index < count; index++) {

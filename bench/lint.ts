@@ -1,5 +1,5 @@
-// Lint of 10,000 files: `drover userdata lint` as a process, on user data of every family, and on
-// plain cloud-config beside cloud-init's own schema check of the same files, in one process of
+// Lint of 10,000 files: `drover userdata lint` as a process, on user data of every family; and on
+// plain cloud-config compared with cloud-init's schema check of the same files, in one process
 // each.
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,9 +12,9 @@ import { type Bench, type BenchContext, type Outcome, SeriesCollector } from './
 const run = promisify(execFile);
 const drover = join(import.meta.dirname, '..', 'bin', 'drover.mjs');
 const fileCount = 10_000;
-/** A command line takes only so many words. */
+/** The number of arguments on a command line is limited. */
 const filesPerRun = 2_000;
-/** One file in so many has a label that a kubelet may not set, or a token that is none. */
+/** One file in this many has a label that a kubelet may not set, or an invalid token. */
 const faultyEvery = 10;
 const largestOutput = 256 * 1024 * 1024;
 
@@ -63,7 +63,7 @@ const lay = (directory: string, text: (i: number) => string): readonly string[] 
   });
 };
 
-/** Findings told by the command over all files; it must find the faulty ones. */
+/** Number of findings over all files; lint must find the faulty ones. */
 const lintAll = async (paths: readonly string[]): Promise<number> => {
   let errors = 0;
   for (let from = 0; from < paths.length; from += filesPerRun) {

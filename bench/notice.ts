@@ -1,5 +1,6 @@
-// Hooks of many nodes fire at once: how long until label and cordon of each are committed, and what
-// that and the drain cost in requests. World and controllers in one process, as in `drover up`.
+// Hooks of many nodes fire at once: the time until each node's label and cordon are committed, and
+// the number of requests for this and the drain. World and controllers in one process, as in
+// `drover up`.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,7 +22,7 @@ import { percentile } from './support/stats.ts';
 
 const sizes = [1, 100, 500] as const;
 const percentiles = [0.5, 0.99] as const;
-/** No add-ons: with all nodes drained at once CoreDNS' budget would hold the last one. */
+/** No add-ons: with all nodes drained at once, CoreDNS' budget would block the last one. */
 const podsPerNode = 2;
 const bootSeconds = 120;
 const markedWithinMs = 60_000;
@@ -38,7 +39,7 @@ const kinds = {
 const plural = (size: number): string => (size === 1 ? '1 node' : `${size} nodes`);
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Warnings and worse, once each: a run in which something failed must not look like a fast one. */
+/** Collects distinct warnings and errors: a run with failures must not look fast. */
 const createCollectingLog = (): { readonly log: Log; readonly seen: Set<string> } => {
   const seen = new Set<string>();
   const log: Log = {
@@ -59,7 +60,7 @@ interface Served {
   readonly stop: () => Promise<void>;
 }
 
-/** What `drover up` runs, without its listeners and with a group of `size` nodes. */
+/** The components of `drover up` without listeners, with a group of `size` nodes. */
 const serve = (size: number, seed: number): Served => {
   const directory = mkdtempSync(join(tmpdir(), 'drover-notice-'));
   const store = openSqliteStore(join(directory, 'world.db'));
@@ -135,7 +136,7 @@ const addPods = (world: World, replicas: number): void => {
   if (result.kind === 'error') throw new Error(result.status.message);
 };
 
-/** Instances of nodes that are Ready. */
+/** Instances whose nodes are Ready. */
 const readyInstances = (world: World): readonly string[] =>
   [...world.kube.readAll(kinds.nodes)]
     .filter((node) => {
@@ -149,7 +150,7 @@ const isMarked = (node: JsonObject): boolean =>
   objectOr(objectOr(node.metadata).labels)[exclusion] !== undefined &&
   objectOr(node.spec).unschedulable === true;
 
-/** Wall times, by instance, of the commits that matter. */
+/** Wall times of the measured commits, by instance. */
 const observe = (world: World) => {
   const recordedAt = new Map<string, number>();
   const markedAt = new Map<string, number>();
@@ -228,7 +229,7 @@ const terminateAll = async (served: Served, size: number): Promise<Run> => {
   };
 };
 
-/** The controllers alone: a queue and an API that answer at once, in process. */
+/** Only the controllers: queue and API answer immediately, in process. */
 const decisionPath = async (context: BenchContext, collector: SeriesCollector): Promise<void> => {
   const { log } = createCollectingLog();
   for (const size of sizes) {
@@ -246,7 +247,7 @@ const decisionPath = async (context: BenchContext, collector: SeriesCollector): 
 };
 
 /**
- * Returns why it cannot run, or undefined. A server of its own for each size: nothing is left over.
+ * Returns why it cannot run, or undefined. Each size has a server of its own, without leftovers.
  */
 const realServer = async (
   context: BenchContext,

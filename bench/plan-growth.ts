@@ -1,6 +1,6 @@
-// Time and memory of a plan by the size of the group: a process for each size and strategy plans a
-// drawn cluster once, from the snapshot to the printed plan's data. Reading the cluster is not in
-// it.
+// Time and memory of a plan by the size of the group: for each size and strategy a process plans a
+// generated cluster once, from the snapshot to the printed plan's data. Excludes reading the
+// cluster.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { type Bench, type BenchContext, type Outcome, SeriesCollector } from './support/report.ts';

@@ -1,6 +1,6 @@
-// Predictions beside outcomes: the plan of an update is made from a snapshot of a drawn cluster,
-// then the update happens to another cluster of its kind. Prints the shares of outcomes that end
-// below p50 and p90.
+// Predictions compared with outcomes: an update is planned from a snapshot of a generated cluster,
+// then performed on another cluster of the same kind. Prints the percentages of outcomes within p50
+// and p90.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { type CalibrationRow, calibratedStrategies, percentWithin } from './support/calibration.ts';
@@ -8,8 +8,8 @@ import { askedCourses } from './support/courses.ts';
 import { type Bench, type BenchContext, type Outcome, SeriesCollector } from './support/report.ts';
 
 /**
- * The model was worked on with seeds 1 to 100, 501 to 790 and from 2001; figures are of those from
- * here on, and from 1001.
+ * The model was developed with seeds 1 to 100, 501 to 790 and from 2001; figures use seeds from
+ * this one on, and from 1001.
  */
 const firstSeed = Number(process.env.DROVER_BENCH_SEED ?? 101);
 const workers = Number(process.env.DROVER_BENCH_WORKERS ?? 2);

@@ -1,5 +1,5 @@
-// Time from process start until `drover up --demo` answers, until all its nodes are Ready, and the
-// memory it then has; beside moto_server and a real Kubernetes control plane.
+// Time from process start until `drover up --demo` answers and until all its nodes are Ready, and
+// its memory then; compared with moto_server and a real Kubernetes control plane.
 
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,9 +14,9 @@ import { startRealCluster } from '../test/support/real-cluster.ts';
 import { memoryOf, ownChildren } from './support/memory.ts';
 import { type Bench, type BenchContext, type Outcome, SeriesCollector } from './support/report.ts';
 
-/** One of demo-ng, one of demo-self-ng, two of ng1-public-ssh. */
+/** One node of demo-ng, one of demo-self-ng, two of ng1-public-ssh. */
 const demoNodes = 4;
-/** Memory is read when the first work is done and the process has come to rest. */
+/** Memory is measured after the initial work, once the process is idle. */
 const restMs = 3000;
 const pollMs = 10;
 const nodesReadyWithinMs = 60_000;
@@ -50,7 +50,7 @@ const measureOurs = async (collector: SeriesCollector): Promise<void> => {
     const world = await ServedWorld.start({ args, ...defined({ dataDir }) });
     dataDir = world.dataDir;
     try {
-      // The second start is no rival of a peer's first one: figures of its own.
+      // A second start is not comparable with a peer's first one, so it is a series of its own.
       const role = 'ours';
       const suffix = start === 'fresh directory' ? '' : ', second start';
       const head = (what: string) => ({ what: `${what}${suffix}`, who, role }) as const;
@@ -70,7 +70,7 @@ const measureOurs = async (collector: SeriesCollector): Promise<void> => {
   if (dataDir !== undefined) rmSync(dataDir, { recursive: true, force: true });
 };
 
-/** The program itself: a pyenv shim would add its own start to moto's. */
+/** The program itself: a pyenv shim would add its own start time to moto's. */
 const motoPath = (): string => {
   try {
     return execFileSync('pyenv', ['which', 'moto_server'], { stdio: 'pipe' }).toString().trim();
@@ -79,9 +79,7 @@ const motoPath = (): string => {
   }
 };
 
-/**
- * One list of each service that the demo world holds something of. moto loads each at first use.
- */
+/** One list call for each service with objects in the demo world. moto loads each at first use. */
 const motoCalls = [
   ['autoscaling', '2011-01-01', 'DescribeAutoScalingGroups'],
   ['ec2', '2016-11-15', 'DescribeInstances'],
@@ -142,7 +140,7 @@ const measureMoto = async (path: string, collector: SeriesCollector): Promise<vo
   }
 };
 
-/** The reason why it cannot run, or undefined. */
+/** Why it cannot run, or undefined. */
 const measureRealPlane = async (collector: SeriesCollector): Promise<string | undefined> => {
   const before = new Set(ownChildren());
   const startedAt = performance.now();

@@ -1,6 +1,6 @@
-// A version update of one large group in virtual time by the real controllers, in Drover's own
-// strategy: what grows with the cluster, and what with the work at hand. Each size runs in a
-// process of its own, on one thread.
+// A version update of one large group in virtual time by the real controllers, with Drover's own
+// strategy: separates cost that grows with the cluster from cost per node updated. Each size runs
+// in a process of its own, on one thread.
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -9,7 +9,7 @@ import type { RolloutFigures } from './support/rollout-process.ts';
 
 /** Comma-separated. */
 const sizes = (process.env.DROVER_ROLLOUT_NODES ?? '500,1000,2000,5000').split(',').map(Number);
-/** Of maxUnavailablePercentage. */
+/** Values of maxUnavailablePercentage. */
 const percentages = (process.env.DROVER_ROLLOUT_PERCENT ?? '33,10').split(',').map(Number);
 const longestMs = 3_600_000;
 const script = fileURLToPath(new URL('support/rollout-process.ts', import.meta.url));

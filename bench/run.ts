@@ -1,5 +1,5 @@
 // `npm run bench [-- NAME...] [--runs N]`: runs every benchmark that can run here, one at a time,
-// and says of each other one why it did not. Prints figures, asserts none of them.
+// and reports why the others did not. Prints figures, asserts none.
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { agent } from './agent.ts';

@@ -1,5 +1,5 @@
-// 1,000 and 5,000 nodes with 30 pods each in a served world, made the way a user would: node groups
-// by `drover create nodegroup`, pods by Deployments. How long clients wait, and memory and growth.
+// 1,000 and 5,000 nodes with 30 pods each in a served world, created like a user would: node groups
+// by `drover create nodegroup`, pods by Deployments. Measures clients' latency, memory and growth.
 import { freemem } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createKubeClient, type KubeClient, loadKubeconfig } from '../src/adapters/kube/index.ts';
@@ -14,12 +14,12 @@ const sizes = (process.env.DROVER_BENCH_NODES ?? '1000,5000').split(',').map(Num
 const podsPerNode = 30;
 const podsPerSet = 500;
 const nodesPerGroup = 1000;
-/** Without this much free memory per node a size is not run: the world takes about half of it. */
+/** A size runs only with this much free memory per node: the world uses about half of it. */
 const freeMiBPerNode = 2;
 const podsReadyWithinMs = 2_700_000;
 const restMs = 5000;
 /**
- * Each client command this many times, the list of all pods once: it takes kubectl half a minute.
+ * Repetitions of each client command; the list of all pods runs once, because kubectl needs 30 s.
  */
 const repeats = 3;
 const once = 'get pods -A';
@@ -36,7 +36,7 @@ const deployments = {
   namespaced: true,
 };
 
-/** Pods with their node's address: a VPC of 65,536 has none for so many of their own. */
+/** Pods share their node's address: a VPC of 65,536 addresses has too few for separate ones. */
 const deployment = (name: string) => ({
   metadata: { name },
   spec: {
@@ -121,7 +121,7 @@ const addPods = async (scene: Scene): Promise<void> => {
   noteMemory(scene, 'with pods');
 };
 
-/** Events per second that one watch gets through TLS when it begins with everything there is. */
+/** Events per second of one watch over TLS that starts with all existing objects. */
 const watchAll = async ({ api, add }: Scene): Promise<void> => {
   const stop = new AbortController();
   let events = 0;

@@ -1,5 +1,5 @@
-// A version update of twelve drawn clusters in virtual time by the real controllers: Drover's own
-// strategy beside EKS' on the same cluster, with the lower bound of any order; and blue/green
+// A version update of twelve generated clusters in virtual time by the real controllers: Drover's
+// own strategy and EKS' on the same cluster, with the lower bound for any order; and blue/green
 // without its soak.
 import { lowerBoundSeconds } from '../src/sim/rollout/bound.ts';
 import { clusterCount, drawCluster } from '../src/sim/rollout/cluster.ts';
@@ -7,7 +7,7 @@ import { type RolloutOutcome, runRollout } from '../src/sim/rollout/run.ts';
 import { Kernel } from '../world/kernel/index.ts';
 import { type Bench, type BenchContext, type Outcome, SeriesCollector } from './support/report.ts';
 
-/** As in src/main/sim.ts: ticks run once the queue of microtasks is empty. */
+/** As in src/main/sim.ts: ticks run once the microtask queue is empty. */
 const settle = async (): Promise<void> => {
   await undefined;
   await new Promise<void>((resolve) => process.nextTick(resolve));
@@ -19,7 +19,7 @@ const strategies = [
   { strategy: 'BLUE_GREEN', who: 'blue/green', role: 'ours' },
 ] as const;
 
-/** The means of the embedded world: nodes boot in seconds, and so the cooldown weighs most. */
+/** The embedded world's mean times: nodes boot in seconds, so the cooldown dominates. */
 const times = { bootSeconds: 4.4, cooldownSeconds: 60, terminateSeconds: 6.5 };
 
 const lineOf = (who: string, one: RolloutOutcome, bound: number): string =>
@@ -46,8 +46,8 @@ const run = async ({ runs, say }: BenchContext): Promise<Outcome> => {
         say(lineOf(who, one, bound));
         if (one.status !== 'Successful') failures.push(`${cluster.name}, ${who}: ${one.message}`);
         const head = { who, role };
-        // All new nodes first is another bargain: it stands for itself, and is no figure of the
-        // first's.
+        // Starting all new nodes first uses more resources: reported separately, not compared with
+        // the first.
         const of = strategy === 'BLUE_GREEN' ? 'blue/green, no soak: ' : '';
         collector.add(
           { what: `${of}makespan / lower bound`, ...head },

@@ -1,5 +1,5 @@
-// Writes a large audit log: the mix of a busy cluster's requests, about 1,500 bytes an event, one
-// in 958 by the node manager's agent. The same size gives the same bytes.
+// Writes a large audit log: the request mix of a busy cluster, about 1,500 bytes per event, one in
+// 958 by the node manager's agent. The same size gives the same bytes.
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { SeededRandom } from '../../world/kernel/random.ts';
@@ -18,7 +18,7 @@ const verbs = ['get', 'get', 'list', 'watch', 'update', 'patch', 'create'];
 const everyLambda = 958;
 const variants = 2000;
 
-/** Without its id and times, which each line gets of its own. */
+/** An event without id and times, which differ per line. */
 const eventOf = (random: SeededRandom, isLambda: boolean): string => {
   const pick = <T>(items: readonly [T, ...T[]] | readonly T[]): T =>
     items[random.below(items.length)] as T;
@@ -62,7 +62,7 @@ const eventOf = (random: SeededRandom, isLambda: boolean): string => {
   }).slice(1);
 };
 
-/** Returns how many events were written. */
+/** Returns the number of events written. */
 export const writeAuditLog = async (file: string, bytes: number): Promise<number> => {
   const random = new SeededRandom(1);
   const common = Array.from({ length: variants }, () => eventOf(random, false));

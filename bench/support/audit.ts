@@ -1,6 +1,5 @@
-// Reads an audit log (audit.k8s.io/v1, JSON lines) into what the drains are judged by: when the
-// first mark or eviction was asked for, when the last pod was gone, and what was asked of the
-// server.
+// Reads an audit log (audit.k8s.io/v1, JSON lines) for a drain's figures: when the first mark or
+// eviction was requested, when the last pod was deleted, and the number of requests.
 import type { AuditEvent } from '../../test/support/demo-world.ts';
 
 export interface Line extends AuditEvent {
@@ -38,7 +37,7 @@ export const isEviction = ({ verb, objectRef }: Line): boolean =>
 const isMark = ({ verb, objectRef }: Line): boolean =>
   verb === 'patch' && objectRef?.resource === 'nodes' && objectRef.subresource === undefined;
 
-/** A pod's object removed: the kubelet's (or its stand-in's) last delete. */
+/** Deletion of a pod object: the last delete by the kubelet or its stand-in. */
 const isRemoval = (line: Line, namespace: string): boolean =>
   line.verb === 'delete' &&
   line.objectRef?.resource === 'pods' &&
@@ -46,19 +45,19 @@ const isRemoval = (line: Line, namespace: string): boolean =>
   line.responseStatus?.code === 200;
 
 export interface DrainFigures {
-  /** First mark or eviction asked for until the last pod was removed. */
+  /** From the first request for a mark or eviction to the deletion of the last pod. */
   readonly seconds: number;
   readonly lastGoneMs: number;
   readonly evictionsSent: number;
   readonly evictionsGranted: number;
-  /** Requests of the contender about pods (evictions among them) and nodes. */
+  /** The contender's requests about pods (including evictions) and nodes. */
   readonly podAndNodeRequests: number;
-  /** Writes of the contender to its own objects. */
+  /** The contender's writes to its own objects. */
   readonly journalWrites: number;
   readonly allRequests: number;
 }
 
-/** One line a request: a watch is answered when it starts, the others when complete. */
+/** One line per request: a watch is logged at its start, others at their completion. */
 const requestsOf = (
   lines: readonly Line[],
   isContender: (agent: string) => boolean,
@@ -72,9 +71,7 @@ const requestsOf = (
 const isAbout = ({ objectRef }: Line, ...resources: readonly string[]): boolean =>
   resources.includes(objectRef?.resource ?? '');
 
-/**
- * Requests of one agent: about pods (evictions among them) and nodes, its journal, and the rest.
- */
+/** Requests of one agent: about pods (including evictions) and nodes, its journal, and others. */
 export const requestsByKind = (
   lines: readonly Line[],
   isContender: (agent: string) => boolean,
@@ -85,7 +82,7 @@ export const requestsByKind = (
   return { podsAndNodes, journal, other: own.length - podsAndNodes - journal };
 };
 
-/** `isContender` picks who drains by user agent. Throws when the log shows no drain. */
+/** `isContender` selects the draining client by user agent. Throws when the log shows no drain. */
 export const drainFigures = (
   lines: readonly Line[],
   options: { readonly isContender: (agent: string) => boolean; readonly namespace: string },
@@ -93,7 +90,7 @@ export const drainFigures = (
   const own = requestsOf(lines, options.isContender);
   const starts = own.filter((line) => isMark(line) || isEviction(line));
   const ends = lines.filter((line) => isRemoval(line, options.namespace));
-  // Nothing seen is no figure: it would read as a perfect one.
+  // Without events there is no figure: zero would look like a perfect result.
   if (starts.length === 0 || ends.length === 0) {
     throw new Error(
       `the audit log shows ${starts.length} marks and evictions and ${ends.length} removed pods`,

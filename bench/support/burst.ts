@@ -1,7 +1,6 @@
-// Notices of many nodes in a queue at the same moment, and our controllers over any Kubernetes API:
-// how long until each node shows label and cordon, and what was written until then. The queue and
-// the groups answer at once and in process, so that only the API given and our own work are
-// measured.
+// Notices of many nodes in a queue at the same moment, and Drover's controllers over any Kubernetes
+// API: time until each node has label and cordon, and the writes until then. Queue and groups
+// answer immediately and in process, so that only the given API and Drover's work are measured.
 import type { JsonObject } from '../../src/api/json.ts';
 import { type KubeObject, type Node, resourceTypes } from '../../src/api/kube.ts';
 import { ensureCrds } from '../../src/controllers/crds.ts';
@@ -31,21 +30,21 @@ export interface BurstOptions {
   readonly size: number;
   readonly compat: 'eks' | 'native';
   readonly log: Log;
-  /** False where the kinds are there, or where the API knows no kinds. */
+  /** False when the kinds exist, or when the API needs no definitions. */
   readonly definitions: boolean;
 }
 
 export interface BurstFigures {
-  /** Milliseconds from all messages being there until a node was marked, one a node. */
+  /** Milliseconds from the arrival of all messages until each node was marked. */
   readonly marked: readonly number[];
-  /** Writes that were answered until the last node was marked: records, marks, journal, events. */
+  /** Answered writes until the last node was marked: records, marks, journal, events. */
   readonly writes: number;
 }
 
 const nodeNames = (size: number): readonly string[] =>
   Array.from({ length: size }, (_, i) => `burst-${i + 1}`);
 
-/** Nodes of instances of one managed group, Ready; no pods. */
+/** Ready nodes for instances of one managed group, without pods. */
 const prepare = async ({ kube, size }: BurstOptions): Promise<void> => {
   const spec = { ...aGroupSpec({ autoScalingGroupName, scaling: { minSize: 0, maxSize: size } }) };
   await kube.create(resourceTypes.nodegroups, {
@@ -75,7 +74,7 @@ const prepare = async ({ kube, size }: BurstOptions): Promise<void> => {
 const isMarked = (node: Node): boolean =>
   node.metadata.labels?.[exclusion] !== undefined && node.spec.unschedulable === true;
 
-/** The same API, with a look at what is written through it. */
+/** The same API with a callback for each write. */
 const watched = (kube: KubeApi, onWrite: (object: KubeObject | undefined) => void): KubeApi => ({
   get: (...args) => kube.get(...args),
   list: (...args) => kube.list(...args),
@@ -124,7 +123,7 @@ const sendAll = (cloud: FakeCloud, size: number): void => {
   }
 };
 
-/** Marks `size` nodes that are told of at once. Objects are left behind. */
+/** Marks `size` nodes that are announced at once. Leaves its objects behind. */
 export const measureBurst = async (options: BurstOptions): Promise<BurstFigures> => {
   const { size, compat, log } = options;
   const stop = new AbortController();
@@ -169,8 +168,8 @@ export const measureBurst = async (options: BurstOptions): Promise<BurstFigures>
 };
 
 /**
- * How long the API itself takes for such writes: a record, its journal and a node patch for each
- * node of the last burst, 64 nodes at once, watched as then, with nothing decided. In milliseconds.
+ * The API's own time for the same writes: a record, its journal and a node patch for each node of
+ * the last burst, 64 nodes at once, with watches but without decisions. In milliseconds.
  */
 export const measureSameWrites = async ({ kube, size, log }: BurstOptions): Promise<number> => {
   const names = [...nodeNames(size)];

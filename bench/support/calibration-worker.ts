@@ -1,4 +1,4 @@
-// A process of the benchmark `plan`: answers seeds until its parent goes.
+// A process of the benchmark `plan`: answers seeds until its parent ends.
 import { serveSeeds } from './calibration.ts';
 
 serveSeeds();

@@ -1,6 +1,6 @@
-// What a plan says of a drawn cluster beside what then happens to another one of its kind: the plan
-// sees a snapshot alone, the outcome has another seed and pods that take up to 30 % longer or less.
-// Judges nothing.
+// Compares a plan for a generated cluster with an outcome on another one of the same kind: the plan
+// has only a snapshot; the outcome has another seed and pods that take up to 30 % more or less
+// time. Judges nothing.
 import { setPriority } from 'node:os';
 import type { UpdateStrategy, Waiver } from '../../src/api/nodegroup-update.ts';
 import type { HookTime } from '../../src/api/update-hooks.ts';
@@ -28,15 +28,15 @@ export const calibratedStrategies = [
 export interface CalibrationRow {
   readonly seed: number;
   readonly cluster: string;
-  /** The strategy of a plain one. */
+  /** For a strategy's plain course, the strategy. */
   readonly course: string;
   readonly p50Minutes: number;
   readonly p90Minutes: number;
-  /** Of blockers that were not waived, by a plan of the very cluster: the checks. */
+  /** Blockers that were not waived, from a plan of the same cluster: the checks. */
   readonly blockers: readonly string[];
-  /** By the same plan: of 100 runs, those that stop. Told as a warning, no blocker. */
+  /** Percentage of simulated runs that stop, from the same plan: a warning, not a blocker. */
   readonly riskPercent: number;
-  /** EKS' word. */
+  /** EKS' update status. */
   readonly status: string;
   readonly message: string;
   readonly tookMinutes: number;
@@ -44,10 +44,10 @@ export interface CalibrationRow {
 
 const source = 'the embedded world';
 /**
- * What no snapshot tells: the cloud of the embedded world launches what is missing about 3 s after
- * it is asked, takes 6.5 s to shut down and is looked at every second meanwhile, and is no slower
- * in one run than in another; the pods of drawn clusters stop within 1 to 10 s (13 s where an
- * outcome has varied them). Taken from seeds 501 to 790, which no figure rests on.
+ * Facts that no snapshot contains: the embedded world's cloud launches a missing instance about 3 s
+ * after the request, takes 6.5 s to terminate one, is polled every second meanwhile, and does not
+ * vary between runs. Pods of generated clusters stop within 1 to 10 s (13 s when an outcome varies
+ * them). Measured with seeds 501 to 790, which no figure uses.
  */
 const times: CloudTimes = {
   setup: { p50: 0.3, p90: 0.5, source },
@@ -56,10 +56,10 @@ const times: CloudTimes = {
   stop: { p50: 4.5, p90: 7.5, most: 10, source },
   commonSpread: 0,
 };
-/** How much longer or less pods take in an outcome than in its plan, at most. */
+/** Maximum relative difference of pods' times between plan and outcome. */
 const variation = 0.3;
 
-/** As in src/main/sim.ts: ticks run once the queue of microtasks is empty. */
+/** As in src/main/sim.ts: ticks run once the microtask queue is empty. */
 export const settle = async (): Promise<void> => {
   await undefined;
   await new Promise<void>((resolve) => process.nextTick(resolve));
@@ -72,9 +72,9 @@ export interface PlanWish {
   readonly force?: boolean;
   readonly version?: string;
   readonly releaseVersion?: string;
-  /** What Service Quotas would tell. */
+  /** Service Quotas' values. */
   readonly accountQuotas?: Snapshot['accountQuotas'];
-  /** What earlier updates of the group noted. */
+  /** Times that earlier updates of the group recorded. */
   readonly hookTimes?: readonly HookTime[];
 }
 
@@ -93,7 +93,7 @@ export const planOf = async (
     hookTimes = [],
   }: PlanWish = {},
 ): Promise<UpdatePlan> => {
-  // Of EKS only the cluster's version is asked for, and there is no EKS in this world.
+  // Planning needs only the cluster's version from EKS, which this world lacks.
   const provisioning = {
     describeCluster: async () => ({ version: rolloutVersion }),
     serviceQuota: async () => undefined,
@@ -115,7 +115,7 @@ const blockersOf = ({ findings }: UpdatePlan): readonly PlanFinding[] =>
 
 interface Calibration {
   readonly strategies?: readonly UpdateStrategy[];
-  /** In their stead. */
+  /** Courses to use instead. */
   readonly courses?: readonly CourseName[];
   readonly share?: number;
 }
@@ -128,7 +128,9 @@ const coursesOf = (
     ? strategies.map(plainCourse)
     : courses.map((name) => drawCourse(name, randomOf(seed, `course ${name}`), share));
 
-/** By a snapshot of each cluster; the plain courses share one, since nothing in it differs. */
+/**
+ * From a snapshot of each cluster; the plain courses share one, because their snapshots are equal.
+ */
 const plansOf = async (
   cluster: RolloutCluster,
   seed: number,
@@ -151,7 +153,7 @@ const plansOf = async (
   return plans;
 };
 
-/** One cluster: a plan and an outcome for each strategy, or course. */
+/** One cluster: a plan and an outcome for each strategy or course. */
 export const calibrate = async (
   seed: number,
   asked: Calibration = {},
@@ -195,7 +197,7 @@ export const calibrate = async (
   return rows;
 };
 
-/** Percent of the rows that ended within what `of` says. */
+/** Percentage of the rows that ended within the value of `of`. */
 export const percentWithin = (
   rows: readonly CalibrationRow[],
   of: (row: CalibrationRow) => number,
@@ -204,9 +206,7 @@ export const percentWithin = (
   return (within / Math.max(1, rows.length)) * 100;
 };
 
-/**
- * Of a process made for it: answers each seed with its rows, behind everything else on the machine.
- */
+/** For a dedicated process: answers each seed with its rows, at low priority. */
 export const serveSeeds = (): void => {
   setPriority(10);
   const courses = askedCourses();

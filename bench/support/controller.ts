@@ -15,13 +15,13 @@ interface Lease extends KubeObject {
 }
 
 export interface Controller {
-  /** Requests of the controller, and of `drover drain` itself. */
+  /** Requests of the controller and of `drover drain`. */
   readonly isAgent: (agent: string) => boolean;
-  /** Requests of `drover drain` alone. */
+  /** Requests of `drover drain` only. */
   readonly isCommand: (agent: string) => boolean;
-  /** Until the nodes are drained, as the command sees it. */
+  /** Resolves when the command reports the nodes drained. */
   readonly drain: (nodes: readonly string[]) => Promise<void>;
-  /** Removes the journal, so that the same nodes can be drained again as if for the first time. */
+  /** Deletes the journal, so that the same nodes can be drained again as if for the first time. */
   readonly forget: () => Promise<void>;
   readonly rssMiB: () => number | undefined;
   readonly stop: () => Promise<void>;
@@ -46,7 +46,7 @@ const forget = async ({ api }: Target): Promise<void> => {
   });
 };
 
-/** Starts it and waits until it leads. Throws with its last words when it ends before. */
+/** Starts it and waits until it leads. Throws with its last output when it ends earlier. */
 export const startController = async (
   target: Target,
   compat: 'eks' | 'native',

@@ -1,6 +1,5 @@
-// Courses that an update takes beside a strategy's plain one: with hooks, in waves that rest,
-// blue/green with a soak. Drawn per cluster, what their plan is told and what then happens apart.
-// Judges nothing.
+// Variants of an update beside a strategy's plain course: with hooks, in waves with pauses,
+// blue/green with a soak. Drawn per cluster, separately for plan and outcome. Judges nothing.
 import type { JsonObject } from '../../src/api/json.ts';
 import type { UpdateStrategy } from '../../src/api/nodegroup-update.ts';
 import { type HookKind, type HookTime, hookKinds } from '../../src/api/update-hooks.ts';
@@ -16,18 +15,18 @@ export const courseNames = [
 ] as const;
 export type CourseName = (typeof courseNames)[number];
 
-/** A strategy's plain course is named as the strategy is. */
+/** A strategy's plain course has the strategy's name. */
 export interface Course {
   readonly name: string;
   readonly strategy: UpdateStrategy;
   readonly updateConfig?: JsonObject;
   /**
-   * What stands in the cluster for it; of the outcome's, each hook takes up to `share` longer or
-   * less.
+   * Additional objects in the cluster; in the outcome each hook takes up to `share` more or less
+   * time.
    */
   readonly objects?: readonly WorkloadObject[];
   readonly objectsVaried?: readonly WorkloadObject[];
-  /** What earlier updates of the group would have noted. */
+  /** Times that earlier updates of the group would have recorded. */
   readonly hookTimes?: readonly HookTime[];
 }
 
@@ -36,7 +35,7 @@ export const plainCourse = (strategy: UpdateStrategy): Course => ({ name: strate
 const between = (random: Random, low: number, high: number): number =>
   low + random.below(high - low + 1);
 
-/** How many runs earlier updates tell of. */
+/** Number of earlier updates with recorded times. */
 const earlierRuns = 8;
 
 const cronJobOf = (kind: HookKind, seconds: number): WorkloadObject => ({
@@ -122,7 +121,7 @@ export const drawCourse = (name: CourseName, random: Random, share: number): Cou
     case 'hooks':
       return withHooks(random, share);
     case 'hooks-new':
-      // Its first update.
+      // The group's first update, without recorded times.
       return { ...withHooks(random, share), name, hookTimes: [] };
     case 'waves':
       return inWaves(random);
@@ -133,7 +132,7 @@ export const drawCourse = (name: CourseName, random: Random, share: number): Cou
   }
 };
 
-/** `DROVER_BENCH_COURSES=hooks,waves`; none: the plain ones. */
+/** `DROVER_BENCH_COURSES=hooks,waves`; unset: the plain ones. */
 export const askedCourses = (text = process.env.DROVER_BENCH_COURSES): readonly CourseName[] => {
   const names = (text ?? '').split(',').filter((name) => name !== '');
   return names.map((name) => {

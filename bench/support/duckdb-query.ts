@@ -1,6 +1,5 @@
-// One SQL statement in DuckDB, its rows as JSON lines: what its command line would print, for it is
-// not on every machine. Its own process, so that its start and its memory are measured like
-// everybody's.
+// One SQL statement in DuckDB with its rows as JSON lines, like DuckDB's command line, which not
+// every machine has. A process of its own, so that start and memory are measured as for the others.
 import { DuckDBInstance } from '@duckdb/node-api';
 
 const sql = process.argv[2] ?? '';

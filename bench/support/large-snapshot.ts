@@ -1,6 +1,6 @@
-// Snapshots of drawn clusters of any size, as `drover plan update` reads them: 30 pods a node in
-// Deployments of 10 to 500 pods, every second one with a budget of a tenth. The same size gives the
-// same snapshot.
+// Snapshots of generated clusters of any size, as `drover plan update` reads them: 30 pods per node
+// in Deployments of 10 to 500 pods, every second one with a budget of a tenth. Deterministic for
+// each size.
 import type { PodDisruptionBudget } from '../../src/api/kube.ts';
 import type { UpdateStrategy } from '../../src/api/nodegroup-update.ts';
 import type { FullPod, Workload } from '../../src/api/workloads.ts';

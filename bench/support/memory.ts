@@ -1,5 +1,5 @@
-// Resident memory of processes, read from /proc; and the children of this process, to sum up a
-// control plane of several processes. Linux only: elsewhere every figure is undefined.
+// Resident memory of processes from /proc, and this process's children, to sum up a control plane
+// of several processes. Linux only: elsewhere every figure is undefined.
 import { readdirSync, readFileSync } from 'node:fs';
 
 export interface Memory {
@@ -25,7 +25,7 @@ export const memoryOf = (pid: number): Memory | undefined => {
   }
 };
 
-/** Process ids that have this process as parent. */
+/** Process ids of this process's children. */
 export const ownChildren = (): readonly number[] => {
   try {
     const tasks = readdirSync('/proc/self/task');

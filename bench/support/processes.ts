@@ -1,11 +1,10 @@
-// Child processes that a measurement waits for, and how kubectl is told from others in an audit
-// log.
+// Child processes that a measurement waits for, and how to recognize kubectl in an audit log.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
 const keptOfErrors = 2000;
 
-/** Runs to its end; throws with its last words when it fails. */
+/** Runs a program; throws with its last output when it fails. */
 export const finish = async (
   command: string,
   args: readonly string[],

@@ -1,11 +1,11 @@
-// What a benchmark gives back and how it is printed: ours, the peer's and their ratio side by side,
-// with the spread of the runs. Asserts nothing: a slow machine is no failure.
+// A benchmark's results and their printing: Drover's figure, the peer's and their ratio side by
+// side, with the spread of the runs. Asserts nothing: a slow machine is not a failure.
 import { availableParallelism, loadavg } from 'node:os';
 import { figure, median } from './stats.ts';
 
-/** One thing measured for one contender, a value per run (or per event, where `per` says so). */
+/** One measurement of one contender, a value per run (or per event, if `per` says so). */
 export interface Series {
-  /** What is measured, e.g. `first answer (ms)`; series of the same name are compared. */
+  /** The measured quantity, e.g. `first answer (ms)`; series of the same name are compared. */
   readonly what: string;
   readonly who: string;
   readonly role: 'ours' | 'peer';
@@ -16,7 +16,7 @@ export interface Outcome {
   readonly series: readonly Series[];
   /** Parts that could not run, as `what: reason`. */
   readonly notRun: readonly string[];
-  /** Parts that broke: the run then ends with exit code 1. */
+  /** Parts that failed: the run then ends with exit code 1. */
   readonly failures?: readonly string[];
   readonly notes: readonly string[];
 }
@@ -73,7 +73,7 @@ const rowOf = (series: Series, all: readonly Series[]): readonly string[] => {
 
 const headings = ['what', 'who', 'median', 'min - max', 'n', 'ratio'] as const;
 
-/** The series that belong together stand together, ours first. */
+/** Groups series of the same name, Drover's first. */
 const grouped = (series: readonly Series[]): readonly Series[] => {
   const whats = [...new Set(series.map(({ what }) => what))];
   return whats.flatMap((what) => {
@@ -98,7 +98,7 @@ export const table = (series: readonly Series[]): string => {
     .join('\n');
 };
 
-/** Load before and after: others' work on the machine makes every figure worse. */
+/** Load before and after: other work on the machine affects every figure. */
 export const machineLine = (before: number): string =>
   `${availableParallelism()} cores, loopback, Node ${process.versions.node}; load average ` +
   `${before.toFixed(1)} before, ${(loadavg()[0] ?? 0).toFixed(1)} after (the benchmark's own included)`;

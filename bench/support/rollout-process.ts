@@ -1,5 +1,5 @@
-// One process of the benchmark `rollout`: updates a group of the size that it is told and prints
-// what it took, as JSON. A process of its own, so that its memory is this size's alone.
+// One process of the benchmark `rollout`: updates a group of the given size and prints its cost as
+// JSON. A process of its own, so that its memory is that of one size.
 import { lowerBoundSeconds } from '../../src/sim/rollout/bound.ts';
 import type { RolloutCluster } from '../../src/sim/rollout/cluster.ts';
 import { runRollout } from '../../src/sim/rollout/run.ts';
@@ -9,8 +9,8 @@ export interface RolloutFigures {
   readonly message: string;
   readonly pods: number;
   /**
-   * Processor time of the update and of building its cluster, in seconds; garbage collection is
-   * part of it.
+   * Processor time of the update and of building its cluster, in seconds, including garbage
+   * collection.
    */
   readonly cpuSeconds: number;
   readonly buildCpuSeconds: number;
@@ -26,11 +26,11 @@ export interface RolloutFigures {
 }
 
 const podsPerNode = 30;
-/** A Deployment has this many replicas, and every second one a budget of half of them. */
+/** Replicas per Deployment; every second one has a budget of half of them. */
 const podsPerSet = 500;
-/** EKS, and Drover with it, takes no more than this at once. */
+/** Maximum of concurrently updated nodes in EKS and Drover. */
 const mostAtOnce = 100;
-/** The means of the embedded world, as in `updates`. */
+/** The embedded world's mean times, as in `updates`. */
 const times = { bootSeconds: 4.4, cooldownSeconds: 60, terminateSeconds: 6.5 };
 
 const settle = async (): Promise<void> => {

@@ -1,4 +1,4 @@
-// Figures of repeated measurements: median, spread, percentiles, and how they are printed. Pure.
+// Statistics of repeated measurements: median, spread, percentiles, and formatting. Pure.
 
 export const percentile = (values: readonly number[], share: number): number => {
   const sorted = [...values].sort((a, b) => a - b);
@@ -6,7 +6,7 @@ export const percentile = (values: readonly number[], share: number): number => 
   return sorted[index] ?? Number.NaN;
 };
 
-/** Of an even count the mean of the middle two. */
+/** For an even count, the mean of the middle two. */
 export const median = (values: readonly number[]): number => {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);
@@ -14,7 +14,7 @@ export const median = (values: readonly number[]): number => {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
 };
 
-/** Three significant digits, and never fewer digits than the whole part has. */
+/** Three significant digits, but never less than the integer part. */
 export const figure = (value: number): string => {
   if (!Number.isFinite(value)) return '-';
   if (Number.isInteger(value)) return String(value);

@@ -1,5 +1,5 @@
-// The two clusters that drains are measured on: the served world (its own process) and a real API
-// server with stand-ins for kubelets. Both keep an audit log, which is the neutral clock.
+// The two clusters on which drains are measured: the served world (its own process) and a real API
+// server with stand-ins for kubelets. Both keep an audit log, the common clock.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -17,7 +17,7 @@ import { ServedWorld } from '../../test/support/demo-world.ts';
 import { fakeKubelets } from '../../test/support/fake-kubelets.ts';
 import { startRealCluster } from '../../test/support/real-cluster.ts';
 
-/** Whoever set up the measurement; never counted. */
+/** User agent of the measurement's own setup; never counted. */
 const benchAgent = 'bench';
 
 interface PodTimes {
@@ -28,17 +28,17 @@ interface PodTimes {
 export interface Target {
   readonly name: string;
   readonly api: KubeClient;
-  /** How `drover controller` is started here: as `drover up` does, or by its default. */
+  /** Marking mode of `drover controller`: as in `drover up`, or its default. */
   readonly compat: 'eks' | 'native';
-  /** For kubectl and drover as processes: KUBECONFIG, and AWS endpoint and keys of a world. */
+  /** For kubectl and drover processes: KUBECONFIG, and a world's AWS endpoint and keys. */
   readonly env: NodeJS.ProcessEnv;
   /** Nodes for the measurement, each labelled `bench-node=<its index>`. */
   readonly nodes: readonly string[];
-  /** The whole audit log so far. */
+  /** The complete audit log so far. */
   readonly auditText: () => string;
-  /** While frozen nobody acts on workloads; undefined where that cannot be done. */
+  /** While frozen, no controller acts on workloads; undefined when not supported. */
   readonly freeze: ((frozen: boolean) => void) | undefined;
-  /** Annotations that give pods the times that the target was started with. */
+  /** Annotations that give pods the times with which the target was started. */
   readonly podAnnotations: Readonly<Record<string, string>>;
   readonly stop: () => Promise<void>;
 }
@@ -46,9 +46,9 @@ export interface Target {
 interface TargetOptions {
   readonly nodes: number;
   readonly pods: PodTimes;
-  /** A real scheduler; the served world always has one. */
+  /** Starts a real scheduler; the served world always has one. */
   readonly scheduler: boolean;
-  /** Whether the audit log must hold what was sent. */
+  /** Whether the audit log must contain request bodies. */
   readonly bodies: boolean;
 }
 
@@ -74,10 +74,10 @@ const userData = `#!/bin/bash
   --kubelet-extra-args '--node-labels=bench=true --max-pods=110'
 `;
 
-/** Its image is Amazon Linux 2, its role is in aws-auth: new machines join as its own do. */
+/** Uses Amazon Linux 2 and a role in aws-auth, so that new machines join like its own. */
 const modelGroup = 'demo-self-ng';
 
-/** A group of large machines beside the demo's: m5.large has room for 29 pods only. */
+/** A group of large machines in addition to the demo's: m5.large has room for only 29 pods. */
 const addGroup = async (world: ServedWorld, size: number): Promise<void> => {
   const config = {
     region: String(world.env.AWS_DEFAULT_REGION),
@@ -143,7 +143,7 @@ const benchNodes = async (api: KubeClient, count: number): Promise<readonly stri
   }
 };
 
-/** A log with what was rotated away from it, oldest first. */
+/** A log including its rotated files, oldest first. */
 const readRotated = (file: string): string => {
   const rotated = [4, 3, 2, 1].map((i) => `${file}.${i}`).filter((name) => existsSync(name));
   return [...rotated, file].map((name) => readFileSync(name, 'utf8')).join('');
@@ -188,7 +188,7 @@ const realTarget = async (options: TargetOptions): Promise<Started> => {
     auditLevel: options.bodies ? 'Request' : 'Metadata',
   });
   if (!cluster.available) return { unavailable: cluster.reason };
-  // The cloud of a cluster without machines: an idle world that holds nothing.
+  // The cloud for a cluster without machines: an idle, empty world.
   const cloud = await ServedWorld.start({ args: ['--no-controller', '--port', '0'] });
   const api = await connect(cluster.kubeconfigPath);
   const nodes = Array.from({ length: options.nodes }, (_, i) => `bench-${i}`);
@@ -202,7 +202,7 @@ const realTarget = async (options: TargetOptions): Promise<Started> => {
     name: 'real API server',
     api,
     compat: 'native',
-    // Without the world's own address: its Kubernetes API is not the one meant.
+    // Without the world's own address, whose Kubernetes API is another one.
     env: { ...cloud.env, KUBECONFIG: cluster.kubeconfigPath, DROVER_URL: undefined },
     nodes,
     auditText: () => readFileSync(cluster.auditLogPath, 'utf8'),
@@ -218,8 +218,8 @@ const realTarget = async (options: TargetOptions): Promise<Started> => {
 };
 
 /**
- * Runs `work` on each target that can be had. Returns why others were left out, and what broke on
- * the way: the figures that `work` collected until then stand all the same.
+ * Runs `work` on each available target. Returns why others were skipped, and failures: figures
+ * collected before a failure remain valid.
  */
 export const onEachTarget = async (
   options: TargetOptions,

@@ -1,5 +1,5 @@
 // Pods to drain: replica sets pinned to one node each, so that replacements of drained pods stay
-// Pending; made ready before a measurement and taken away after it.
+// Pending. Created before a measurement and deleted after it.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JsonObject } from '../../src/api/json.ts';
 import { type KubeObject, type Node, type Pod, resourceTypes } from '../../src/api/kube.ts';
@@ -14,7 +14,7 @@ interface ReplicaSet extends KubeObject {
 const readyWithinMs = 120_000;
 const inFlight = 16;
 
-/** Runs `work` over `items`, some at once. */
+/** Runs `work` over `items` with limited concurrency. */
 export const each = async <T>(
   items: readonly T[],
   work: (item: T) => Promise<unknown>,
@@ -63,7 +63,7 @@ const replicaSet = (name: string, replicas: number, template: JsonObject): JsonO
   spec: { replicas, selector: { matchLabels: { app: name } }, template },
 });
 
-/** With controllers frozen: the set and, in its name, its pods, bound to the node already. */
+/** With frozen controllers: creates the set and its pods, already bound to the node. */
 const fillFrozen = async (target: Target, perNode: number): Promise<void> => {
   const pods: JsonObject[] = [];
   for (const [index, node] of target.nodes.entries()) {
@@ -100,7 +100,7 @@ const fillByScheduler = (target: Target, perNode: number): Promise<void> =>
     return target.api.create(resourceTypes.replicasets, set, { namespace });
   });
 
-/** `perNode` Ready pods on each node, of a replica set for each node. */
+/** `perNode` Ready pods on each node, in one replica set per node. */
 export const fill = async (target: Target, perNode: number): Promise<void> => {
   if (target.freeze === undefined) {
     await fillByScheduler(target, perNode);
@@ -120,7 +120,7 @@ export const fill = async (target: Target, perNode: number): Promise<void> => {
   });
 };
 
-/** Sets and pods away, nodes as they were. */
+/** Deletes sets and pods and restores the nodes. */
 export const clear = async (target: Target): Promise<void> => {
   const { replicasets, pods, nodes } = resourceTypes;
   const sets = (await target.api.list<ReplicaSet>(replicasets, { namespace })).items;

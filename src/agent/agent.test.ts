@@ -1,5 +1,5 @@
-// The agent on a node in memory and a small API server, in virtual time: what it writes, when, and
-// what it leaves alone; across restarts, outages and floods.
+// The agent on a node in memory with a small API server, in virtual time: what it writes, when, and
+// what it leaves unchanged, across restarts, outages and floods.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ended, MemoryHost } from '../../test/builders/node-host.ts';
 import { CollectingLog, TestRandom, testStart, VirtualClock } from '../../test/builders/runtime.ts';
@@ -50,7 +50,7 @@ class Life {
     await this.clock.advance(second);
     await this.#running;
   }
-  /** The uptime of the node is read once, at the start. */
+  /** The node's uptime is read once, at the start. */
   get seconds(): number {
     return 3600 + (this.clock.now() - testStart) / second;
   }
@@ -153,7 +153,7 @@ describe('a fault', () => {
       source: { component: 'drover-agent', host: 'n1' },
     });
     expect(life.says('NetworkingReady')).toMatch(/^True/);
-    // Found at each look, told in one Event that counts.
+    // Found at each look, reported in one Event with a count.
     await life.clock.advance(30 * minute);
     expect(life.events).toHaveLength(1);
     const told = life.kube.peek(events, {
@@ -201,7 +201,7 @@ describe('a fault', () => {
     life.kernel('EXT4-fs (nvme1n1): Remounting filesystem read-only');
     await life.clock.advance(30 * second);
     expect(life.says('StorageReady')).toMatch(/^False ReadonlyFilesystem/);
-    // The mount table knows of none: it was repaired, or unmounted.
+    // The mount table lists none: it was repaired or unmounted.
     await life.clock.advance(minute);
     expect(life.says('StorageReady')).toMatch(/^True/);
     await life.stop();

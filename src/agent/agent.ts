@@ -1,5 +1,5 @@
-// The node agent: a monitor of one node, and the Node and Events that it writes. `run` is the
-// process of a real node; `pass` is one step of it, for simulated nodes in virtual time.
+// The node agent: monitors one node and writes its Node conditions and Events. `run` is the process
+// on a real node; `pass` is one step of it, for simulated nodes in virtual time.
 import { durationMs, type EpochMs, epochMs } from '../api/brand.ts';
 import { type Node, resourceTypes } from '../api/kube.ts';
 import {
@@ -29,16 +29,16 @@ export interface AgentDeps {
   readonly host: NodeHost;
   readonly kube: Pick<KubeApi, 'get' | 'patch' | 'create'>;
   readonly clock: Clock;
-  /** One stream per purpose. */
+  /** One random stream per purpose. */
   readonly random: (purpose: string) => Random;
   readonly log: Log;
 }
 
 export interface AgentSettings {
   readonly node: string;
-  /** Of Events: `drover-agent`. */
+  /** Component of its Events: `drover-agent`. */
   readonly component: string;
-  /** A file of the node; looked at again and again, so that a change needs no restart. */
+  /** A file on the node, read repeatedly, so that a change needs no restart. */
   readonly rulesFile?: string;
 }
 
@@ -56,7 +56,7 @@ export class NodeAgent {
   #recordAt: EpochMs = epochMs(0);
   #recordText = '';
 
-  /** Reads what an agent before it left. */
+  /** Reads the record of an earlier agent. */
   static async begin(deps: AgentDeps, settings: AgentSettings): Promise<NodeAgent> {
     const { host, clock, random, log } = deps;
     const boot = await bootFacts(host, clock.now());
@@ -83,7 +83,7 @@ export class NodeAgent {
     this.#nodeBackoff = new Backoff(random('node'), nodeBackoff);
   }
 
-  /** Until `signal` aborts. */
+  /** Runs until `signal` aborts. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#deps;
     const ended = new AbortController();
@@ -113,11 +113,11 @@ export class NodeAgent {
     this.#recordAt = epochMs(0);
     await this.#saveRecord(clock.now());
     this.#monitor.close();
-    // Its supervisor starts it again: a part that failed must not leave the others to look well.
+    // The supervisor restarts the agent: it must not appear healthy after a part failed.
     if (ended.signal.aborted) throw ended.signal.reason;
   }
 
-  /** Everything that is due; returns when to come again at the latest. */
+  /** Does everything that is due; returns the latest time of the next pass. */
   async pass(signal: AbortSignal): Promise<EpochMs> {
     await this.#readLogs();
     await this.#runChecks(signal);
@@ -130,7 +130,7 @@ export class NodeAgent {
     for (let isAtEnd = false; !isAtEnd; ) {
       ({ isAtEnd } = await this.#monitor.readLogs(clock.now()));
       this.#tellNotices(clock.now());
-      // Between two full readings the other parts have their turn.
+      // Yields between two full reads, so that other tasks can run.
       if (!isAtEnd) await clock.sleep(durationMs(0));
     }
   }
@@ -160,7 +160,7 @@ export class NodeAgent {
     }
   }
 
-  /** Read once: an agent that asked for its Node again and again would weigh on the API server. */
+  /** Read once: repeated reads of the Node by every agent would load the API server. */
   async #findNode(now: EpochMs, signal: AbortSignal): Promise<void> {
     if (this.#target !== undefined || now < this.#nodeNotBefore) return;
     const { kube, log } = this.#deps;
@@ -185,7 +185,7 @@ export class NodeAgent {
     }
   }
 
-  /** A file that is wrong leaves the rules in force as they are, and says so once. */
+  /** An invalid file leaves the active rules unchanged and is reported once. */
   async #lookAtRules(now: EpochMs): Promise<void> {
     const { rulesFile } = this.#settings;
     if (rulesFile === undefined || now < this.#rulesAt) return;

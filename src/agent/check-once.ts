@@ -1,5 +1,5 @@
-// Every check once, for people: what each saw, found and lacks, and what the kernel's log holds of
-// the last hour. Writes nothing to a cluster, and counts no thresholds: one look is one look.
+// Runs every check once, for display: what each saw, found and lacks, and the last hour of the
+// kernel log. Writes nothing to a cluster and applies no thresholds.
 
 import type { AgentCheckResult, AgentFinding, AgentReport } from '../api/agent-report.ts';
 import { type EpochMs, formatKubeTime } from '../api/brand.ts';
@@ -13,7 +13,7 @@ import { KernelLog } from './sources/kernel-log.ts';
 
 const historyMs = 3_600_000;
 const maxLines = 100_000;
-/** Of one reason so many lines are shown. */
+/** Maximum number of lines shown per reason. */
 const maxShown = 5;
 
 export interface CheckOnceOptions {

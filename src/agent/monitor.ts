@@ -1,6 +1,5 @@
-// Watches one node: reads its logs, runs its checks, and keeps what the engine makes of both. Knows
-// nothing of a cluster; all it touches is a NodeHost, so that it runs on simulated nodes in virtual
-// time as well.
+// Monitors one node: reads its logs, runs its checks, and keeps the engine's state. Independent of
+// a cluster; uses only a NodeHost, so that it also runs on simulated nodes in virtual time.
 import { type EpochMs, epochMs } from '../api/brand.ts';
 import type { Condition } from '../api/kube.ts';
 import type { Log, NodeHost, Random } from '../ports/index.ts';
@@ -38,17 +37,17 @@ import { JournalLog } from './sources/journal.ts';
 import { KernelLog } from './sources/kernel-log.ts';
 import { LineGate } from './sources/line-gate.ts';
 
-/** Looks are spread by this share, so that the checks of many nodes do not run together. */
+/** Jitter of looks, so that the checks of many nodes do not run together. */
 const jitter = 0.1;
 const lookMs = 300_000;
-/** A fault that is not yet certain, or may have gone, is looked at again soon. */
+/** A fault that is uncertain, or may have cleared, is checked again after this. */
 const soonMs = 60_000;
-/** The look at the agent itself is cheap. */
+/** The self-test is cheap. */
 const selfTestMs = 10_000;
 const tailMs = 10_000;
-/** Lines read in one go; the loop breathes between two of them. */
+/** Lines read at once; other tasks run in between. */
 const maxLines = 1_000;
-/** What the kernel said longer ago is history: no Event is made of it. */
+/** Older kernel messages cause no Event. */
 const maxEventAgeMs = 3_600_000;
 
 export interface BootFacts {
@@ -61,7 +60,7 @@ export interface MonitorOptions {
   readonly random: Random;
   readonly log: Log;
   readonly boot: BootFacts;
-  /** What an agent wrote on this node before. */
+  /** The record of an earlier agent on this node. */
   readonly record?: AgentRecord;
 }
 
@@ -70,7 +69,7 @@ interface Scheduled {
   readonly at: EpochMs;
 }
 
-/** One look, for people. */
+/** One look, for display. */
 export interface Looked extends LookResult {
   readonly check: Check;
 }
@@ -118,11 +117,11 @@ export class HealthMonitor {
     this.#schedule = this.#checks.map((check) => ({ check, at: epochMs(0) }));
   }
 
-  /** As they are to be written to the Node; none before `adopt`. */
+  /** The conditions to write to the Node; empty before `adopt`. */
   get conditions(): ReadonlyMap<ConditionType, ConditionState> {
     return this.#state.conditions;
   }
-  /** What a next agent needs to go on. */
+  /** State that the next agent needs to continue. */
   get record(): AgentRecord {
     const { sequence } = this.#kernelLog;
     const { cursor } = this.#journal;
@@ -139,7 +138,7 @@ export class HealthMonitor {
     return notices;
   }
 
-  /** Other rules from now on. Throws RegexError, and then nothing has changed. */
+  /** Replaces the rules. Throws RegexError, in which case nothing changes. */
   useRules(rules: readonly HealthRule[]): void {
     this.#matcher = new LineMatcher(rules);
     this.#rules = rules;
@@ -150,7 +149,7 @@ export class HealthMonitor {
     this.#state = { ...this.#state, reasons };
   }
 
-  /** Takes over what stands on the Node; from then on there are conditions. */
+  /** Adopts the Node's conditions; from then on there are conditions to write. */
   adopt(conditions: readonly Condition[], now: EpochMs): void {
     this.#state = adopt(this.#state, {
       conditions,
@@ -163,7 +162,7 @@ export class HealthMonitor {
     this.#settle(now);
   }
 
-  /** Reads what the logs have new; `isAtEnd`: nothing is left to read at once. */
+  /** Reads new log lines; `isAtEnd`: everything available was read. */
   async readLogs(now: EpochMs): Promise<{ readonly isAtEnd: boolean }> {
     const { lines, isAtEnd } = await this.#kernelLog.read(maxLines, now);
     for (const { text, at } of lines) this.#line('kernel', text, at, now);
@@ -179,7 +178,7 @@ export class HealthMonitor {
     return { isAtEnd: isAtEnd && entries.length < maxLines };
   }
 
-  /** Runs the checks that are due, one after the other. Returns when the next one is. */
+  /** Runs the due checks one after the other. Returns the time of the next one. */
   async runChecks(now: () => EpochMs, signal: AbortSignal): Promise<EpochMs> {
     for (const { check, at } of this.#schedule) {
       if (signal.aborted || at > now()) continue;
@@ -188,7 +187,7 @@ export class HealthMonitor {
     return epochMs(Math.min(...this.#schedule.map(({ at }) => at)));
   }
 
-  /** Every check once, whether it is due or not. */
+  /** Runs every check once, whether due or not. */
   async runAll(now: () => EpochMs, signal: AbortSignal): Promise<readonly Looked[]> {
     const looked: Looked[] = [];
     for (const check of this.#checks) looked.push(await this.look(check, now, signal));
@@ -215,7 +214,7 @@ export class HealthMonitor {
     this.#journal.close();
   }
 
-  /** Logs that cannot be read, for people. */
+  /** Logs that cannot be read, for display. */
   get unreadable(): readonly string[] {
     const { failure: kernel } = this.#kernelLog;
     const { failure: journal } = this.#journal;
@@ -246,7 +245,7 @@ export class HealthMonitor {
     this.#settle(now);
   }
 
-  /** Something of this check is counted, or makes a condition False. */
+  /** A reason of this check is being counted, or makes a condition False. */
   #isUncertain(name: CheckName): boolean {
     return [...this.#state.reasons.values()].some(({ rule, severity, hits, since }) => {
       if (severity !== 'Condition' || (hits.length === 0 && since === undefined)) return false;
@@ -269,7 +268,7 @@ export class HealthMonitor {
     }
   }
 
-  /** A fault that a line told of, and that a check can see, is looked at before its usual time. */
+  /** Checks earlier than scheduled after a log line reported a fault that a check can confirm. */
   #lookSoon({ check: name, severity }: HealthRule, now: EpochMs): void {
     if (name === undefined || severity !== 'Condition') return;
     const soon = epochMs(now + soonMs);
@@ -294,7 +293,7 @@ export class HealthMonitor {
     return new Map(this.#rules.toReversed().map((rule) => [rule.reason, rule]));
   }
 
-  /** Checks and logs without which nothing is known of a condition. */
+  /** Checks and logs that are required to know a condition. */
   #needed(): ReadonlyMap<ConditionType, readonly string[]> {
     return new Map(
       conditionTypes.map((type) => {

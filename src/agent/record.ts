@@ -1,13 +1,13 @@
-// The agent's own record on the node: where it stopped reading, and which faults it knew. A broken
-// record is as none: the node's conditions are taken over from the Node then.
+// The agent's own record on the node: where it stopped reading, and the known faults. A corrupt
+// record counts as missing: conditions are then adopted from the Node.
 import { isObject, type JsonObject } from '../api/json.ts';
 import { parseJson } from '../api/parse-json.ts';
 
 export interface AgentRecord {
   readonly bootId: string;
-  /** Of the last kernel record that was read. */
+  /** Number of the last kernel record that was read. */
   readonly sequence?: number;
-  /** Of the journal. */
+  /** Cursor of the journal. */
   readonly cursor?: string;
   readonly reasons: readonly unknown[];
 }

@@ -1,5 +1,5 @@
-// The agent's look at itself: a marker written to the kernel log must come back, each hour. An
-// agent whose source has fallen silent would otherwise report a healthy node for good.
+// The agent's self-test: each hour a marker written to the kernel log must be read back. Without
+// it, an agent whose log source stopped would report a healthy node forever.
 import type { EpochMs } from '../api/brand.ts';
 import { type NodeHost, NodeHostError, type Random } from '../ports/index.ts';
 import type { Check, Results } from './checks/index.ts';
@@ -10,7 +10,7 @@ import { sampledOneIn } from './sources/line-gate.ts';
 const everyMs = 3_600_000;
 /** The log is read each second: a marker comes back at once or never. */
 const patienceMs = 30_000;
-/** After a marker that did not come back another one is tried. */
+/** After a missing marker, another one is tried. */
 const againMs = 60_000;
 
 interface Marker {
@@ -21,7 +21,7 @@ interface Marker {
 export interface SelfTestOptions {
   readonly kernelLog: KernelLog;
   readonly random: Random;
-  /** Lines that were not looked at, by source, since the last call. */
+  /** Lines that were not examined, by source, since the last call. */
   readonly takeSkipped: () => readonly { readonly source: LineSource; readonly count: number }[];
 }
 

@@ -1,4 +1,4 @@
-// Which texts are addresses and CIDRs; node's own reader of addresses is asked beside ours.
+// Which texts are addresses and CIDRs, compared with node's own parser of addresses.
 import { isIP } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-// IP addresses and networks (CIDR): read from text as Go's netip does, which nodeadm and the
-// kubelet go by (no leading zeros, no zone), and as numbers. Never asks a resolver.
+// IP addresses and networks (CIDR): parsed from text like Go's netip, which nodeadm and the kubelet
+// use (no leading zeros, no zone), and as numbers. Never calls a resolver.
 
 export interface Address {
   readonly version: 4 | 6;
@@ -7,7 +7,7 @@ export interface Address {
 }
 
 export interface Network extends Address {
-  /** Of the prefix, bits. */
+  /** Length of the prefix, bits. */
   readonly length: number;
 }
 
@@ -28,7 +28,7 @@ export const ipv4Number = (text: string): number | undefined => {
 export const ipv4Text = (number: number): string =>
   [24, 16, 8, 0].map((shift) => Math.floor(number / 2 ** shift) % 256).join('.');
 
-/** The groups on one side of `::`; undefined where one is not a group. */
+/** The groups on one side of `::`; undefined if one of them is not a group. */
 const groupsIn = (side: string, mayEndAsIpv4: boolean): readonly bigint[] | undefined => {
   if (side === '') return [];
   const groups: bigint[] = [];
@@ -79,7 +79,7 @@ export const parseNetwork = (text: string): Network | undefined => {
   return { ...address, length: Number(bits) };
 };
 
-/** The first bits of an address: equal for all in one network of that length. */
+/** The first bits of an address, equal for all addresses of one network of that length. */
 export const networkBits = (address: Address, length: number): bigint =>
   address.bits >> BigInt(widthOf(address) - length);
 
@@ -89,24 +89,24 @@ export const isIn = (network: Network, address: Address): boolean =>
 
 export const isAddress = (text: string): boolean => parseAddress(text) !== undefined;
 
-/** Without leading zeros in the length either. */
+/** The prefix length must not have leading zeros either. */
 export const isCidr = (text: string): boolean =>
   parseNetwork(text) !== undefined && !/\/0\d/.test(text);
 
-/** Whether an IPv4 address is one of the block; of anything else: no. */
+/** Whether an IPv4 address is in the block; false for any other text. */
 export const hasAddress = (cidr: string, address: string): boolean => {
   const [network, asked] = [parseNetwork(cidr), parseAddress(address)];
   if (network === undefined || asked?.version !== 4) return false;
   return isCidr(cidr) && isIn(network, asked);
 };
 
-/** First address, as it is written, and number of addresses of an IPv4 block. */
+/** First address as written, and number of addresses, of an IPv4 block. */
 export const ipv4Block = (cidr: string): { readonly first: number; readonly size: number } => {
   const [address = '', bits = '32'] = cidr.split('/');
   return { first: ipv4Number(address) ?? 0, size: 2 ** (32 - Number(bits)) };
 };
 
-/** An IPv4 network whose prefix has a length in that range. */
+/** An IPv4 network with a prefix length in that range. */
 export const isIpv4Block = (
   text: string,
   { shortest, longest }: { readonly shortest: number; readonly longest: number },

@@ -1,11 +1,12 @@
-// The spec of a NodeGroup that adopts an Auto Scaling group: what it leaves out stands in the
-// status, read from AWS. Every reader of NodeGroups completes them here, once, at the edge.
+// Completes the spec of a NodeGroup that adopts an Auto Scaling group: fields that it omits come
+// from the status, read from AWS. Every reader of NodeGroups completes them here, once, at the
+// edge.
 import type { AdoptedFacts, NodeGroup, NodeGroupSpec, NodeGroupStatus } from './nodegroup.ts';
 
-/** The node group of an adopted group whose facts are not known yet. */
+/** Values for an adopted group before its facts are known. */
 const unknown: Omit<NodeGroupSpec, 'scaling'> = {
   clusterName: '',
-  // EKS' word for a launch template that names its image.
+  // EKS' value for a launch template that specifies its image.
   amiType: 'CUSTOM',
   capacityType: 'ON_DEMAND',
   instanceTypes: [],
@@ -15,8 +16,8 @@ const unknown: Omit<NodeGroupSpec, 'scaling'> = {
 };
 
 /**
- * What the spec asked for when it was last taken note of, none of it a request: a version that no
- * node had told yet is the one that nodes tell by now.
+ * The revision that the spec requested when last observed, which is not a request. A version that
+ * was unknown at that time is the one that the nodes report.
  */
 const notedRevision = (
   group: NodeGroup,
@@ -27,9 +28,9 @@ const notedRevision = (
 };
 
 /**
- * `spec`: whole, whatever the object states; `stated`: what it states. Sizes and revision stand as
- * they were last taken note of, so that a change at AWS is no request. Of a group that Drover
- * creates: as it is.
+ * `spec`: complete, whatever the object states; `stated`: what it states. Sizes and revision are
+ * the last observed ones, so that a change at AWS is not a request. Returns a group that Drover
+ * created unchanged.
  */
 export const completeNodeGroup = (
   group: NodeGroup,
@@ -41,7 +42,7 @@ export const completeNodeGroup = (
   const { launchTemplate, ...known } = told;
   const { requested } = group.status ?? {};
   const revision = notedRevision(group, told);
-  // A release that the spec does not state stays open: an update without one is to the newest.
+  // A release that the spec does not state stays open: an update without one installs the newest.
   const { releaseVersion: _release, ...noted } = revision ?? {};
   const { instanceTypes = [] } = stated;
   const spec: NodeGroupSpec = {
@@ -49,7 +50,7 @@ export const completeNodeGroup = (
     ...known,
     ...(revision === undefined ? launchTemplate && { launchTemplate } : noted),
     ...stated,
-    // The API server defaults it to none.
+    // The API server defaults it to an empty list.
     instanceTypes: instanceTypes.length > 0 ? instanceTypes : (known.instanceTypes ?? []),
     scaling: {
       minSize,

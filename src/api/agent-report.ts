@@ -1,5 +1,5 @@
-// What `drover agent check` prints as JSON or YAML: one look at a node by every check, and what the
-// kernel said within the last hour.
+// The output of `drover agent check` as JSON or YAML: the result of every check on a node, and the
+// kernel's messages of the last hour.
 import type { JsonObject } from './json.ts';
 
 export interface AgentFinding {
@@ -8,9 +8,9 @@ export interface AgentFinding {
   /** Condition: it makes the condition False; Event: it is reported. */
   readonly severity: 'Condition' | 'Event';
   readonly message: string;
-  /** RFC 3339, of a log line. */
+  /** RFC 3339, from a log line. */
   readonly at?: string;
-  /** How often it must be seen before the agent reports it; absent: once. */
+  /** How many occurrences the agent needs to report it; absent: one. */
   readonly times?: number;
   readonly meaning: string;
   readonly remedy: string;
@@ -21,7 +21,7 @@ export interface AgentCheckResult {
   readonly title: string;
   readonly result: 'Healthy' | 'Findings' | 'NotLooked';
   readonly saw: readonly string[];
-  /** What could not be looked at, and why. */
+  /** What could not be checked, and why. */
   readonly lacks: readonly string[];
   readonly findings: readonly AgentFinding[];
 }

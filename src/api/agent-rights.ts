@@ -1,13 +1,14 @@
-// What the node agent may do in a cluster: RBAC rules, and the ValidatingAdmissionPolicies that
-// hold its account to its own Node. RBAC alone would let every agent write every Node's conditions,
-// labels and capacity. Printed to deploy/agent; the contract of an API server proves it.
+// The node agent's permissions in a cluster: RBAC rules, and the ValidatingAdmissionPolicies that
+// restrict its account to its own Node. RBAC alone would let every agent write every Node's
+// conditions, labels and capacity. Printed to deploy/agent; the contract of an API server proves
+// it.
 import type { JsonObject } from './json.ts';
 
 const apiVersion = 'admissionregistration.k8s.io/v1';
 const rbacGroup = 'rbac.authorization.k8s.io';
-/** Of a token that is bound to a pod, or to a node: where that is. */
+/** In a token bound to a pod or a node: the name of that node. */
 const nodeClaim = 'authentication.kubernetes.io/node-name';
-/** Where Events about nodes stand. */
+/** The namespace of Events about nodes. */
 const eventNamespace = 'default';
 
 /** Condition types that the agent writes. */
@@ -43,7 +44,7 @@ const grant = (
   },
 ];
 
-/** Roles and bindings of the name `name`. */
+/** Roles and bindings with the name `name`. */
 export const agentGrants = (name: string, account: AgentAccount): readonly JsonObject[] => [
   ...grant(
     'Cluster',
@@ -62,7 +63,7 @@ export const agentGrants = (name: string, account: AgentAccount): readonly JsonO
   ),
 ];
 
-/** As it was, absence included. */
+/** The field is unchanged, including absence. */
 const unchanged = (path: string): string =>
   `has(object.${path}) == has(oldObject.${path}) && ` +
   `(!has(object.${path}) || object.${path} == oldObject.${path})`;
@@ -135,7 +136,7 @@ const others = (of: 'object' | 'oldObject'): string =>
   `has(${of}.status.conditions) ? ${of}.status.conditions.filter(c, !(c.type in ` +
   'variables.own)) : []';
 
-/** An agent writes its own Node's conditions of its own types, and Events about its own Node. */
+/** An agent may write its own Node's conditions of its own types, and Events about its own Node. */
 export const agentPolicies = (name: string, account: AgentAccount): readonly JsonObject[] => [
   ...policy(
     `${name}-node`,
@@ -185,7 +186,7 @@ export const agentPolicies = (name: string, account: AgentAccount): readonly Jso
 const hostRoot = '/host';
 const recordDirectory = '/var/lib/drover';
 
-/** `image` holds this package; its entry is `drover`. */
+/** `image` contains this package; its entry point is `drover`. */
 export const agentDaemonSet = (account: AgentAccount, image: string): JsonObject => {
   const labels = { 'app.kubernetes.io/name': account.name };
   return {
@@ -211,7 +212,7 @@ export const agentDaemonSet = (account: AgentAccount, image: string): JsonObject
               args: ['agent', '--host-root', hostRoot],
               env: [
                 { name: 'NODE_NAME', valueFrom: { fieldRef: { fieldPath: 'spec.nodeName' } } },
-                // Node's cache of compiled sources: the root is read-only.
+                // Node's cache of compiled sources: the root file system is read-only.
                 { name: 'XDG_CACHE_HOME', value: recordDirectory },
               ],
               resources: {
@@ -236,7 +237,7 @@ export const agentDaemonSet = (account: AgentAccount, image: string): JsonObject
   };
 };
 
-/** For nodes whose bootstrap installs this package: the kubelet's own credentials suffice. */
+/** For nodes with a bootstrap that installs this package: the kubelet's credentials suffice. */
 export const agentUnit = `[Unit]
 Description=Drover node agent
 Wants=network-online.target

@@ -1,5 +1,5 @@
-// Branded identifiers and times, so that a node name never stands where an instance id is meant.
-// Only the parsers here make them; nothing here reads a clock.
+// Branded identifiers and times, so that a node name cannot be used as an instance id. Only the
+// parsers here create them; nothing here reads a clock.
 
 declare const brand: unique symbol;
 export type Brand<T, Name extends string> = T & { readonly [brand]: Name };
@@ -26,8 +26,8 @@ export const instanceIdOfProviderId = (providerId: string | undefined): Instance
 };
 
 /**
- * The same few times are read and written over and over: deadlines on each pass, `now` by all that
- * happens at once. Bounded, since a long life meets many.
+ * Memoizes: the same few times are parsed and formatted repeatedly, deadlines on each pass and
+ * `now` in all that happens at once. Bounded, because a long-lived process sees many.
  */
 const maxRemembered = 10_000;
 const remembering = <K, V>(compute: (key: K) => V): ((key: K) => V) => {
@@ -57,7 +57,7 @@ const toRfc3339 = remembering((at: EpochMs): string => new Date(at).toISOString(
 export const parseTime = (value: string | undefined): EpochMs | undefined =>
   value === undefined ? undefined : parseRfc3339(value);
 
-/** RFC 3339 in UTC with milliseconds, the form our own objects use. */
+/** RFC 3339 in UTC with milliseconds, as in our own objects. */
 export const formatTime = (at: EpochMs): string => toRfc3339(at);
 
 /** RFC 3339 in UTC without a fraction, the form Kubernetes' metav1.Time uses. */

@@ -1,11 +1,10 @@
-// What creating clusters and groups reads and asks for: clusters, stacks, add-ons, quotas, access.
-// No behaviour.
+// Types for creating clusters and groups: clusters, stacks, add-ons, quotas, access. No behaviour.
 import type { JsonObject } from './json.ts';
 
 export interface ClusterFacts {
   readonly name: string;
   readonly arn: string;
-  /** EKS' own word: CREATING, ACTIVE, DELETING, FAILED, UPDATING. */
+  /** As EKS spells it: CREATING, ACTIVE, DELETING, FAILED, UPDATING. */
   readonly status: string;
   /** Minor version, e.g. 1.32. */
   readonly version: string;
@@ -33,7 +32,7 @@ export interface SubnetFacts {
 export interface NodegroupFacts {
   readonly name: string;
   readonly cluster: string;
-  /** EKS' own word: ACTIVE, UPDATING, ... */
+  /** As EKS spells it: ACTIVE, UPDATING, ... */
   readonly status: string;
   readonly version: string;
   readonly releaseVersion: string;
@@ -42,7 +41,7 @@ export interface NodegroupFacts {
   readonly instanceTypes: readonly string[];
   readonly subnets: readonly string[];
   readonly labels: Readonly<Record<string, string>>;
-  /** Effects in EKS' words: NO_SCHEDULE, ... */
+  /** Effects as EKS spells them: NO_SCHEDULE, ... */
   readonly taints: readonly {
     readonly key: string;
     readonly value: string;
@@ -59,7 +58,7 @@ export interface NodegroupFacts {
   readonly autoScalingGroupName?: string;
 }
 
-/** What CloudFormation is asked to make. */
+/** What CloudFormation is asked to create. */
 export interface StackPlan {
   readonly name: string;
   readonly template: JsonObject;
@@ -68,7 +67,7 @@ export interface StackPlan {
 
 export interface StackState {
   readonly name: string;
-  /** CloudFormation's own word, e.g. CREATE_IN_PROGRESS. */
+  /** As CloudFormation spells it, e.g. CREATE_IN_PROGRESS. */
   readonly status: string;
   readonly statusReason: string | undefined;
   readonly outputs: Readonly<Record<string, string>>;
@@ -83,9 +82,9 @@ export interface AccessPolicyFacts {
 
 export interface AccessEntryFacts {
   readonly principalArn: string;
-  /** EKS' own word. */
+  /** As EKS spells it. */
   readonly type: string;
-  /** Undefined when it is made: EKS makes one of the principal. */
+  /** Undefined in a create call: EKS derives one from the principal. */
   readonly username: string | undefined;
   readonly groups: readonly string[];
   readonly policies: readonly AccessPolicyFacts[];
@@ -97,7 +96,7 @@ export interface StackFailure {
   readonly reason: string;
 }
 
-/** As Service Quotas tells it. */
+/** As Service Quotas reports it. */
 export interface ServiceQuota {
   readonly code: string;
   readonly name: string;
@@ -122,7 +121,7 @@ export interface AddonFacts {
 }
 
 export interface ClusterUpdateFacts {
-  /** EKS' own word: InProgress, Successful, Failed, Cancelled. */
+  /** As EKS spells it: InProgress, Successful, Failed, Cancelled. */
   readonly status: string;
   readonly errors: readonly { readonly code: string; readonly message: string }[];
 }

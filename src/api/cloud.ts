@@ -1,6 +1,6 @@
-// The nouns of the cloud as Drover uses them: Auto Scaling groups, instances, hooks, templates,
-// stacks. Words of EC2, EC2 Auto Scaling, EKS and CloudFormation stay as these services spell them.
-// No behaviour.
+// The cloud's objects as Drover uses them: Auto Scaling groups, instances, hooks, templates,
+// stacks. Terms of EC2, EC2 Auto Scaling, EKS and CloudFormation keep the services' spelling. No
+// behaviour.
 import type { EpochMs } from './brand.ts';
 import type { JsonObject } from './json.ts';
 import type { ClusterNetwork, InstanceNetwork } from './network.ts';
@@ -9,9 +9,11 @@ export interface QueueMessage {
   readonly id: string;
   readonly receiptHandle: string;
   readonly body: string;
-  /** How often the queue has handed it out, this time included. */
+  /** How often the queue has delivered it, this delivery included. */
   readonly receiveCount: number;
-  /** When the queue took it in, by the queue's clock; absent where the queue does not say. */
+  /**
+   * When the queue received it, by the queue's clock; absent where the queue does not report it.
+   */
   readonly sentAt?: EpochMs;
 }
 
@@ -19,19 +21,19 @@ export interface ScalingInstance {
   readonly instanceId: string;
   readonly autoScalingGroupName: string;
   readonly availabilityZone: string;
-  /** EC2 Auto Scaling's own word, e.g. InService, Terminating:Wait. */
+  /** As EC2 Auto Scaling spells it, e.g. InService, Terminating:Wait. */
   readonly lifecycleState: string;
   readonly instanceType: string;
   readonly protectedFromScaleIn: boolean;
-  /** Auto Scaling's own word: Healthy, Unhealthy. */
+  /** As Auto Scaling spells it: Healthy, Unhealthy. */
   readonly healthStatus?: string;
-  /** The version that it was started from; absent where that is not of the group's template. */
+  /** The template version it was launched from; absent if that is not of the group's template. */
   readonly launchTemplateVersion?: string;
 }
 
 export interface ScalingGroup {
   readonly name: string;
-  /** Names its account and region; absent where Auto Scaling does not say. */
+  /** Contains its account and region; absent where Auto Scaling does not report it. */
   readonly arn?: string;
   readonly minSize: number;
   readonly maxSize: number;
@@ -45,21 +47,21 @@ export interface ScalingGroup {
     readonly version: string;
   };
   /**
-   * Set where the group has a mixed instances policy: its overrides in EC2 Auto Scaling's own
-   * words, weights and all, as they go back to it with another version of the template.
+   * Set for a group with a mixed instances policy: its overrides in EC2 Auto Scaling's member
+   * names, including weights, ready to be sent back with another template version.
    */
   readonly overrides?: readonly JsonObject[];
-  /** Its mixed instances policy starts Spot Instances alone; absent: it does not. */
+  /** True if its mixed instances policy launches only Spot Instances; otherwise absent. */
   readonly isSpot?: boolean;
-  /** Where it starts instances; none where it names zones alone. */
+  /** The subnets in which it launches instances; absent where it names zones only. */
   readonly subnets?: readonly string[];
   /**
-   * Whether spot instances that EC2 recommends to rebalance are replaced; absent where not said.
+   * Whether it replaces Spot Instances after a rebalance recommendation; absent where not reported.
    */
   readonly capacityRebalance?: boolean;
-  /** Absent: none, or one that is being deleted. */
+  /** Absent: no warm pool, or one that is being deleted. */
   readonly warmPool?: { readonly instances: number; readonly state: string };
-  /** EC2 Auto Scaling's own words, e.g. AZRebalance. */
+  /** As EC2 Auto Scaling spells them, e.g. AZRebalance. */
   readonly suspendedProcesses?: readonly string[];
 }
 
@@ -73,48 +75,48 @@ export interface LifecycleHook {
   readonly globalTimeoutSeconds: number;
   readonly defaultResult: 'CONTINUE' | 'ABANDON';
   /**
-   * NotificationMetadata: text that Auto Scaling keeps with the hook and sends with its messages.
+   * NotificationMetadata: text that Auto Scaling stores with the hook and sends with its messages.
    */
   readonly metadata?: string;
 }
 
 export interface CloudInstance {
   readonly instanceId: string;
-  /** EC2's own word: pending, running, shutting-down, terminated, stopping, stopped. */
+  /** As EC2 spells it: pending, running, shutting-down, terminated, stopping, stopped. */
   readonly state: string;
   readonly privateDnsName: string;
   readonly instanceType: string;
-  /** True of a spot instance; absent where EC2 was not understood to say. */
+  /** True for a Spot Instance; absent where EC2's answer does not say. */
   readonly isSpot?: boolean;
   readonly imageId: string;
   readonly availabilityZone: string;
   /** RFC 3339. */
   readonly launchTime?: string;
-  /** Its own, private and public, IPv6 too; never those of pods. Absent: none are known. */
+  /** Its own addresses, private and public, IPv6 too; never those of pods. Absent: unknown. */
   readonly addresses?: readonly string[];
   readonly publicDnsName?: string;
-  /** Absent of one that has ended. */
+  /** Absent for a terminated instance. */
   readonly network?: InstanceNetwork;
 }
 
-/** What EC2 has scheduled for an instance: maintenance of its host, a reboot, its retirement. */
+/** An event that EC2 has scheduled for an instance: host maintenance, a reboot, its retirement. */
 export interface ScheduledEvent {
-  /** EC2's own: instance-event-... */
+  /** EC2's id: instance-event-... */
   readonly id: string;
   readonly instanceId: string;
-  /** EC2's own word: system-reboot, instance-retirement, ... */
+  /** As EC2 spells it: system-reboot, instance-retirement, ... */
   readonly code: string;
-  /** RFC 3339: EC2 does nothing to the instance before. Absent where EC2 names no time. */
+  /** RFC 3339: EC2 does not act on the instance earlier. Absent where EC2 names no time. */
   readonly notBefore?: string;
-  /** It was carried out, or called off; EC2 shows it for about a week more. */
+  /** It was completed or cancelled; EC2 lists it for about another week. */
   readonly isOver: boolean;
 }
 
-/** One of EC2's two status checks that fails for an instance. */
+/** A failing status check of an instance, one of EC2's two. */
 export interface ImpairedInstance {
   readonly instanceId: string;
   readonly check: 'instance' | 'system';
-  /** RFC 3339; absent where EC2 does not say. */
+  /** RFC 3339; absent where EC2 does not report it. */
   readonly since?: string;
 }
 
@@ -123,7 +125,7 @@ export interface LaunchTemplateFacts {
   readonly imageId?: string;
 }
 
-/** A launch template with the data of one of its versions, in EC2's own member names. */
+/** A launch template with the data of one of its versions, in EC2's member names. */
 export interface LaunchTemplate {
   readonly id: string;
   readonly name: string;
@@ -134,9 +136,9 @@ export interface LaunchTemplate {
 
 export interface InstanceProfile {
   readonly name: string;
-  /** At most one: IAM's own limit. */
+  /** At most one: a limit of IAM. */
   readonly roles: readonly string[];
-  /** Of that role. */
+  /** The ARN of that role. */
   readonly roleArn?: string;
   readonly tags: Readonly<Record<string, string>>;
 }
@@ -151,9 +153,9 @@ export interface NewGroup {
   /** Set = a mixed instances policy over these types, first choice first. */
   readonly instanceTypes?: readonly string[];
   readonly spot: boolean;
-  /** Carried over to the instances. */
+  /** Propagated to the instances. */
   readonly tags: Readonly<Record<string, string>>;
-  /** On the group alone. */
+  /** On the group only. */
   readonly ownTags: Readonly<Record<string, string>>;
   readonly hooks: readonly NewHook[];
 }
@@ -166,20 +168,20 @@ export interface NewHook
   readonly notificationTarget?: string;
 }
 
-/** One attempt of Auto Scaling to start or end an instance. */
+/** One attempt of Auto Scaling to launch or terminate an instance. */
 export interface ScalingActivity {
   readonly id: string;
-  /** Auto Scaling's own words: "Launching a new EC2 instance: i-...", "Terminating EC2 ...". */
+  /** Auto Scaling's text: "Launching a new EC2 instance: i-...", "Terminating EC2 ...". */
   readonly description: string;
   readonly startedAt: string;
-  /** Absent while it goes on. */
+  /** Absent while it is in progress. */
   readonly endedAt?: string;
-  /** Auto Scaling's own word: Successful, Failed, InProgress, ... */
+  /** As Auto Scaling spells it: Successful, Failed, InProgress, ... */
   readonly status: string;
   readonly message: string;
-  /** Why, in Auto Scaling's own words; absent where it does not say. */
+  /** Auto Scaling's text about the reason; absent where there is none. */
   readonly cause?: string;
-  /** Of its Details; absent where Auto Scaling names none. */
+  /** From its Details; absent where Auto Scaling names none. */
   readonly zone?: string;
 }
 
@@ -206,7 +208,7 @@ export interface ClusterAccess {
   readonly certificateAuthority: string;
   readonly serviceCidr?: string;
   readonly securityGroupId?: string;
-  /** EKS' own word: CONFIG_MAP, API_AND_CONFIG_MAP or API. */
+  /** As EKS spells it: CONFIG_MAP, API_AND_CONFIG_MAP or API. */
   readonly authenticationMode?: string;
   readonly network?: ClusterNetwork;
 }
@@ -224,14 +226,15 @@ export interface Stack {
   readonly tags: Readonly<Record<string, string>>;
   readonly autoScalingGroupName?: string;
   /**
-   * ARN: as eksctl's stacks give it out (InstanceRoleARN), or EKS' own template (NodeInstanceRole).
+   * ARN, from the output of eksctl's stacks (InstanceRoleARN) or EKS' own template
+   * (NodeInstanceRole).
    */
   readonly nodeRole?: string;
 }
 
 /**
- * The lifecycle action of one instance. An instance waits once in a hook at most, so its id names
- * the action; a token would be that of a message, and a forged one is refused.
+ * The lifecycle action of one instance, identified by the instance id, since an instance waits at
+ * most once in a hook. A token would come from a message, and a forged one is refused.
  */
 export interface HookCall {
   readonly autoScalingGroupName: string;
@@ -255,12 +258,12 @@ export interface IngressRule {
   readonly cidrs: readonly string[];
 }
 
-/** Of one IAM role, which then is a node to its cluster without aws-auth. */
+/** The access entry of one IAM role, which authorizes it as a node without aws-auth. */
 export interface AccessEntry {
   readonly clusterName: string;
-  /** With its path. */
+  /** Including its path. */
   readonly principalArn: string;
-  /** EKS' own word: EC2_LINUX, EC2_WINDOWS, STANDARD, ... */
+  /** As EKS spells it: EC2_LINUX, EC2_WINDOWS, STANDARD, ... */
   readonly type: string;
   readonly tags: Readonly<Record<string, string>>;
 }

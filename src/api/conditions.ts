@@ -8,8 +8,8 @@ interface Conditioned {
 const readyIs = ({ status }: Conditioned, value: Condition['status']): boolean =>
   (status?.conditions ?? []).some((one) => one.type === 'Ready' && one.status === value);
 
-/** Of a node or a pod. */
+/** For a node or a pod. */
 export const isReady = (object: Conditioned): boolean => readyIs(object, 'True');
 
-/** What the control plane writes of a kubelet that is silent; a living one writes `False`. */
+/** The control plane sets this for a silent kubelet; a running one writes `False`. */
 export const isSilent = (node: Conditioned): boolean => readyIs(node, 'Unknown');

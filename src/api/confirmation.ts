@@ -1,8 +1,8 @@
-// Which causes the cloud has to confirm before a pod moves, and the facts that it is asked for.
-// A notice is a hint; core/termination decides from these facts. Nothing here decides or asks.
+// Which causes the cloud has to confirm before a pod is evicted, and the facts for that. A notice
+// is a hint; core/termination decides from these facts. Nothing here decides or asks.
 import type { CauseKind, DisruptionCause } from './disruption.ts';
 
-/** Causes of people and of Drover itself are believed; those that a notice brings are not. */
+/** Causes from operators and from Drover itself need no confirmation; causes from notices do. */
 export const needsConfirmation: Readonly<Record<CauseKind, boolean>> = {
   LifecycleHook: true,
   SpotInterruption: true,
@@ -14,14 +14,14 @@ export const needsConfirmation: Readonly<Record<CauseKind, boolean>> = {
   Manual: false,
 };
 
-/** One that carries no confirmation where it needs one is not confirmed. */
+/** A cause without the confirmation that it needs is not confirmed. */
 export const isConfirmed = ({ kind, confirmation }: DisruptionCause): boolean =>
   !needsConfirmation[kind] || confirmation?.state === 'Confirmed';
 
 export const isRefuted = ({ confirmation }: DisruptionCause): boolean =>
   confirmation?.state === 'Refuted';
 
-/** The cloud has not said yet whether the cause is true. */
+/** The cloud has neither confirmed nor refuted the cause. */
 export const isPending = (cause: DisruptionCause): boolean =>
   cause.cancelledAt === undefined && !isConfirmed(cause) && !isRefuted(cause);
 
@@ -29,7 +29,7 @@ export const isPending = (cause: DisruptionCause): boolean =>
 export const isInForce = (cause: DisruptionCause): boolean =>
   cause.cancelledAt === undefined && isConfirmed(cause);
 
-/** The cloud knows nothing of the instance: it is in no group of ours, or EC2 has forgotten it. */
+/** The cloud does not know the instance: it is in no group of ours, or EC2 has forgotten it. */
 export const unknownToCloud = 'none';
 
 /** An entry of DescribeInstanceStatus. */
@@ -40,11 +40,13 @@ export interface ScheduledFact {
   readonly isOver: boolean;
 }
 
-/** What the cloud says of one instance. An absent member was not asked for, or not answered. */
+/**
+ * What the cloud reports about one instance. An absent member was not requested, or not answered.
+ */
 export interface InstanceFacts {
-  /** EC2 Auto Scaling's word, such as InService or Terminating:Wait, or `unknownToCloud`. */
+  /** EC2 Auto Scaling's state, such as InService or Terminating:Wait, or `unknownToCloud`. */
   readonly lifecycleState?: string;
-  /** EC2's word, such as running or shutting-down, or `unknownToCloud`. */
+  /** EC2's state, such as running or shutting-down, or `unknownToCloud`. */
   readonly state?: string;
   readonly market?: 'spot' | 'on-demand';
   readonly scheduled?: readonly ScheduledFact[];

@@ -1,17 +1,18 @@
-// The ValidatingAdmissionPolicy that fences a paused leader: of the controller's own account, only
-// the pod that holds the Lease writes nodes, evicts, deletes pods, approves certificates, makes and
-// deletes Jobs, changes Drover's objects or aws-auth. Printed to deploy/fence.yaml. It binds nobody
-// else, and does not look at what is written.
+// The ValidatingAdmissionPolicy that fences a paused leader. It restricts the controller's own
+// account to the pod that holds the Lease. Only that pod writes nodes, evicts, deletes pods,
+// approves certificates, creates and deletes Jobs, changes Drover's objects or aws-auth. Printed to
+// deploy/fence.yaml. It restricts no other account and does not inspect what is written.
 import { leaderLease } from './controller-rights.ts';
 import type { JsonObject } from './json.ts';
 
 const apiVersion = 'admissionregistration.k8s.io/v1';
 
-/** Between the pod's name and what tells its processes apart. */
+/** Separates the pod's name from the part that distinguishes its processes. */
 const separator = '_';
 
 /**
- * Who a process is in the Lease. A pod's host name is its name, unless it has the host's network.
+ * The identity of a process in the Lease. A pod's host name is its name, unless it uses the host
+ * network.
  */
 export const leaderIdentity = (podName: string, process: string): string =>
   `${podName}${separator}${process}`;
@@ -29,9 +30,9 @@ const rule = (
 });
 
 export interface FenceOptions {
-  /** Of policy and binding. */
+  /** Name of the policy and of the binding. */
   readonly name: string;
-  /** Of the controller: `namespace` and `name` of its ServiceAccount. */
+  /** The controller's account: `namespace` and `name` of its ServiceAccount. */
   readonly account: { readonly namespace: string; readonly name: string };
   readonly lease: { readonly namespace: string; readonly name: string };
 }
@@ -42,7 +43,7 @@ export const fenceOptions: FenceOptions = {
   lease: leaderLease,
 };
 
-/** Policy and binding. The Lease itself is not fenced: whoever takes over must write it. */
+/** Policy and binding. The Lease itself is not fenced: a new leader must write it. */
 export const fence = ({ name, account, lease }: FenceOptions): readonly JsonObject[] => {
   const user = `system:serviceaccount:${account.namespace}:${account.name}`;
   const where = `${lease.namespace}/${lease.name}`;

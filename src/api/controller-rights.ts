@@ -1,6 +1,6 @@
-// What `drover controller` may do in a cluster, as RBAC rules: no more than the controllers' calls.
-// Printed to deploy/rbac.yaml, granted to `eks:node-manager` in the embedded world; stories on a
-// real API server prove that it suffices. Who gets it is decided elsewhere.
+// The permissions of `drover controller` in a cluster, as RBAC rules: exactly what the controllers
+// call. Printed to deploy/rbac.yaml, granted to `eks:node-manager` in the embedded world; stories
+// on a real API server prove that they suffice. The subject is decided elsewhere.
 
 import { customResourceDefinitions } from './crds.ts';
 import { defined } from './defined.ts';
@@ -21,14 +21,14 @@ const rule = (
 const follow = ['list', 'watch'];
 const look = ['get', ...follow];
 
-/** The Lease that whoever leads holds; the policy of deploy/fence.yaml reads its holder. */
+/** The Lease of the leader; the policy of deploy/fence.yaml reads its holder. */
 export const leaderLease = { namespace: 'kube-system', name: 'drover-controller' } as const;
 
 const definitions = customResourceDefinitions.map(({ metadata }) => metadata.name);
 
 /**
- * In the whole cluster. Definitions of others are never read or changed; what is created has no
- * name yet.
+ * In the whole cluster. Definitions of other projects are never read or changed. RBAC cannot
+ * restrict creation by name.
  */
 export const controllerRules: readonly JsonObject[] = [
   rule('apiextensions.k8s.io', ['customresourcedefinitions'], ['create']),
@@ -36,19 +36,21 @@ export const controllerRules: readonly JsonObject[] = [
   rule('', ['nodes'], [...look, 'patch']),
   rule('', ['pods'], [...follow, 'delete']),
   rule('', ['pods/eviction'], ['create']),
-  // Read of one pod at a time: why it is not Ready, where a budget waits for it.
+  // Read for one pod at a time: why it is not Ready, where a budget waits for it.
   rule('', ['events'], ['list', 'create']),
   rule('apps', ['daemonsets'], look),
-  // The conditions that health probes of updates name most; other kinds are granted by who names
-  // them.
+  // The most common conditions for health probes of updates; operators grant other kinds
+  // themselves.
   rule('apps', ['deployments'], ['get']),
   rule('policy', ['poddisruptionbudgets'], follow),
-  // Why an instance does not join: asked only once one is late.
+  // Why an instance does not join: read only once one is late.
   rule('certificates.k8s.io', ['certificatesigningrequests'], ['list']),
   rule('drover.dev', ['*'], [...look, 'create', 'patch', 'delete']),
 ];
 
-/** In kube-system: the Lease, and aws-auth with its roles. What is created has no name yet. */
+/**
+ * In kube-system: the Lease, and aws-auth with its roles. RBAC cannot restrict creation by name.
+ */
 export const controllerNamespaceRules: readonly JsonObject[] = [
   rule('coordination.k8s.io', ['leases'], ['create']),
   rule('coordination.k8s.io', ['leases'], ['get', 'patch'], [leaderLease.name]),
@@ -58,15 +60,14 @@ export const controllerNamespaceRules: readonly JsonObject[] = [
 ];
 
 /**
- * Besides, for the hooks of updates, in each namespace that has them: Jobs made from CronJobs'
- * templates.
+ * Additional rules for hooks of updates, per namespace with hooks: Jobs from CronJobs' templates.
  */
 export const hookRules: readonly JsonObject[] = [
   rule('batch', ['cronjobs'], ['get']),
   rule('batch', ['jobs'], ['get', 'list', 'create', 'delete']),
 ];
 
-/** Besides, for `--approve-certificates`: kubelets' requests alone, and no signing. */
+/** Additional rules for `--approve-certificates`: only kubelets' requests, and no signing. */
 const certificateRules: readonly JsonObject[] = [
   rule('certificates.k8s.io', ['certificatesigningrequests'], look),
   rule('certificates.k8s.io', ['certificatesigningrequests/approval'], ['patch']),
@@ -98,16 +99,14 @@ const roleGrants = (
 export const certificateGrants = (name: string, subject: JsonObject): readonly JsonObject[] =>
   roleGrants('Cluster', { name }, certificateRules, subject);
 
-/**
- * In one namespace; without one, in whichever they are applied to (`kubectl apply -n NAMESPACE`).
- */
+/** For one namespace; without one, for the namespace of `kubectl apply -n NAMESPACE`. */
 export const hookGrants = (
   name: string,
   subject: JsonObject,
   namespace?: string,
 ): readonly JsonObject[] => roleGrants('', { name, namespace }, hookRules, subject);
 
-/** The roles and their bindings to `subject`, all of the name `name`. */
+/** The roles and their bindings to `subject`, all named `name`. */
 export const controllerGrants = (name: string, subject: JsonObject): readonly JsonObject[] => [
   ...roleGrants('Cluster', { name }, controllerRules, subject),
   ...roleGrants('', { name, namespace: leaderLease.namespace }, controllerNamespaceRules, subject),

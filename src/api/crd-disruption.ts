@@ -79,7 +79,7 @@ export const nodeDisruptionSpec: Schema = object(
   ['causes'],
 );
 
-/** The members of a union, each of them: one that is missing is a type error. */
+/** All members of a union; a missing one is a type error. */
 const all = <Member extends string>(members: Readonly<Record<Member, true>>): readonly string[] =>
   Object.keys(members);
 
@@ -126,7 +126,7 @@ const unreadyPod: Schema = object(
   ['pod', 'reason', 'message', 'since'],
 );
 
-/** All kinds of WaitingOn in one: a structural schema knows no tagged unions. */
+/** All kinds of WaitingOn in one: a structural schema has no tagged unions. */
 const waitingOn: Schema = object(
   {
     kind: oneOf(waitingOnKinds),

@@ -1,5 +1,5 @@
 // The schema of NodeGroupUpdate: exactly the types of nodegroup-update.ts, and the rules by which
-// the API server refuses people's mistakes.
+// the API server refuses mistakes.
 import {
   issue,
   issueFields,

@@ -1,5 +1,5 @@
 // The schema of NodeGroup: exactly the types of nodegroup.ts, and the rules by which the API server
-// refuses people's mistakes. Fields that NodeGroupUpdate shares are made here.
+// refuses mistakes. Fields shared with NodeGroupUpdate are defined here.
 import { nodeRepairPolicy } from './crd-repair.ts';
 import {
   boolean,
@@ -24,7 +24,7 @@ import { ownStrategyRules, updatePolicyFields, updatePolicyRules } from './crd-u
 import { maxDiskGiB } from './nodegroup.ts';
 import { updateStrategies } from './nodegroup-update.ts';
 
-/** What cannot be changed on a living group: EKS makes another group for it. */
+/** A field that cannot be changed on an existing group: EKS requires a new group for that. */
 const immutable = (what: string, schema: Schema): Schema => ({
   ...schema,
   'x-kubernetes-validations': [
@@ -32,7 +32,7 @@ const immutable = (what: string, schema: Schema): Schema => ({
   ],
 });
 
-/** The rules of a field hold while it is there; these hold when it comes or goes. */
+/** A field's own rules apply while it exists; this rule covers adding and removing it. */
 const settled = (field: string, message: string) => ({
   rule: `has(self.${field}) == has(oldSelf.${field})`,
   message,
@@ -40,7 +40,8 @@ const settled = (field: string, message: string) => ({
 
 const scaling: Schema = {
   ...object({ minSize: count, maxSize: count, desired: count }),
-  // EKS' rules by the names that fields have here, without numbers: CEL that formats them is dear.
+  // EKS' rules with Drover's field names, without the values: formatting numbers is expensive in
+  // CEL.
   'x-kubernetes-validations': [
     {
       rule: '!has(self.minSize) || !has(self.maxSize) || self.minSize <= self.maxSize',
@@ -128,7 +129,10 @@ export const updateConfig: Schema = {
   'x-kubernetes-validations': updateConfigRules,
 };
 
-/** What a change of one carries stood in a group already, whose rule it is. */
+/**
+ * updateConfig of a NodeGroup, with the rule for time zones. An update copies a value that its
+ * group already has, so its own schema omits that rule.
+ */
 const updateConfigOfGroup: Schema = {
   ...updateConfig,
   'x-kubernetes-validations': [timeZoneRule, ...updateConfigRules],
@@ -139,7 +143,7 @@ const nodeGroupSpecFields: Schema = object({
   autoScalingGroupName: immutable('autoScalingGroupName', text(255)),
   amiType: immutable('amiType', text(63)),
   capacityType: immutable('capacityType', oneOf(['ON_DEMAND', 'SPOT'])),
-  // A launch template may name the type instead; that both do is seen when the group is made.
+  // A launch template may name the type instead; a conflict is detected when the group is created.
   instanceTypes: immutable('instanceTypes', { ...listOf(text(63), 20), default: [] }),
   version: text(63),
   releaseVersion: text(63),
@@ -169,7 +173,7 @@ const nodeGroupSpecFields: Schema = object({
   }),
 });
 
-/** AWS tells them of a group that is adopted, and knows nothing of one that is to be created. */
+/** AWS reports these for an adopted group; a group that is to be created must state them. */
 const neededToCreate = [
   'clusterName',
   'amiType',
@@ -187,7 +191,7 @@ const createRules: readonly Schema[] = neededToCreate.map((field) => ({
   message: `${field} is required, unless autoScalingGroupName names an Auto Scaling group to adopt`,
 }));
 
-/** Adopted or made by us, and of what: that is settled with the object. */
+/** Whether the group is adopted or created, and from what, is fixed with the object. */
 export const nodeGroupSpec: Schema = {
   ...nodeGroupSpecFields,
   'x-kubernetes-validations': [
@@ -205,8 +209,8 @@ export const nodeGroupSpec: Schema = {
 };
 
 /**
- * `kubectl scale` shows the server no deletionTimestamp; the state that the controller tells is
- * there.
+ * A `kubectl scale` request does not contain the deletionTimestamp, so the rule uses the state that
+ * the controller reports.
  */
 export const sizesOfLeaving = {
   rule:

@@ -1,5 +1,5 @@
 // The schemas of NodeRepair and of NodeGroup.spec.nodeRepair: exactly the types of node-repair.ts,
-// with what `kubectl explain` says of them.
+// with the texts of `kubectl explain`.
 import { count, listOf, longText, object, oneOf, type Schema, text, time } from './crd-schema.ts';
 import type { Words } from './crd-words.ts';
 import { overrulableBlockers, repairActions, repairBlockers, repairPhases } from './node-repair.ts';
@@ -110,7 +110,7 @@ export const nodeRepairStatus: Schema = object(
   ['phase'],
 );
 
-/** An episode keeps its instance and its start: waits are counted from it. */
+/** An episode keeps its instance and its start, from which the waits are counted. */
 export const repairIdentity: Schema = {
   rule:
     'self.spec.instanceId == oldSelf.spec.instanceId && self.spec.unhealthySince == ' +

@@ -1,5 +1,5 @@
-// Words for structural schemas of CustomResourceDefinitions: every text, list and map has a bound.
-// Knows nothing of our objects.
+// Building blocks for structural schemas of CustomResourceDefinitions: every text, list and map has
+// a bound. Knows none of our objects.
 import type { JsonObject } from './json.ts';
 
 export type Schema = JsonObject;
@@ -32,7 +32,7 @@ export const object = (
 
 export const generation: Schema = { type: 'integer', format: 'int64', minimum: 0 };
 
-/** As metav1.Condition, but with our types' optional fields. */
+/** Like metav1.Condition, but with our types' optional fields. */
 export const conditions: Schema = {
   ...listOf(
     object(
@@ -53,17 +53,20 @@ export const conditions: Schema = {
   'x-kubernetes-list-map-keys': ['type'],
 };
 
-/** Kubernetes' and EKS' own, in CEL's form; a name that only ends so (x.kubernetes.io) is free. */
+/**
+ * Reserved by Kubernetes and EKS, as CEL patterns; a name that only ends like one (x.kubernetes.io)
+ * is allowed.
+ */
 const reservedPrefixes = ['kubernetes[.]io', 'k8s[.]io', 'eks[.]amazonaws[.]com'];
 
-/** Kubernetes' rule for the value of a label; its own text says what is wrong. */
+/** Kubernetes' rule for a label value; the API server's own message describes a violation. */
 const labelValue = '^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$';
 
 const labelPrefix = '[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/';
-/** Kubernetes' rule for the key of a label or taint; [.] because CEL would take \\. apart. */
+/** Kubernetes' rule for the key of a label or taint; [.] because CEL would unescape \\. */
 const labelKey = `^(${labelPrefix})?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$`;
 
-/** Labels that people may give nodes. A schema has no pattern for keys: CEL has. */
+/** Labels for nodes. A schema has no pattern for keys, so a CEL rule checks them. */
 export const nodeLabels: Schema = {
   ...mapOf({ ...text(63), pattern: labelValue }, 50),
   'x-kubernetes-validations': [

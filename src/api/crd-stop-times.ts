@@ -1,5 +1,5 @@
-// The schema of stop-times.ts, for the statuses of NodeDisruption and NodeGroupUpdate, and what
-// `kubectl explain` says of it.
+// The schema of stop-times.ts, for the statuses of NodeDisruption and NodeGroupUpdate, with the
+// text of `kubectl explain`.
 import { count, listOf, object, type Schema, text } from './crd-schema.ts';
 import type { Words } from './crd-words.ts';
 

@@ -78,7 +78,7 @@ export const hookFields: Readonly<Record<string, Schema>> = {
   },
 };
 
-/** Of the status of an update. */
+/** Properties of an update's status. */
 export const hookStatus: Readonly<Record<string, Schema>> = {
   hooks: listOf(
     object(

@@ -1,5 +1,6 @@
-// The schemas of what an update tells of its new nodes: zones without room, types left out or
-// fallen back to, nodes that were asked for and are none. Exactly the types of nodegroup-update.ts.
+// The schemas of what an update reports about its new nodes: zones without capacity, instance types
+// skipped or fallen back to, requested nodes that have not joined. Exactly the types of
+// nodegroup-update.ts.
 import { count, listOf, longText, object, type Schema, text, time } from './crd-schema.ts';
 
 export const newNodesStatus: Readonly<Record<string, Schema>> = {

@@ -1,6 +1,6 @@
-// The schemas of update-pacing.ts: when a step of an update may begin, and what holds it. A line of
-// a crontab is refused by its form; a range from a later to an earlier value only the controller
-// sees, and says so.
+// The schemas of update-pacing.ts: when a step of an update may begin, and what holds it. The API
+// server refuses a malformed crontab expression. Only the controller detects a range from a later
+// to an earlier value, and reports it.
 import {
   count,
   listOf,
@@ -49,7 +49,7 @@ const window: Schema = object(
   {
     cron: {
       ...text(128),
-      // A pattern of its own would be told in full: nobody reads that.
+      // Not a `pattern`: the API server would print the whole regular expression in its message.
       'x-kubernetes-validations': [{ rule: `self.matches('${cronPattern}')`, message: cronRule }],
     },
     durationSeconds: { type: 'integer', format: 'int32', minimum: minute, maximum: week },
@@ -62,9 +62,9 @@ const window: Schema = object(
 );
 
 /**
- * Of updateConfig as a whole, where the value of before is known: windows that stand in a group
- * already are never refused, since then nothing of that group could be written. `optionalOldSelf`
- * is on by default from Kubernetes 1.30 on (KEP 4008): docs/cli.md says so.
+ * A rule of updateConfig as a whole, because it needs the old value. Windows that a group already
+ * has are never refused; otherwise no field of that group could be written. `optionalOldSelf` is on
+ * by default from Kubernetes 1.30 (KEP 4008), as docs/cli.md says.
  */
 export const timeZoneRule: Schema = {
   rule:
@@ -173,7 +173,7 @@ const holds: Schema = listOf(
   20,
 );
 
-/** Of the status of an update. */
+/** Properties of an update's status. */
 export const pacingStatus: Readonly<Record<string, Schema>> = {
   holds,
   held: text(253),

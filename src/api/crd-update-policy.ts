@@ -1,5 +1,5 @@
 // The schema of what an update does when a step does not succeed: exactly the types of
-// update-policy.ts, and the rules by which the API server refuses what makes no sense.
+// update-policy.ts, and the rules by which the API server refuses contradictions.
 import { boolean, count, object, oneOf, positive, type Schema } from './crd-schema.ts';
 import {
   drainTimeoutPolicies,
@@ -52,8 +52,8 @@ const isStrategy = (name: string): string =>
   `(has(self.updateStrategy) && self.updateStrategy == '${name}')`;
 
 /**
- * EKS' strategies do as EKS does, and blue/green has all its new nodes before the first old one
- * goes.
+ * EKS' strategies behave as in EKS. Blue/green has all its new nodes before the first old one is
+ * drained.
  */
 export const ownStrategyRules = [
   {

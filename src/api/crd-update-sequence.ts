@@ -1,6 +1,6 @@
-// The schema of a NodeGroupUpdateSequence: exactly the types of update-sequence.ts, and the rules
-// by which the API server refuses changes of what was asked. What needs all groups at once (cycles)
-// is said in the status.
+// The schema of NodeGroupUpdateSequence: exactly the types of update-sequence.ts, and the rules by
+// which the API server refuses changes of a request. Errors that concern all groups together
+// (cycles) are reported in the status.
 import { launchTemplateRef } from './crd-nodegroup.ts';
 import {
   boolean,
@@ -20,7 +20,7 @@ import { updatePolicyFields, updatePolicyRules } from './crd-update-policy.ts';
 import { updateStrategies } from './nodegroup-update.ts';
 import { sequenceGroupStates, sequencePhases } from './update-sequence.ts';
 
-/** So many groups one sequence has at most. */
+/** Maximum number of groups in a sequence. */
 const maxGroups = 50;
 
 const target = object({

@@ -4,14 +4,14 @@ import type { Schema } from './crd-schema.ts';
 import { isObject } from './json.ts';
 
 /**
- * Per field its sentence, or its sentence and the words of the fields below it; of a list, those of
- * its items.
+ * For each field its text, or its text and the texts of the fields below it (of a list: those of
+ * its items).
  */
 export interface Words {
   readonly [field: string]: string | readonly [string, Words];
 }
 
-/** Lists and maps pass words on to what is in them. */
+/** Lists and maps pass the texts on to their elements. */
 const woven = (schema: Schema, words: Words, path: string): Schema => {
   for (const key of ['items', 'additionalProperties']) {
     const inner = schema[key];
@@ -36,8 +36,8 @@ const woven = (schema: Schema, words: Words, path: string): Schema => {
 };
 
 /**
- * The schema with a description on every field that words name. Throws TypeError for a word without
- * a field.
+ * The schema with a description for every field that has a text. Throws TypeError for a text
+ * without a field.
  */
 export const withWords = (schema: Schema, words: Words, path = ''): Schema =>
   woven(schema, words, path);

@@ -1,7 +1,7 @@
-// The CustomResourceDefinitions of our objects, as the API server takes them: structural schemas of
-// exactly the types beside this file. scripts/print-crds.ts prints them to deploy/crds; the
-// controllers install them. Pitfalls kept out: columns of type `date` only for times that lie in
-// the past, no CEL that formats numbers (reference: real-control-plane.md 6).
+// The CustomResourceDefinitions of our objects: structural schemas of exactly the types beside this
+// file. scripts/print-crds.ts prints them to deploy/crds; the controllers install them. Avoids
+// known pitfalls: columns of type `date` only for past times, no CEL that formats numbers
+// (reference: real-control-plane.md 6).
 
 import { nodeDisruptionSpec, nodeDisruptionStatus } from './crd-disruption.ts';
 import { nodeGroupSpec, nodeGroupStatus, sizesOfLeaving } from './crd-nodegroup.ts';
@@ -42,7 +42,7 @@ const definition = (options: {
   readonly description: string;
   readonly words: Words;
   readonly scale?: JsonObject;
-  /** Of the object as a whole: its spec beside what its status says. */
+  /** Rules of the whole object, which relate its spec to its status. */
   readonly rules?: readonly JsonObject[];
   readonly columns: readonly Column[];
 }): CustomResourceDefinition => ({
@@ -121,8 +121,7 @@ const nodeGroups = definition({
     { name: 'Release', type: 'string', jsonPath: '.status.releaseVersion' },
     { name: 'Capacity', type: 'string', jsonPath: '.status.capacityType', priority: 1 },
     { name: 'Group', type: 'string', jsonPath: '.status.autoScalingGroupName', priority: 1 },
-    // A word where something is wrong: DELETING or UPDATING alone says nothing of what it waits
-    // for.
+    // Shows the problem: DELETING or UPDATING alone does not say what it waits for.
     { name: 'Issue', type: 'string', jsonPath: '.status.health[0].code' },
     age,
   ],
@@ -144,7 +143,7 @@ const nodeGroupUpdates = definition({
     { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
     { name: 'Done', type: 'integer', jsonPath: '.status.progress.done' },
     { name: 'Total', type: 'integer', jsonPath: '.status.progress.total' },
-    // Lies in the future: a date column would print <invalid>.
+    // In the future: a date column would print <invalid>.
     { name: 'ETA', type: 'string', jsonPath: '.status.progress.eta.p50' },
     { name: 'Held', type: 'string', jsonPath: '.status.held' },
     { name: 'Error', type: 'string', jsonPath: '.status.errors[0].code' },
@@ -184,14 +183,14 @@ const nodeDisruptions = definition({
   columns: [
     { name: 'Node', type: 'string', jsonPath: '.spec.nodeName' },
     { name: 'Group', type: 'string', jsonPath: '.spec.nodeGroup' },
-    // The causes stand in the order of their weight.
+    // The causes are ordered by their weight.
     { name: 'Cause', type: 'string', jsonPath: '.spec.causes[0].kind' },
     { name: 'Cloud', type: 'string', jsonPath: '.spec.causes[0].confirmation.state' },
     { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
     { name: 'Outcome', type: 'string', jsonPath: '.status.outcome' },
     { name: 'Pods', type: 'integer', jsonPath: '.status.podsRemaining' },
     { name: 'Blockers', type: 'integer', jsonPath: '.status.waitingOnTotal' },
-    // Lies in the future: a date column would print <invalid>.
+    // In the future: a date column would print <invalid>.
     { name: 'Deadline', type: 'string', jsonPath: '.status.deadline' },
     { name: 'Hook', type: 'string', jsonPath: '.status.hooks[0].state' },
     { name: 'Message', type: 'string', jsonPath: '.status.message', priority: 1 },
@@ -217,7 +216,7 @@ const nodeRepairs = definition({
     { name: 'Reason', type: 'string', jsonPath: '.spec.reason' },
     { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
     { name: 'Action', type: 'string', jsonPath: '.status.action' },
-    // Lies in the future: a date column would print <invalid>.
+    // In the future: a date column would print <invalid>.
     { name: 'Eligible', type: 'string', jsonPath: '.status.eligibleAt' },
     { name: 'Blocked', type: 'string', jsonPath: '.status.blockedBy[0].kind' },
     { name: 'Message', type: 'string', jsonPath: '.status.message', priority: 1 },
@@ -225,7 +224,7 @@ const nodeRepairs = definition({
   ],
 });
 
-/** All of them, in the order in which they are installed. */
+/** All definitions, in the order of their installation. */
 export const customResourceDefinitions: readonly CustomResourceDefinition[] = [
   nodeGroups,
   nodeGroupUpdates,

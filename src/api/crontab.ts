@@ -1,10 +1,10 @@
-// Times of a crontab line, five fields: POSIX' rules, and the common ones beside them (steps,
-// names, 7 for Sunday). Knows wall clocks without zone or date arithmetic. Pure.
+// Times of a crontab line with five fields: the rules of POSIX and the common extensions (steps,
+// names, 7 for Sunday). Works on wall-clock times, without zones or date arithmetic. Pure.
 
 export interface Cron {
   readonly minutes: readonly number[];
   readonly hours: readonly number[];
-  /** The hour field is `*` or a step of it: it means every hour that passes, not times of a day. */
+  /** The hour field is `*` or a step of it: every hour that passes counts, not times of a day. */
   readonly isEveryHour: boolean;
   readonly days: ReadonlySet<number>;
   readonly months: ReadonlySet<number>;
@@ -30,7 +30,7 @@ const month: Field = {
   max: 12,
   names: ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'],
 };
-/** 7 is Sunday too, as in every crontab of today. */
+/** 7 is Sunday too, as in all current crontabs. */
 const weekday: Field = {
   name: 'day of week',
   min: 0,
@@ -47,7 +47,7 @@ const numberOf = ({ min, max, names }: Field, text: string): number | undefined 
   return value >= min && value <= max ? value : undefined;
 };
 
-/** One element of a list: `*`, a value or a range, each with a step perhaps. */
+/** One element of a list: `*`, a value or a range, optionally with a step. */
 const elementOf = (field: Field, text: string): readonly number[] | undefined => {
   const [range = '', step, ...more] = text.split('/');
   if (more.length > 0 || (step !== undefined && !/^[1-9]\d?$/.test(step))) return undefined;
@@ -55,7 +55,7 @@ const elementOf = (field: Field, text: string): readonly number[] | undefined =>
   if (rest.length > 0) return undefined;
   const isAll = range === '*';
   const from = isAll ? field.min : numberOf(field, first);
-  // `5/10` begins at 5 and goes on to the end, as Kubernetes' CronJob reads it.
+  // `5/10` starts at 5 and continues to the end, as in Kubernetes' CronJob.
   const only = step === undefined ? from : field.max;
   const until = isAll ? field.max : last === undefined ? only : numberOf(field, last);
   if (from === undefined || until === undefined || from > until) return undefined;
@@ -81,7 +81,7 @@ const fieldOf = (field: Field, text: string): readonly number[] | string => {
   return [...all].toSorted((a, b) => a - b);
 };
 
-/** What is wrong with it as a sentence, or its times. */
+/** The parsed times, or a sentence that describes the error. */
 export const parseCron = (text: string): Cron | string => {
   const parts = text.trim().split(/\s+/);
   if (parts.length !== fields.length) {

@@ -1,5 +1,5 @@
-// NodeDisruption (drover.dev/v1alpha1): one instance taken out of service. `spec` is what was asked
-// (causes, written by intake, the CLI, updates and repairs), `status` the journal of what we do.
+// NodeDisruption (drover.dev/v1alpha1): one instance taken out of service. `spec` is the request
+// (causes, written by intake, the CLI, updates and repairs), `status` the journal of its execution.
 // Nothing here decides.
 import type { Condition, KubeObject } from './kube.ts';
 import type { StopTimes } from './stop-times.ts';
@@ -16,7 +16,7 @@ export const causeKinds = [
 ] as const;
 export type CauseKind = (typeof causeKinds)[number];
 
-/** What happens to the instance when it is empty, weakest first; the strongest cause decides. */
+/** What happens to the empty instance, weakest first; the strongest cause decides. */
 export const followUps = ['Release', 'Reboot', 'Replace', 'Terminate'] as const;
 export type FollowUp = (typeof followUps)[number];
 
@@ -31,15 +31,15 @@ export interface HookRef {
   readonly globalTimeoutSeconds: number;
 }
 
-/** What the cloud says of a cause that a notice brought. `at` is RFC 3339: since when. */
+/** The cloud's verdict on a cause that a notice reported. `at` is RFC 3339: since when. */
 export type Confirmation = {
-  /** Pending: not answered yet. Refuted: it is not so, or no longer. Only Confirmed moves a pod. */
+  /** Pending: not answered yet. Refuted: not true, or not any more. Only Confirmed evicts pods. */
   readonly state: 'Pending' | 'Confirmed' | 'Refuted';
   readonly at: string;
   readonly reason: string;
 };
 
-/** When the maintenance that a message announces takes place, as the message says. RFC 3339. */
+/** The time of the maintenance, as its message says. RFC 3339. */
 export type MaintenanceWindow = {
   readonly startsAt?: string;
   readonly endsAt?: string;
@@ -57,22 +57,19 @@ export interface DisruptionCause {
   readonly hook?: HookRef;
   readonly requestedBy?: string;
   readonly reason?: string;
-  /** The node is marked and nothing of it is evicted until the cause's owner sets it to false. */
+  /** While true, the node is marked and its pods are not evicted. */
   readonly hold?: boolean;
-  /**
-   * From then on, and not before, this cause forces pods, whatever their grace; its deadline is
-   * later.
-   */
+  /** Earliest time at which this cause forces pods, whatever their grace; its deadline is later. */
   readonly forceFrom?: string;
-  /** Waited between the end of the drain and our termination of the instance; absent = 0. */
+  /** Seconds between the end of the drain and our termination of the instance; absent = 0. */
   readonly cooldownSeconds?: number;
-  /** The drained instance is not terminated until the cause's owner sets it to false. */
+  /** While true, the drained instance is not terminated. */
   readonly holdTermination?: boolean;
-  /** Written with that: when it was set to false. */
+  /** When `holdTermination` was set to false. */
   readonly terminationFreeAt?: string;
-  /** Set when the cause was withdrawn (undrain, cancelled event); it then no longer counts. */
+  /** Set when the cause was withdrawn (undrain, cancelled event); it then has no effect. */
   readonly cancelledAt?: string;
-  /** Set for causes that a notice brought; absent for causes of operators and of Drover itself. */
+  /** Set for causes from notices; absent for causes of operators and of Drover itself. */
   readonly confirmation?: Confirmation;
   /** Set for maintenance that a message announced. */
   readonly window?: MaintenanceWindow;
@@ -104,7 +101,7 @@ export type DisruptionOutcome =
   | 'NothingToDrain'
   | 'InstanceGone';
 
-/** Which marks on the node are ours to take away again. */
+/** Which marks on the node are ours to remove. */
 export interface OwnedMarks {
   readonly excludeLabel: boolean;
   readonly unschedulable: boolean;
@@ -118,32 +115,32 @@ export interface HookStatus {
   readonly state: 'Open' | 'Completed' | 'Expired' | 'Gone';
   readonly token?: string;
   readonly lastHeartbeatAt?: string;
-  /** When the hook ends whatever we do: min(global timeout, 100 heartbeats). */
+  /** When the hook ends even with heartbeats: min(global timeout, 100 heartbeats). */
   readonly endsAt: string;
   readonly result?: 'CONTINUE' | 'ABANDON';
 }
 
 /**
- * A pod that is to be Ready before its budget allows another eviction, and what keeps it from that.
+ * A pod that must be Ready before its budget allows another eviction, and the reason why it is not.
  */
 export interface UnreadyPod {
   readonly pod: string;
-  /** Where it is to run: absent while it has no node. */
+  /** Its node; absent before it is scheduled. */
   readonly node?: string;
   /** The subnet of the instance of that node. */
   readonly subnet?: string;
   /**
-   * The kubelet's or the scheduler's own word: FailedCreatePodSandBox, ImagePullBackOff,
+   * Reason given by the kubelet or the scheduler: FailedCreatePodSandBox, ImagePullBackOff,
    * Unschedulable, ...
    */
   readonly reason: string;
   readonly message: string;
   readonly since: string;
-  /** How many more of the budget's pods are not Ready. */
+  /** Number of further unready pods of the budget. */
   readonly others?: number;
 }
 
-/** Why something has not happened yet; rendered by core/explain for CLI, events and page. */
+/** What a drain waits for; rendered by core/explain for CLI, events and page. */
 export type WaitingOn =
   | {
       /** `pod` is `namespace/name` everywhere below, `budgets` too, `owner` is `Kind/name`. */
@@ -152,13 +149,13 @@ export type WaitingOn =
       readonly budgets: readonly string[];
       readonly owner?: string;
       readonly message: string;
-      /** True when no change of the pods' health can ever free this budget. */
+      /** True if no change of the pods' health can free this budget. */
       readonly neverAllows: boolean;
       /** What would free it, where the pods' health alone would not. */
       readonly freedBy?: 'scaleUp';
       /**
-       * Where it waits for pods to be Ready: the one that has not been for longest. Looked up after
-       * a while.
+       * For a budget that waits for Ready pods: the pod that has been unready for longest. Looked
+       * up after a while.
        */
       readonly unready?: UnreadyPod;
       readonly since?: string;
@@ -173,7 +170,7 @@ export type WaitingOn =
       readonly forceAt?: string;
     }
   | {
-      /** A refused eviction took the token all the same; the server gives it back at `until`. */
+      /** A refused eviction used up the token; the API server restores it at `until`. */
       readonly kind: 'budgetHeld';
       readonly pod: string;
       readonly budget: string;
@@ -198,34 +195,43 @@ export type WaitingOn =
       readonly forceAt?: string;
     }
   | {
-      /** Pods of the tier before are still there. */
+      /** Pods of the previous tier remain. */
       readonly kind: 'tier';
       readonly pod: string;
       readonly podsBefore: number;
       readonly forceAt?: string;
     }
   | {
-      /** The last running replicas of an owner go one at a time, each after a Ready replacement. */
+      /**
+       * The last running replicas of an owner are evicted one at a time, each after a Ready
+       * replacement.
+       */
       readonly kind: 'replacement';
       readonly pod: string;
       readonly owner: string;
       readonly forceAt?: string;
     }
   | {
-      /** The owner put a pod back on the node being drained; it was evicted once and now stays. */
+      /** The owner placed a pod on the draining node again; it was evicted once and now stays. */
       readonly kind: 'boomerang';
       readonly pod: string;
       readonly owner?: string;
     }
   | { readonly kind: 'marks'; readonly node: string }
-  /** Other nodes of the same batch are still being marked; nothing is evicted before. */
+  /** Other nodes of the batch are still being marked; nothing is evicted before that. */
   | { readonly kind: 'batch'; readonly nodes: readonly string[]; readonly until: string }
   | { readonly kind: 'settling'; readonly until: string }
-  /** Drained; the instance is terminated then, so that load balancers have let go of it. */
+  /**
+   * Drained; the instance is terminated at `until`, so that load balancers have deregistered it.
+   */
   | { readonly kind: 'cooldown'; readonly until: string }
-  /** Drained; the instance stays until its turn comes; `by` names whose, as `update NAME`. */
+  /**
+   * Drained; the instance is kept until its turn; `by` names what holds the turn, as `update NAME`.
+   */
   | { readonly kind: 'terminationHold'; readonly by: string }
-  /** Marked, and nothing is evicted before its turn comes; `by` names whose, as `update NAME`. */
+  /**
+   * Marked; nothing is evicted before its turn; `by` names what holds the turn, as `update NAME`.
+   */
   | { readonly kind: 'hold'; readonly by: string }
   /** Not marked yet: the group's ledger has no room, or the replacement is not Ready. */
   | { readonly kind: 'turn'; readonly message: string }
@@ -239,7 +245,7 @@ export type WaitingOn =
   | { readonly kind: 'api'; readonly what: string; readonly message: string }
   | { readonly kind: 'instance'; readonly message: string };
 
-/** Pods that came back to the node after its marks: those of the first time, and who owns them. */
+/** Pods that returned to the marked node: those of the first time, and their owner. */
 export interface Boomerang {
   readonly owner: string;
   readonly podUids: readonly string[];
@@ -247,7 +253,7 @@ export interface Boomerang {
 
 export interface NodeDisruptionStatus {
   readonly observedGeneration?: number;
-  /** The term of the leader that wrote this last; a new leader enters its own before it acts. */
+  /** Term of the leader that wrote this status; a new leader writes its own before it acts. */
   readonly leaderEpoch?: number;
   /** 1 for the first episode; a cause that arrives after the end opens the next. */
   readonly episode: number;
@@ -258,7 +264,7 @@ export interface NodeDisruptionStatus {
   readonly markedAt?: string;
   readonly drainedAt?: string;
   readonly endedAt?: string;
-  /** When the node was last held no more: its evictions began then. Absent where it never was. */
+  /** When the last hold ended and evictions started. Absent where there was none. */
   readonly heldUntil?: string;
   /**
    * Earliest forcing deadline of the causes in force; where none forces, the latest of the rest.
@@ -269,18 +275,15 @@ export interface NodeDisruptionStatus {
   readonly node?: { readonly name: string; readonly uid: string };
   readonly ownedMarks?: OwnedMarks;
   readonly hooks?: readonly HookStatus[];
-  /** Set before the first pod is forced: the intent of every forced deletion. */
+  /** Written before the first pod is forced: the intent of every forced deletion. */
   readonly forcingSince?: string;
-  /** The intent of a reboot, and the boot id that it changes. */
+  /** The intent of a reboot, and the boot id before it. */
   readonly reboot?: { readonly askedAt: string; readonly bootId?: string };
-  /** Ids of the causes that earlier episodes have dealt with. */
+  /** Ids of the causes that earlier episodes handled. */
   readonly handledCauses?: readonly string[];
-  /** Written with Completing: the causes it completes. A newer one opens the next episode. */
+  /** Written with Completing: the causes that it completes. A newer one opens the next episode. */
   readonly completingCauses?: readonly string[];
-  /**
-   * How the episode before this one ended: its outcome, the deadline it had, for which causes it
-   * was, its pods.
-   */
+  /** The previous episode: its outcome, deadline, causes and pods. */
   readonly previous?: {
     readonly episode: number;
     readonly outcome?: DisruptionOutcome;
@@ -292,13 +295,13 @@ export interface NodeDisruptionStatus {
     readonly podsTotal?: number;
   };
   readonly boomerangs?: readonly Boomerang[];
-  /** Written with the end of the drain. */
+  /** Written at the end of the drain. */
   readonly stopTimes?: readonly StopTimes[];
-  /** When the progress below was last written; it is written ever more rarely. */
+  /** When the progress below was last written; the intervals increase. */
   readonly progressAt?: string;
   readonly podsTotal?: number;
   readonly podsRemaining?: number;
-  /** First 20; the rest is only counted. */
+  /** The first 20; the rest is only counted. */
   readonly waitingOn?: readonly WaitingOn[];
   readonly waitingOnTotal?: number;
   readonly conditions?: readonly Condition[];
@@ -309,7 +312,7 @@ export interface NodeDisruption extends KubeObject {
   readonly status?: NodeDisruptionStatus;
 }
 
-/** The group's own labels and marks. */
+/** Labels, taints and annotations of this API group, and the other marks on nodes. */
 export const marks = {
   excludeFromLoadBalancers: 'node.kubernetes.io/exclude-from-external-load-balancers',
   disruptedTaint: 'drover.dev/disrupted',

@@ -1,5 +1,5 @@
-// The two HTTP shapes that listeners and pure request handlers agree on. Nothing here touches a
-// socket: src/serve turns node:http into these and back.
+// The two HTTP shapes that listeners and pure request handlers share. Nothing here touches a
+// socket: src/serve converts between these and node:http.
 
 /** One request as a handler sees it. Header names are lower-case; `path` is still URL-encoded. */
 export interface HttpRequest {

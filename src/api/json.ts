@@ -1,4 +1,4 @@
-// JSON as a type, and the two questions every parser asks of it. Never parses text itself.
+// JSON as a type, and the two checks that every parser needs. Never parses text itself.
 
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 export interface JsonObject {
@@ -10,9 +10,8 @@ export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
- * Sets an own field of an object under construction, whatever its name: assigned, a foreign field
- * named `__proto__` would be a prototype. Cheaper than `Object.fromEntries`, which most objects
- * were made with.
+ * Sets an own field of an object under construction, whatever its name: a plain assignment of a
+ * foreign field named `__proto__` would set the prototype. Cheaper than `Object.fromEntries`.
  */
 export const setOwn = <T>(object: Record<string, T>, key: string, value: T): void => {
   if (key !== '__proto__') object[key] = value;
@@ -22,7 +21,7 @@ export const setOwn = <T>(object: Record<string, T>, key: string, value: T): voi
 /** `value` as an object, or an empty one: for reading optional branches of foreign JSON. */
 export const objectOr = (value: unknown): JsonObject => (isObject(value) ? value : {});
 
-/** Deep equality of JSON; an undefined field is an absent one. */
+/** Deep equality of JSON; an undefined field equals an absent one. */
 export const jsonEqual = (a: unknown, b: unknown): boolean => {
   if (a === b) return true;
   if (Array.isArray(a)) {

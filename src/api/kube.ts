@@ -1,5 +1,5 @@
-// Our narrow Kubernetes types: only the fields that Drover reads or writes, in Kubernetes' own
-// shape. Informers keep objects trimmed to these; a field that is missing here is not looked at.
+// Narrow Kubernetes types: only the fields that Drover reads or writes, in Kubernetes' own shape.
+// Informers trim objects to these; other fields are never read.
 
 export interface OwnerReference {
   readonly apiVersion: string;
@@ -64,7 +64,7 @@ export interface Node extends KubeObject {
   };
   readonly status: {
     readonly conditions?: readonly Condition[];
-    /** A machine that has rebooted has another bootID. */
+    /** Changes with a reboot of the machine. */
     readonly nodeInfo?: { readonly bootID?: string };
   };
 }
@@ -75,7 +75,7 @@ export interface Pod extends KubeObject {
     readonly terminationGracePeriodSeconds?: number;
     readonly priorityClassName?: string;
     readonly tolerations?: readonly Toleration[];
-    /** Names of volumes with an emptyDir, and of claims: all that a drain looks at. */
+    /** Names of volumes with an emptyDir, and of claims: all that a drain reads. */
     readonly volumes?: readonly {
       readonly name: string;
       readonly emptyDir?: object;

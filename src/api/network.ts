@@ -1,7 +1,7 @@
-// Where instances stand and from where an EKS cluster is reached, as far as a node's joining goes
-// by it. Types alone, in the words of EC2 and EKS.
+// The network of instances and of an EKS cluster's endpoint, as far as a node needs it to join.
+// Types only, in the terms of EC2 and EKS.
 
-/** Where an instance stands; by its primary interface. */
+/** The network of an instance, by its primary interface. */
 export interface InstanceNetwork {
   readonly subnetId: string;
   readonly vpcId: string;
@@ -10,17 +10,20 @@ export interface InstanceNetwork {
   readonly publicAddress?: string;
 }
 
-/** From where a cluster's API server is reached (DescribeCluster, resourcesVpcConfig). */
+/** Access to a cluster's API server (DescribeCluster, resourcesVpcConfig). */
 export interface ClusterNetwork {
   readonly vpcId: string;
   readonly publicAccess: boolean;
   readonly privateAccess: boolean;
   readonly publicAccessCidrs: readonly string[];
-  /** Of its interfaces in the VPC: the cluster security group, then those that the user named. */
+  /**
+   * Security groups of its interfaces in the VPC: the cluster security group, then those that the
+   * user specified.
+   */
   readonly securityGroups: readonly string[];
 }
 
-/** One permission of a security group; without ports: all of them. */
+/** One permission of a security group; without ports: all ports. */
 export interface SecurityRule {
   /** `tcp`, `udp`, ..., a number, or `-1` for all. */
   readonly protocol: string;
@@ -28,7 +31,7 @@ export interface SecurityRule {
   readonly toPort?: number;
   readonly cidrs: readonly string[];
   readonly groups: readonly string[];
-  /** Their addresses are not known here. */
+  /** True if it refers to prefix lists, whose addresses are unknown here. */
   readonly hasPrefixLists: boolean;
 }
 
@@ -38,11 +41,11 @@ export interface SecurityGroupRules {
   readonly egress: readonly SecurityRule[];
 }
 
-/** What a look at the network found; undefined: that part was not looked at. */
+/** The result of a look at the network; undefined: that part was not read. */
 export interface JoinNetwork {
   readonly cluster: ClusterNetwork | undefined;
-  /** Those of the group, and of its instances that have not joined. */
+  /** Subnets of the group, and of its instances that have not joined. */
   readonly subnets: readonly { readonly id: string; readonly freeAddresses: number }[] | undefined;
-  /** Of those instances, and of the cluster. */
+  /** Security groups of those instances, and of the cluster. */
   readonly securityGroups: readonly SecurityGroupRules[] | undefined;
 }

@@ -1,5 +1,5 @@
-// The NodeGroupUpdate object that asks for an update, as it is sent to the API server. Every
-// process that asks for one makes it here. Decides nothing.
+// Builds the NodeGroupUpdate object that requests an update. Every process that requests one uses
+// this function. Decides nothing.
 import { defined } from './defined.ts';
 import type { JsonObject } from './json.ts';
 import type { ObjectMeta } from './kube.ts';
@@ -9,7 +9,7 @@ const apiVersion = 'drover.dev/v1alpha1';
 
 export interface NewUpdate {
   readonly name: string;
-  /** The NodeGroup, which owns the update; absent where a user asks for it with kubectl. */
+  /** The NodeGroup that owns the update; absent where a user creates it with kubectl. */
   readonly owner?: Pick<ObjectMeta, 'name' | 'uid'>;
   readonly annotations?: Readonly<Record<string, string>>;
   readonly finalizers?: readonly string[];

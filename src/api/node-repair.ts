@@ -1,9 +1,9 @@
-// NodeRepair (drover.dev/v1alpha1): one episode of ill health of one instance. `spec` names the
-// instance and when the episode began, `status` is the journal of what is decided and done.
+// NodeRepair (drover.dev/v1alpha1): one unhealthy episode of one instance. `spec` names the
+// instance and the start of the episode, `status` is the journal of decisions and actions.
 // NodeRepairPolicy is the part of NodeGroup.spec that EKS lacks. Nothing here decides.
 import type { KubeObject } from './kube.ts';
 
-/** Conditions by the names that eksctl's documentation gives them, and by their own. */
+/** Conditions by the names in eksctl's documentation, mapped to their actual names. */
 export const eksctlConditions: Readonly<Record<string, string>> = {
   AcceleratedInstanceNotReady: 'AcceleratedHardwareReady',
   NetworkNotReady: 'NetworkingReady',
@@ -12,26 +12,24 @@ export const eksctlConditions: Readonly<Record<string, string>> = {
 export const repairActions = ['Replace', 'Reboot', 'NoAction'] as const;
 export type RepairAction = (typeof repairActions)[number];
 
-/**
- * Drover's own rule for one condition; the most specific rule wins, EKS' overrides before these.
- */
+/** Drover's own rule for one condition; the most specific rule applies, after EKS' overrides. */
 export interface NodeRepairRule {
   readonly condition: string;
-  /** A reason, or the beginning of one followed by `*`; absent = every reason. */
+  /** A reason, or a prefix of one followed by `*`; absent = every reason. */
   readonly reason?: string;
   readonly waitSeconds?: number;
   /** Tried in this order, each once; default: Replace. */
   readonly actions?: readonly RepairAction[];
 }
 
-/** What Drover adds to EKS' nodeRepairConfig. */
+/** Drover's additions to EKS' nodeRepairConfig. */
 export interface NodeRepairPolicy {
   /** Audit decides and reports, and changes nothing. Default: Enforce where repair is enabled. */
   readonly mode?: 'Audit' | 'Enforce';
   readonly rules?: readonly NodeRepairRule[];
-  /** How long the drain of a node may take that can still drain; default: the group's own. */
+  /** Drain timeout for a node with a Ready kubelet; default: the group's own. */
   readonly drainTimeoutSeconds?: number;
-  /** An instance that is no node after this is repaired; 0 = never. Default: 15 minutes. */
+  /** An instance that has not joined after this is repaired; 0 = never. Default: 15 minutes. */
   readonly startupTimeoutSeconds?: number;
   /** A node that is healthy for this long has recovered. Default: 3 minutes. */
   readonly healthyDelaySeconds?: number;
@@ -39,9 +37,9 @@ export interface NodeRepairPolicy {
   readonly stormCooldownSeconds?: number;
 }
 
-/** On a node: `hold` keeps it from being repaired, `now` skips its wait. On a NodeGroup: `hold`. */
+/** On a node: `hold` prevents its repair, `now` skips its wait. On a NodeGroup: `hold`. */
 export const repairAnnotation = 'drover.dev/repair';
-/** On a NodeGroup: zones that a zonal shift moves traffic away from, with commas. */
+/** On a NodeGroup: zones that a zonal shift moves traffic away from, separated by commas. */
 export const zonalShiftAnnotation = 'drover.dev/zonal-shift';
 /** On a node: `now` and `when-failed` keep its instance for forensics, `false` does not. */
 export const preserveAnnotation = 'drover.dev/preserve';
@@ -82,11 +80,11 @@ export type RepairBlockerKind = (typeof repairBlockers)[number];
 export interface RepairBlocker {
   readonly kind: RepairBlockerKind;
   readonly message: string;
-  /** RFC 3339; absent where no time ends it. */
+  /** RFC 3339; absent where it does not end by time. */
   readonly until?: string;
 }
 
-/** One condition of the episode, and when it was first seen; a flap does not move that. */
+/** One condition of the episode, and when it first appeared; flapping does not change that time. */
 export interface RepairFinding {
   readonly condition: string;
   readonly reason: string;
@@ -99,14 +97,14 @@ export interface RepairAttempt {
   /** The id of its cause on the NodeDisruption: the intent, written before the cause. */
   readonly causeId: string;
   readonly startedAt: string;
-  /** Of the machine at that time: a reboot has happened once it differs. */
+  /** Boot id of the machine at that time: a different one shows that the reboot has happened. */
   readonly bootId?: string;
   readonly endedAt?: string;
   readonly outcome?: 'Succeeded' | 'Failed';
   readonly message?: string;
 }
 
-/** Blockers that the operator who asks for a repair may overrule. */
+/** Blockers that an operator may override when requesting a repair. */
 export const overrulableBlockers = [
   'groupUnhealthy',
   'zoneOutage',
@@ -119,7 +117,7 @@ export const overrulableBlockers = [
 ] as const satisfies readonly RepairBlockerKind[];
 export type OverrulableBlocker = (typeof overrulableBlockers)[number];
 
-/** A repair that an operator asks for: no wait, whether the node is healthy or not. */
+/** A repair requested by an operator: without a wait, whether or not the node is healthy. */
 export type RepairRequest = {
   readonly action: 'Replace' | 'Reboot';
   readonly at: string;
@@ -135,7 +133,7 @@ export interface NodeRepairSpec {
   readonly instanceId: string;
   readonly node?: { readonly name: string; readonly uid: string };
   readonly availabilityZone?: string;
-  /** When the episode began: waits are counted from here on. RFC 3339. */
+  /** Start of the episode, from which waits are counted. RFC 3339. */
   readonly unhealthySince: string;
   readonly condition: string;
   readonly reason: string;
@@ -146,14 +144,14 @@ export interface NodeRepairStatus {
   readonly phase: RepairPhase;
   readonly message?: string;
   readonly findings?: readonly RepairFinding[];
-  /** What is done next. */
+  /** The next action. */
   readonly action?: RepairAction;
   readonly eligibleAt?: string;
   readonly blockedBy?: readonly RepairBlocker[];
-  /** A breaker closed; until then the group starts no repair. */
+  /** A breaker has closed; the group starts no repair before this time. */
   readonly cooldownUntil?: string;
   readonly attempts?: readonly RepairAttempt[];
-  /** The instance that took its place. */
+  /** The instance that replaced it. */
   readonly replacement?: string;
   readonly endedAt?: string;
 }
@@ -163,8 +161,8 @@ export interface NodeRepair extends KubeObject {
   readonly status?: NodeRepairStatus;
 }
 
-/** Code of a group's health issue and its condition: repairs in a row did not help. */
+/** Code of a group's health issue and condition: several repairs in a row did not help. */
 export const repairIneffective = 'RepairIneffective';
 
-/** Ended repairs that are kept for each group. */
+/** Number of ended repairs that are kept per group. */
 export const keptRepairs = 20;

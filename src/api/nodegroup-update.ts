@@ -1,6 +1,5 @@
-// NodeGroupUpdate (drover.dev/v1alpha1): one update of a node group, EKS' Update. `spec` is what
-// was asked and never changes, but for `paused` and `abort`; `status` is written by the controller
-// alone.
+// NodeGroupUpdate (drover.dev/v1alpha1): one update of a node group, EKS' Update. `spec` is the
+// request and immutable except for `paused` and `abort`; only the controller writes `status`.
 import type { KubeObject, Taint } from './kube.ts';
 import type {
   HealthIssue,
@@ -26,13 +25,13 @@ export interface NodeGroupChange {
   readonly removeTaints?: readonly Taint[];
   readonly updateConfig?: UpdateConfig;
   readonly nodeRepairConfig?: NodeRepairConfig;
-  /** Of a VersionUpdate; nothing of the three = the newest release of the group's own version. */
+  /** For a VersionUpdate; none of the three = the newest release of the group's own version. */
   readonly version?: string;
   readonly releaseVersion?: string;
   readonly launchTemplate?: NonNullable<NodeGroupSpec['launchTemplate']>;
 }
 
-/** A finding of the preflight that somebody accepted by name. */
+/** A preflight finding that an operator accepted by name. */
 export interface Waiver {
   readonly check: string;
   readonly reason?: string;
@@ -42,28 +41,30 @@ export interface Waiver {
 export interface NodeGroupUpdateSpec {
   readonly nodeGroup: string;
   readonly type: 'ConfigUpdate' | 'VersionUpdate';
-  /** Of a VersionUpdate; default Update. */
+  /** For a VersionUpdate; default Update. */
   readonly action?: 'Update' | 'Rollback';
-  /** Pods that are left after the drain's time are deleted instead of ending the update. */
+  /** Pods that remain after the drain timeout are deleted instead of failing the update. */
   readonly force?: boolean;
-  /** Nodes are replaced although their launch template would have the same content, as on EKS. */
+  /** Nodes are replaced even if their launch template would have the same content, as on EKS. */
   readonly replaceEqual?: boolean;
-  /** Default: that of the group. */
+  /** Default: the group's strategy. */
   readonly strategy?: UpdateStrategy;
-  /** Why it was asked for, where the controller asked. */
+  /** The reason, where the controller requested the update. */
   readonly reason?: string;
-  /** Of this update alone, before those of the group. */
+  /** For this update only; they take precedence over the group's. */
   readonly policies?: UpdatePolicies;
   readonly waivers?: readonly Waiver[];
-  /** Of the plan that was looked at and that the command line found to hold still: a record. */
+  /**
+   * Hash of the plan that was reviewed and that the command line found unchanged: a record only.
+   */
   readonly planHash?: string;
-  /** By that plan, from the begin on. */
+  /** The prediction of that plan, in seconds from the start. */
   readonly predicted?: { readonly p50Seconds: number; readonly p90Seconds: number };
-  /** Nothing new is begun while it is set; may change while the update runs. */
+  /** While true, no node is started; may change during the update. */
   readonly paused?: boolean;
-  /** Set once, it stays. */
+  /** Cannot be unset. */
   readonly abort?: 'Stop' | 'RollBack';
-  /** As EKS tells them: type and value, both texts. */
+  /** As EKS returns them: type and value, both texts. */
   readonly params: readonly { readonly type: string; readonly value: string }[];
   readonly change: NodeGroupChange;
 }
@@ -71,22 +72,22 @@ export interface NodeGroupUpdateSpec {
 export type { Revision };
 
 /**
- * EKS' two, and ours, which make exactly as many new nodes as are needed: SURGE a few at a time,
- * BLUE_GREEN all of them before the first old one is touched.
+ * EKS' two, and Drover's own, which launch exactly as many new nodes as needed: SURGE a few at a
+ * time, BLUE_GREEN all of them before the first old one is drained.
  */
 export const updateStrategies = ['DEFAULT', 'MINIMAL', 'SURGE', 'BLUE_GREEN'] as const;
 export type UpdateStrategy = (typeof updateStrategies)[number];
 
 /**
- * Policies, hooks and the care for autoscalers and zones are of these; EKS' strategies do as EKS
- * does.
+ * Policies, hooks and the handling of autoscalers and zones apply to these only; EKS' strategies
+ * behave as in EKS.
  */
 export const isOwnStrategy = (strategy: string | undefined): boolean =>
   strategy === 'SURGE' || strategy === 'BLUE_GREEN';
 
 /**
- * docs/designs/updates.md; Applied is of ConfigUpdates: the change stands in the NodeGroup.
- * Pending: nothing is begun, `holds` says why.
+ * docs/designs/updates.md. Applied is for ConfigUpdates: the NodeGroup contains the change.
+ * Pending: no node is started, `holds` gives the reason.
  */
 export const updatePhases = [
   'Applied',
@@ -102,65 +103,69 @@ export const updatePhases = [
 ] as const;
 export type UpdatePhase = (typeof updatePhases)[number];
 
-/** RFC 3339: half of such updates are over before the first, nine of ten before the second. */
+/** RFC 3339: half of such updates end before the first, nine of ten before the second. */
 export interface UpdateEta {
   readonly p50: string;
   readonly p90: string;
 }
 
-/** A zone in which the last launch failed for want of room. */
+/** A zone in which the last launch failed for lack of capacity. */
 export interface UpdateShortage {
   readonly zone: string;
-  /** EKS' code, and EC2's words. */
+  /** EKS' code, and EC2's message. */
   readonly code: string;
   readonly message: string;
   readonly at: string;
 }
 
-/** A new node that was asked for and is none: its launch fails, or its instance has not joined. */
+/**
+ * A requested node that has not joined: its launch fails, or its instance has not become a node.
+ */
 export interface MissingNode {
-  /** Of a launch that failed: absent where Auto Scaling names no zone. */
+  /** For a failed launch: absent where Auto Scaling names no zone. */
   readonly zone?: string;
-  /** It runs, and is no node that counts. */
+  /** The running instance that has not joined. */
   readonly instanceId?: string;
-  /** EKS' code, and what EC2 says or what is seen. */
+  /** EKS' code, and EC2's message or what is known about the node. */
   readonly code: string;
   readonly message: string;
   readonly since: string;
 }
 
-/** An instance type of the group that is left out while it is updated, and why. */
+/** An instance type that is not launched during the update, and why. */
 export interface SkippedType {
   readonly type: string;
   readonly message: string;
 }
 
-/** New nodes of a zone that are not of the group's first instance type: it had no room there. */
+/**
+ * New nodes in a zone that are not of the group's first instance type, because it had no capacity.
+ */
 export interface UpdateFallback {
   readonly zone: string;
   readonly type: string;
   readonly nodes: number;
 }
 
-/** How many nodes were done when. */
+/** Number of completed nodes over time. */
 export interface UpdatePace {
   readonly at: string;
   readonly done: number;
-  /** Nothing was begun from then on. */
+  /** The update was paused at this time. */
   readonly paused?: boolean;
 }
 
 export interface UpdateProgress {
-  /** Nodes that are to be replaced or retired, the done ones included. */
+  /** Nodes to replace or to terminate, completed ones included. */
   readonly total: number;
   readonly done: number;
   readonly draining: number;
   readonly failed: number;
-  /** Of BLUE_GREEN: empty, and kept until the soak is over. */
+  /** For BLUE_GREEN: empty nodes that are kept until the soak ends. */
   readonly emptied?: number;
-  /** Of those that failed: left cordoned, each with a new node beside it. */
+  /** Failed nodes that stay cordoned, each with a replacement. */
   readonly quarantined?: number;
-  /** Absent where there is no ground for it: too few nodes seen, or paused. */
+  /** Absent without enough data: too few nodes completed, or paused. */
   readonly eta?: UpdateEta;
 }
 
@@ -173,70 +178,72 @@ export interface UpdateSizes {
 export interface NodeGroupUpdateStatus {
   readonly status: 'InProgress' | 'Successful' | 'Failed' | 'Cancelled';
   readonly phase?: UpdatePhase;
-  /** Applied: the NodeGroup's generation from which on the change stands in it. */
+  /** For Applied: the first generation of the NodeGroup that contains the change. */
   readonly generation?: number;
   readonly startedAt?: string;
   readonly endedAt?: string;
   readonly errors?: readonly HealthIssue[];
-  /** Why it is where it is, in one line. */
+  /** The current state in one line. */
   readonly message?: string;
   readonly strategy?: UpdateStrategy;
   readonly from?: Revision;
   readonly target?: Revision;
-  /** Before the first effect. */
+  /** Sizes before the update changed anything. */
   readonly original?: UpdateSizes;
-  /** What of EC2 Auto Scaling's processes was running and is suspended while the update runs. */
+  /** EC2 Auto Scaling processes that were running and are suspended during the update. */
   readonly suspends?: readonly string[];
-  /** The leader's term in which that was noted; absent where no other process ever leads. */
+  /** The leader's term in which this was recorded; absent without leader election. */
   readonly suspendedIn?: number;
-  /** What keeps the next step from beginning now; drains under way go on. */
+  /** What keeps the next step from starting. Drains in progress continue. */
   readonly holds?: readonly Hold[];
-  /** Their kinds, with commas between. */
+  /** Kinds of all holds, separated by commas. */
   readonly held?: string;
   readonly hooks?: readonly HookStatus[];
-  /** How long hooks took that were done. */
+  /** Durations of completed hooks. */
   readonly hookTimes?: readonly HookTime[];
-  /** How long pods took to stop on the nodes that it drained; written with its end. */
+  /** How long pods took to stop on the nodes that it drained; written at its end. */
   readonly stopTimes?: readonly StopTimes[];
-  /** Webhooks of hooks that are over, while it goes on. */
+  /** Ids of the webhooks that ended during this update. */
   readonly webhooksDone?: readonly string[];
-  /** Where its group has waves. */
+  /** Set where its group has waves. */
   readonly wave?: WaveStatus;
   readonly failingProbes?: readonly FailingProbe[];
-  /** How many nodes may be out of service at once. */
+  /** Maximum number of nodes out of service at once. */
   readonly maxUnavailable?: number;
-  /** How many instances more than asked for the update began with. */
+  /** Number of instances added at the start. */
   readonly surge?: number;
   readonly progress?: UpdateProgress;
-  /** Last 20 changes of `progress.done`: what the end is predicted by, also of later updates. */
+  /** The last 20 changes of `progress.done`; they predict the end, also of later updates. */
   readonly pace?: readonly UpdatePace[];
-  /** Where there was no room for a new node when last one was wanted. */
+  /** Zones without capacity for a new node at the last attempt. */
   readonly shortages?: readonly UpdateShortage[];
-  /** What is known of new nodes that are waited for, first 20. */
+  /** The first 20 new nodes that the update waits for, with what is known about them. */
   readonly missing?: readonly MissingNode[];
   readonly skippedTypes?: readonly SkippedType[];
   readonly fallbacks?: readonly UpdateFallback[];
-  /** Nothing moves since then: new instances do not become nodes. */
+  /** Since when the update waits for new instances to become nodes. */
   readonly waitingSince?: string;
-  /** When each phase began, in order. */
+  /** Start of each phase, in order. */
   readonly phases?: readonly { readonly phase: UpdatePhase; readonly at: string }[];
-  /** First 20 of the nodes whose drain failed. */
+  /** The first 20 nodes whose drain failed. */
   readonly failedNodes?: readonly {
     readonly instanceId: string;
     readonly node?: string;
     readonly message: string;
-    /** What was done about it, where the update went on. */
+    /** Outcome if the update continued. */
     readonly outcome?: 'Skipped' | 'Quarantined' | 'Paused';
   }[];
-  /** It goes back by itself when it has ended, and why. */
+  /** Why an automatic rollback follows this update. */
   readonly goesBack?: string;
-  /** It paused itself then; `message` says why. */
+  /** When the update paused itself; `message` gives the reason. */
   readonly pausedSince?: string;
-  /** New nodes more than asked for that could not be drained when all was set back: they stay. */
+  /** Surplus nodes that could not be drained at the end and stay. */
   readonly leftover?: number;
-  /** The version of the derived template with which new nodes are again what they were before. */
+  /**
+   * The version of the derived launch template that restored the previous revision for new nodes.
+   */
   readonly restored?: string;
-  /** Failed or aborted: how it ends when everything is set back. */
+  /** Result of a failed or aborted update once everything is restored. */
   readonly ending?: 'Failed' | 'Cancelled';
 }
 
@@ -245,26 +252,25 @@ export interface NodeGroupUpdate extends KubeObject {
   readonly status?: NodeGroupUpdateStatus;
 }
 
-/** On an update that a changed spec asked for: the generation that did. */
+/** On an update that a changed spec requested: the generation of that spec. */
 export const byGenerationAnnotation = 'drover.dev/by-generation';
 
 /**
- * On an update that has another's turn than that of its creation, as
- * core/update/records/succession.ts writes it: a rollback that follows by itself, and one that was
- * made once more after its object had vanished.
+ * On an update whose turn does not follow from its creation, as core/update/records/succession.ts
+ * writes it: an automatic rollback, or one that was recreated after its object was deleted.
  */
 export const turnAnnotation = 'drover.dev/turn';
 
 /**
- * On a version update from before its first effect until its end: what it did is taken back before
- * it goes.
+ * On a version update from before its first effect until its end: its changes are reverted before
+ * the object is deleted.
  */
 export const updateFinalizer = 'drover.dev/update';
 
-/** Asked to stop; to delete it is to ask so. */
+/** A stop was requested; deleting the object requests it too. */
 export const isStopAsked = ({ metadata, spec }: NodeGroupUpdate): boolean =>
   spec.abort !== undefined || metadata.deletionTimestamp !== undefined;
 
-/** EKS' word; an update that nobody has looked at yet is in progress. */
+/** EKS' status; an update that the controller has not seen yet is in progress. */
 export const updateStatusOf = ({ status }: NodeGroupUpdate): NodeGroupUpdateStatus['status'] =>
   status?.status ?? 'InProgress';

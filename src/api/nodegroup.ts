@@ -1,5 +1,5 @@
-// NodeGroup (drover.dev/v1alpha1): what EKS calls a nodegroup. `spec` is what people ask, `status`
-// what is there and what was taken note of. Nothing here decides.
+// NodeGroup (drover.dev/v1alpha1): EKS' nodegroup. `spec` is the request, `status` the observed
+// state and what was recorded of earlier requests. Nothing here decides.
 import type { Condition, KubeObject, Taint } from './kube.ts';
 import type { NodeRepairPolicy } from './node-repair.ts';
 import type { UpdateHooks } from './update-hooks.ts';
@@ -9,13 +9,13 @@ import type { UpdatePolicies } from './update-policy.ts';
 export interface NodeGroupScaling {
   readonly minSize: number;
   readonly maxSize: number;
-  /** A change of it is a request; left out, the Auto Scaling group's own value stands. */
+  /** A change is a request; if absent, the Auto Scaling group's own value applies. */
   readonly desired?: number;
 }
 
 /**
- * EKS' three fields; when a step may begin, whatever the strategy; what happens when one does not
- * succeed and what runs beside it, of Drover's own strategies alone.
+ * EKS' three fields; pacing, for every strategy; policies and hooks, for Drover's own strategies
+ * only.
  */
 export interface UpdateConfig extends UpdatePolicies, UpdatePacing {
   readonly maxUnavailable?: number;
@@ -25,7 +25,7 @@ export interface UpdateConfig extends UpdatePolicies, UpdatePacing {
   readonly hooks?: UpdateHooks;
 }
 
-/** EKS' nodeRepairConfig, kept as given. */
+/** EKS' nodeRepairConfig, stored unchanged. */
 export interface NodeRepairConfig {
   readonly enabled?: boolean;
   readonly maxUnhealthyNodeThresholdCount?: number;
@@ -42,13 +42,13 @@ export interface NodeRepairConfig {
 
 export interface NodeGroupSpec {
   readonly clusterName: string;
-  /** Adopts a group that exists; absent = eks-<name>-<uid>, created by us. */
+  /** Adopts an existing Auto Scaling group; absent = eks-<name>-<uid>, created by Drover. */
   readonly autoScalingGroupName?: string;
   readonly amiType: string;
   readonly capacityType: 'ON_DEMAND' | 'SPOT';
   readonly instanceTypes: readonly string[];
   readonly version: string;
-  /** Absent = the newest of the family at creation; status tells which. */
+  /** Absent = the newest of the family at creation; the status reports which. */
   readonly releaseVersion?: string;
   readonly nodeRole: string;
   readonly subnets: readonly string[];
@@ -69,18 +69,15 @@ export interface NodeGroupSpec {
   readonly updateConfig?: UpdateConfig;
   readonly nodeRepairConfig?: NodeRepairConfig;
   readonly nodeRepair?: NodeRepairPolicy;
-  /**
-   * Whether Drover installs its lifecycle hooks and puts them back when they vanish; default
-   * Manage.
-   */
+  /** Whether Drover installs its lifecycle hooks and restores deleted ones; default Manage. */
   readonly lifecycleHooks?: 'Manage' | 'Leave';
   /**
-   * What deleting the NodeGroup does to its Auto Scaling group and instances; default: Retain for
+   * What deleting the NodeGroup does to its Auto Scaling group and instances. Default: Retain for
    * an adopted group, Delete for a group that Drover created.
    */
   readonly deletionPolicy?: 'Delete' | 'Retain';
   readonly drain?: {
-    /** Pods are forced this long after the notice; default: 15 minutes, as EKS. */
+    /** Pods are forced this long after the notice; default: 15 minutes, as in EKS. */
     readonly timeoutSeconds?: number;
     readonly onDeadline?: 'force' | 'fail';
   };
@@ -93,7 +90,7 @@ export interface HealthIssue {
   readonly resourceIds: readonly string[];
 }
 
-/** EKS' words. */
+/** As EKS spells them. */
 export type NodeGroupState =
   | 'CREATING'
   | 'ACTIVE'
@@ -103,37 +100,39 @@ export type NodeGroupState =
   | 'DELETE_FAILED'
   | 'DEGRADED';
 
-/** Sizes of an Auto Scaling group, each where it was set. */
+/** Sizes of an Auto Scaling group; each is absent where it was not set. */
 interface SizesSet {
   readonly desired?: number;
   readonly minSize?: number;
   readonly maxSize?: number;
 }
 
-/** What a leader was about to ask Auto Scaling for. */
+/** Sizes that a leader was about to set in Auto Scaling. */
 export interface SizeCall extends SizesSet {
-  /** Of the leader's term. */
+  /** The leader's term. */
   readonly epoch: number;
   readonly at: string;
-  /** It arrived after another took over: the sizes that the group had, and goes back to. */
+  /**
+   * Set when the call arrived after a change of leader: the previous sizes, which Drover restores.
+   */
   readonly instead?: SizesSet;
 }
 
-/** What a group's nodes are made of. */
+/** What the nodes of a group are created from. */
 export interface Revision {
   readonly version: string;
   readonly releaseVersion?: string;
   readonly imageId: string;
-  /** Of the template that Drover derives; older ones are older revisions. */
+  /** Version of the derived launch template; lower ones are earlier revisions. */
   readonly templateVersion: string;
-  /** Of the user's own template. */
+  /** The user's own launch template. */
   readonly launchTemplate?: NonNullable<NodeGroupSpec['launchTemplate']>;
 }
 
-/** What setting an update back needs to know. */
+/** The record from which an update can be reverted. */
 export interface UpdateNote {
   readonly name: string;
-  /** Its place among the updates of the group (`turnAnnotation`). */
+  /** Its position among the group's updates (`turnAnnotation`). */
   readonly turn?: string;
   readonly strategy: NonNullable<UpdateConfig['updateStrategy']>;
   readonly from: Revision;
@@ -143,25 +142,25 @@ export interface UpdateNote {
     readonly maxSize: number;
     readonly desired: number;
   };
-  /** Of before, when it began. */
+  /** Number of old nodes when the update began. */
   readonly nodes: number;
   readonly surge: number;
   readonly maxUnavailable: number;
   readonly suspends?: readonly string[];
-  /** The leader's term in which that was noted. */
+  /** The leader's term in which this was recorded. */
   readonly suspendedIn?: number;
-  /** Left out while it runs. */
+  /** Instance types that are not launched during the update. */
   readonly skippedTypes?: readonly string[];
   readonly restored?: string;
 }
 
-/** What AWS and the nodes say of an adopted group. */
+/** What AWS and the nodes report about an adopted group. */
 export interface AdoptedFacts
   extends Partial<Pick<NodeGroupSpec, 'nodeRole' | 'launchTemplate' | 'version'>>,
     Pick<NodeGroupSpec, 'clusterName' | 'capacityType' | 'instanceTypes' | 'subnets'> {
   readonly minSize: number;
   readonly maxSize: number;
-  /** The image that the launch template names. */
+  /** The image that the launch template specifies. */
   readonly imageId?: string;
 }
 
@@ -174,47 +173,51 @@ export interface NodeGroupStatus {
   readonly instances: number;
   readonly ready: number;
   readonly perZone?: Readonly<Record<string, number>>;
-  /** Instances per version of the launch template that they were started from. */
+  /** Number of instances per version of the launch template. */
   readonly perTemplateVersion?: Readonly<Record<string, number>>;
   readonly autoScalingGroupName?: string;
   readonly releaseVersion?: string;
   readonly imageId?: string;
-  /** Set once the group was whole for the first time: it is never CREATING again. */
+  /** Set when the group was complete for the first time; after that it is never CREATING again. */
   readonly createdAt?: string;
-  /** `spec.scaling` as taken note of: written before the first effect of a request. */
+  /** `spec.scaling` as last observed; written before the first effect of a request. */
   readonly requested?: NodeGroupScaling;
-  /** A scale-in or delete of ours that is under way; `id` is that of its causes. */
+  /** The scale-in or delete in progress; `id` is the id of its causes. */
   readonly scaleIn?: { readonly id: string; readonly target: number; readonly since: string };
-  /** Why the last request ended without being carried out; gone with the next. */
+  /** Why the last request was not carried out. Cleared by the next request. */
   readonly failure?: HealthIssue & { readonly generation: number; readonly at: string };
-  /** The last version update, where it failed: health tells why, until one is Successful. */
+  /** The last version update, if it failed; health shows it until an update is Successful. */
   readonly failedUpdate?: string;
   /**
-   * Labels and taints of the spec that were set on nodes: what leaves the spec leaves the nodes.
+   * Labels and taints of the spec that were set on nodes. What is removed from the spec is removed
+   * from the nodes.
    */
   readonly nodeLabels?: readonly string[];
   readonly nodeTaints?: readonly { readonly key: string; readonly effect: string }[];
   /**
-   * A digest of the labels and taints that every node was given, and since when. What somebody
-   * takes off a node afterwards (an agent its start-up taint) is not put back. `owed`: instances
-   * whose node could not be patched and is tried again, or whose node is gone and gets them when it
-   * registers again.
+   * A digest of the labels and taints that every node received, and since when. One that is removed
+   * from a node afterwards (for example a startup taint by an agent) is not restored. `owed`:
+   * instances whose node could not be patched and is retried, or whose node was deleted and gets
+   * them when it registers again.
    */
   readonly nodeMarks?: {
     readonly applied: string;
     readonly since: string;
     readonly owed?: readonly string[];
   };
-  /** The generation of the spec whose labels and taints the launch template has. */
+  /** The generation of the spec whose labels and taints the launch template contains. */
   readonly templateGeneration?: number;
   /**
-   * What of the Auto Scaling group's size is an update's. Written before its effect. `base`: how
-   * many there are to be besides, where the spec states no desired. `retiring`: how many it was
-   * ending with decrement when the group was looked at; `desired` above counts them, the surge does
-   * not. `carried`: what of `desired` above is the update's. `left`: how many that it ended with
-   * decrement had left by then. `takenUntil`: others' terminations with decrement up to that one,
-   * in Auto Scaling's time, are accounted for. `next`: what the call of ours that follows makes of
-   * the group; absent: none does.
+   * The part of the Auto Scaling group's size that belongs to an update. Written before its effect.
+   *
+   * - `base`: desired size without the update's instances, where the spec states no desired.
+   * - `retiring`: instances that the update was terminating with decrement when the group was read;
+   *   the status' `desired` counts them, the surge does not.
+   * - `carried`: part of the status' `desired` that belongs to the update.
+   * - `left`: instances that it terminated with decrement and that had left the group by then.
+   * - `takenUntil`: time in Auto Scaling up to which others' terminations with decrement are
+   *   accounted for.
+   * - `next`: the values after our next call; absent: there is no call.
    */
   readonly surge?: {
     readonly desired: number;
@@ -231,75 +234,75 @@ export interface NodeGroupStatus {
     };
   };
   /**
-   * Written before the calls, where processes take turns to lead: which sizes are no wish of
-   * anybody's.
+   * Sizes that a leader is about to set, written before the calls where leader election is used. A
+   * later leader recognizes from them which sizes are not a request.
    */
   readonly sizeCalls?: readonly SizeCall[];
   /**
-   * The version update that is under way: written before its first effect, so that nothing of it
-   * stays when its object vanishes.
+   * The version update in progress: written before its first effect, so that everything can be
+   * reverted if its object disappears.
    */
   readonly updating?: UpdateNote;
-  /** What spec.version, releaseVersion and launchTemplate asked for when last taken note of. */
+  /** The revision that the spec requested when last observed. */
   readonly requestedRevision?: Pick<NodeGroupSpec, 'version' | 'releaseVersion' | 'launchTemplate'>;
-  /** That of the spec or, for an adopted group, of its Auto Scaling group. */
+  /** From the spec or, for an adopted group, from its Auto Scaling group. */
   readonly capacityType?: NodeGroupSpec['capacityType'];
-  /** The Kubernetes version of the nodes: that of the last update that was successful. */
+  /** The Kubernetes version of the nodes: that of the last successful update. */
   readonly version?: string;
-  /** Of the user's own template: what all nodes were last made from. */
+  /** The user's own launch template, from which all nodes were last created. */
   readonly launchTemplate?: NonNullable<NodeGroupSpec['launchTemplate']>;
-  /** What AWS says of an adopted group, for the fields that its spec leaves out. */
+  /** What AWS reports about an adopted group, for the fields that its spec omits. */
   readonly adopted?: AdoptedFacts;
   readonly health?: readonly HealthIssue[];
   readonly conditions?: readonly Condition[];
 }
 
 export interface NodeGroup extends KubeObject {
-  /** Complete also for an adopted group whose object leaves fields out (adopted.ts). */
+  /** Also complete for an adopted group with an incomplete object (adopted.ts). */
   readonly spec: NodeGroupSpec;
   /** Never written: the spec as the object states it, where `spec` has more. */
   readonly stated?: Partial<NodeGroupSpec>;
   readonly status?: NodeGroupStatus;
 }
 
-/** Holds a NodeGroup until nothing of it is left in the cloud. */
+/** Keeps a NodeGroup until nothing of it remains in the cloud. */
 export const nodeGroupFinalizer = 'drover.dev/nodegroup';
-/** On a NodeGroup: scale-in and delete as EKS does them, without waiting for budgets. */
+/** On a NodeGroup: scale-in and delete as in EKS, without waiting for budgets. */
 export const forceAnnotation = 'drover.dev/force';
-/** The `at` of the failed delete that was asked for once more: it is tried again at once. */
+/** The `at` of a failed delete that was requested again: it is retried at once. */
 export const deleteAgainAnnotation = 'drover.dev/delete-again';
-/** The generation that a write-back of sizes produced: no request of anybody's. */
+/** The generation that a write-back of sizes produced, which is not a request. */
 export const followedAnnotation = 'drover.dev/followed-generation';
-/** The token and input that a create through EKS came with. */
+/** The client token and the input of a create call through the EKS API. */
 export const clientTokenAnnotation = 'drover.dev/client-request-token';
-/** On what we create in the cloud: the uid of the NodeGroup that owns it. */
+/** On what Drover creates in the cloud: the uid of the NodeGroup that owns it. */
 export const ownerTag = 'drover.dev/nodegroup-uid';
 
 type Named = Pick<NodeGroup, 'metadata' | 'spec'>;
 
-/** The Auto Scaling group of a NodeGroup: adopted by name, else derived from the object's uid. */
+/** The Auto Scaling group of a NodeGroup: adopted by name, or derived from the object's uid. */
 export const autoScalingGroupNameOf = ({ metadata, spec }: Named): string =>
   spec.autoScalingGroupName ?? `eks-${metadata.name}-${metadata.uid}`;
 
-/** EKS gives node groups a uuid of their own; the Auto Scaling group's name carries it. */
+/** EKS gives each node group a uuid of its own, which is part of the Auto Scaling group's name. */
 export const nodeGroupUuid = (group: Named): string =>
   /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.exec(autoScalingGroupNameOf(group))?.[0] ??
   group.metadata.uid;
 
-/** Whether a delete of the NodeGroup leaves its Auto Scaling group and instances as they are. */
+/** Whether deleting the NodeGroup keeps its Auto Scaling group and instances. */
 export const isRetained = ({ spec }: Pick<NodeGroup, 'spec'>): boolean =>
   (spec.deletionPolicy ?? (spec.autoScalingGroupName === undefined ? 'Delete' : 'Retain')) ===
   'Retain';
 
 /**
- * The launch template that is derived for the group, beside the user's own; so is its instance
- * profile.
+ * The derived launch template of the group, beside the user's own; the instance profile has the
+ * same name.
  */
 export const launchTemplateNameOf = (group: Named): string => `eks-${nodeGroupUuid(group)}`;
 
-/** The security group that opens SSH where the group asks for remote access, as EKS names it. */
+/** The security group that opens SSH where the group requests remote access, named as in EKS. */
 export const remoteAccessGroupNameOf = (group: Named): string =>
   `eks-remoteAccess-${nodeGroupUuid(group)}`;
 
-/** EC2's largest volume of the kind that node groups get (gp3), in GiB. */
+/** The largest EC2 volume of the type for node groups (gp3), in GiB. */
 export const maxDiskGiB = 16_384;

@@ -1,15 +1,15 @@
-// What a message about an instance says, whatever it came wrapped in. formats/notices makes these;
-// nothing here decides what to do about one. Times are RFC 3339 in UTC.
+// The content of a message about an instance, independent of its envelope. formats/notices creates
+// these; nothing here decides what to do about one. Times are RFC 3339 in UTC.
 import type { InstanceId } from './brand.ts';
 
-/** How the message reached us: the body itself, inside an SNS envelope, or as an event. */
+/** The form of the message: the plain body, inside an SNS envelope, or an EventBridge event. */
 export type NoticeSource = 'autoscaling' | 'sns' | 'eventbridge';
 
 interface NoticeBase {
   readonly source: NoticeSource;
-  /** When the sender says it happened; absent when it does not say (then: when received). */
+  /** When it happened according to the sender; absent when not stated (then: when received). */
   readonly at?: string;
-  /** The account and region that the message names. Auto Scaling's own messages name no region. */
+  /** The account and region in the message. Auto Scaling's own messages contain no region. */
   readonly account?: string;
   readonly region?: string;
 }
@@ -47,23 +47,23 @@ export interface ScheduledChangeNotice extends NoticeBase {
 interface StateChangeNotice extends NoticeBase {
   readonly kind: 'stateChange';
   readonly instanceId: InstanceId;
-  /** EC2's word: pending, running, shutting-down, terminated, stopping, stopped. */
+  /** As EC2 spells it: pending, running, shutting-down, terminated, stopping, stopped. */
   readonly state: string;
 }
 
-/** Auto Scaling's proof that it can reach the target of a new hook. */
+/** Auto Scaling's test that it can reach the target of a new hook. */
 interface TestNotice extends NoticeBase {
   readonly kind: 'test';
   readonly autoScalingGroupName: string;
 }
 
-/** Well-formed, but about nothing that concerns nodes. */
+/** Well-formed, but not about nodes. */
 interface ForeignNotice {
   readonly kind: 'foreign';
   readonly what: string;
 }
 
-/** Not a message of a form we know, or one of these with a field missing or wrong. */
+/** Not in a known form, or with a missing or wrong field. */
 export interface MalformedNotice {
   readonly kind: 'malformed';
   readonly why: string;

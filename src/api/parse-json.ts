@@ -1,18 +1,18 @@
-// JSON that comes from outside (requests, messages, patches, templates), with one limit on its
-// depth: what walks a value later, and what writes it to disk, calls itself once for each level.
+// Parses external JSON (requests, messages, patches, templates) with a limit on its depth, because
+// code that walks or stores a value recurses once per level.
 import { isObject, type Json } from './json.ts';
 
 /**
- * Levels of objects and lists within each other. No Kubernetes or AWS document comes near it, and a
- * walk of that depth needs little stack; some 2,000 levels end in a RangeError.
+ * Maximum nesting of objects and lists. No Kubernetes or AWS document comes near it, and recursion
+ * of that depth needs little stack; some 2,000 levels end in a RangeError.
  */
 export const maxJsonDepth = 400;
 
 const tooDeep = `nested deeper than ${maxJsonDepth} levels`;
 
-/** Brackets that are open at once, those within texts left out; stops at the limit. */
+/** Whether too many brackets outside strings are open at once; stops at the limit. */
 const isTextTooDeep = (text: string): boolean => {
-  // Too short to hold them all, closed.
+  // Too short to contain that many closed brackets.
   if (text.length <= 2 * maxJsonDepth) return false;
   let depth = 0;
   let isString = false;
@@ -36,7 +36,7 @@ export const parseJson = (text: string): Json => {
   return JSON.parse(text) as Json;
 };
 
-/** For values that other decoders make; calls itself never. */
+/** For values from other decoders; not recursive itself. */
 export const isTooDeep = (value: unknown): boolean => {
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth++) {

@@ -1,6 +1,6 @@
 // Plans: core decides them, controllers run them, `plan`, `explain` and `--dry-run` print them. One
-// is for a disruption, one for a node group. Every step is concrete, idempotent and carries its own
-// precondition; no choice is left open.
+// type is for a disruption, one for a node group. Every step is concrete, idempotent and carries
+// its own precondition; no choice is left open.
 import type { DisruptionCause, NodeDisruptionStatus, WaitingOn } from './disruption.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { NodeGroupScaling, NodeGroupStatus } from './nodegroup.ts';
@@ -18,7 +18,9 @@ export type Step =
   | {
       readonly kind: 'PatchNode';
       readonly node: string;
-      /** Compared with the cache just before; inside the body too where the mode allows it. */
+      /**
+       * Compared with the cache just before the call; also in the body where the mode allows it.
+       */
       readonly uid: string;
       readonly resourceVersion: string;
       readonly patch: 'merge' | 'json' | 'strategic';
@@ -45,22 +47,22 @@ export type Step =
       readonly status: NodeDisruptionStatus;
     }
   | {
-      /** A read past every cache, on whose answer the next pass decides. Changes nothing. */
+      /** A read past every cache; the next pass decides on its answer. Changes nothing. */
       readonly kind: 'Confirm';
       readonly what: 'nodeEmpty' | 'noNode' | 'instance' | 'leaving' | 'replacement';
       /** Node name for nodeEmpty, else the instance id. */
       readonly subject: string;
-      /** For leaving, where it is known; for replacement. */
+      /** For leaving, where known; for replacement. */
       readonly autoScalingGroupName?: string;
     }
   | {
-      /** Withdraws a cause that has lost its reason: what was done for it is undone. */
+      /** Withdraws a cause that has lost its reason; its effects are undone. */
       readonly kind: 'WithdrawCause';
       readonly disruption: string;
       readonly causeId: string;
     }
   | {
-      /** Removes the journal of a disruption that ended long ago. */
+      /** Deletes the journal of a disruption that ended long ago. */
       readonly kind: 'DeleteDisruption';
       readonly disruption: string;
       readonly uid: string;
@@ -68,16 +70,16 @@ export type Step =
     };
 
 export interface Plan {
-  /** What the plan is for: the NodeDisruption's name. */
+  /** The NodeDisruption's name. */
   readonly subject: string;
   /** In order; a failed step ends the pass, the next pass observes again. */
   readonly steps: readonly Step[];
   readonly waitingOn: readonly WaitingOn[];
-  /** Epoch milliseconds of the next pass if nothing happens before; absent = only on change. */
+  /** Epoch milliseconds of the next pass if no event arrives earlier; absent = only on change. */
   readonly nextCheckAt?: number;
 }
 
-/** What of a node that is begun waits for hooks. */
+/** Which parts of a node's drain wait for hooks. */
 export interface StepHolds {
   readonly hold?: true;
   readonly holdTermination?: true;
@@ -86,49 +88,49 @@ export interface StepHolds {
 export type UpdateStep =
   /** Marks the node and evicts nothing. */
   | { readonly kind: 'Hold'; readonly instanceId: string }
-  /** Drains a held node from now on. */
+  /** Ends the hold of a node and drains it. */
   | { readonly kind: 'Lift'; readonly instanceId: string }
-  /** Drains it at once, or with `hold` when it is lifted; its group starts another in its place. */
+  /** Drains it at once, or with `hold` when the hold ends; the group launches a replacement. */
   | ({ readonly kind: 'Replace'; readonly instanceId: string } & StepHolds)
   /**
-   * Drains it as Replace does, and ends it with decrement; one of EKS' surplus without the minute
-   * between.
+   * Drains it like Replace, then terminates it and decrements the desired size. A node of EKS'
+   * surplus has no minute of cooldown in between.
    */
   | ({
       readonly kind: 'Retire';
       readonly instanceId: string;
       readonly isSurplus?: true;
     } & StepHolds)
-  /** Drained: its instance may be terminated. */
+  /** Allows the termination of a drained instance. */
   | { readonly kind: 'LetGo'; readonly instanceId: string }
-  /** Drains it, and keeps it, cordoned. */
+  /** Drains it and keeps it cordoned. */
   | { readonly kind: 'Empty'; readonly instanceId: string; readonly hold?: true }
   | { readonly kind: 'RunHook'; readonly call: HookCall }
-  /** PreferNoSchedule, where nothing else is said: pods that move land on new nodes. */
+  /** Adds the PreferNoSchedule taint, or `effect`, so that evicted pods move to new nodes. */
   | {
       readonly kind: 'Discourage';
       readonly nodeName: string;
       readonly effect?: 'NoSchedule';
     }
   | { readonly kind: 'Encourage'; readonly nodeName: string }
-  /** The cluster autoscaler takes no node of the group meanwhile. */
+  /** Sets the scale-down-disabled annotation, so that the cluster autoscaler keeps the nodes. */
   | { readonly kind: 'Shield'; readonly nodeName: string }
   | { readonly kind: 'Unshield'; readonly nodeName: string }
-  /** Tells by a label that the node waits for somebody to look at it. */
+  /** Labels the node for inspection by an operator. */
   | { readonly kind: 'Quarantine'; readonly nodeName: string }
   | { readonly kind: 'Unquarantine'; readonly nodeName: string }
-  /** The update begins nothing more until somebody resumes it. */
+  /** The update starts no further node until an operator resumes it. */
   | { readonly kind: 'Pause' }
   | { readonly kind: 'Resume'; readonly processes: readonly string[] }
-  /** All instance types of the group, in people's order. */
+  /** Restores all instance types of the group, in the user's order. */
   | { readonly kind: 'RestoreTypes' }
   | { readonly kind: 'Withdraw'; readonly instanceId: string }
-  /** Sets the Auto Scaling group's desired capacity: it chooses which instance goes. */
+  /** Sets the Auto Scaling group's desired size; Auto Scaling chooses the instance to terminate. */
   | { readonly kind: 'Lower'; readonly desired: number }
-  /** New instances are of the revision again that was there before. */
+  /** Restores the previous revision for new instances. */
   | { readonly kind: 'RestoreTemplate' };
 
-/** Fields of an update's status and their next value; undefined takes one away. */
+/** Fields of an update's status and their next values; undefined removes a field. */
 export type UpdateStatusChange = {
   readonly [Field in keyof NodeGroupUpdateStatus]?: NodeGroupUpdateStatus[Field] | undefined;
 };
@@ -147,20 +149,20 @@ export interface SizeChange {
   readonly desiredCapacity?: number;
 }
 
-/** What the group's status records before the effects that follow it; the rest is what is seen. */
+/** What the group's status records before the effects that follow; the rest is observed. */
 export interface GroupRecord {
-  /** How many instances the group is to have. */
+  /** The number of instances that the group should have. */
   readonly target: number;
   readonly surge: NonNullable<NodeGroupStatus['surge']>;
   readonly scaleIn: NodeGroupStatus['scaleIn'];
   readonly failure: NodeGroupStatus['failure'];
   readonly updating: NodeGroupStatus['updating'];
-  /** Absent: as the status has them. */
+  /** Absent: unchanged. */
   readonly sizeCalls?: NodeGroupStatus['sizeCalls'];
 }
 
 export type GroupStep =
-  /** The spec follows sizes that were set from outside. Refused where it has changed since. */
+  /** Sets the spec to sizes that were set from outside. Fails if the spec has changed since. */
   | {
       readonly kind: 'WriteSpecSizes';
       readonly group: string;
@@ -168,16 +170,16 @@ export type GroupStep =
       readonly scaling: NodeGroupScaling;
     }
   | { readonly kind: 'WriteGroupStatus'; readonly group: string; readonly record: GroupRecord }
-  /** Refused where the update's journal has changed since. */
+  /** Fails if the update's journal has changed since. */
   | {
       readonly kind: 'WriteUpdateStatus';
       readonly update: string;
       readonly resourceVersion: string;
       readonly change: UpdateStatusChange;
     }
-  /** The target of an update is looked up, and its template version made; nothing uses it yet. */
+  /** Resolves the target of an update and creates its template version, which nothing uses yet. */
   | { readonly kind: 'PrepareUpdate'; readonly update: string; readonly desired: number }
-  /** New instances are started from that version, of these types. */
+  /** New instances are launched from that version, with these types. */
   | {
       readonly kind: 'UseTemplate';
       readonly update: string;
@@ -190,7 +192,10 @@ export type GroupStep =
       readonly autoScalingGroupName: string;
       readonly processes: readonly string[];
     }
-  /** What an earlier leader suspended late, for updates (by uid) that had ended by `endedAt`. */
+  /**
+   * Resumes processes that an earlier leader suspended late, for updates (by uid) that had ended by
+   * `endedAt`.
+   */
   | {
       readonly kind: 'ResumeLate';
       readonly processes: readonly string[];
@@ -203,7 +208,7 @@ export type GroupStep =
       readonly disruption: string;
       readonly causeIds: readonly string[];
     }
-  /** Nothing is set where the sizes, or the number of members, are other than expected. */
+  /** Sets nothing where the sizes, or the number of members, differ from the expected ones. */
   | {
       readonly kind: 'SetSizes';
       readonly autoScalingGroupName: string;
@@ -211,30 +216,30 @@ export type GroupStep =
       readonly members: number;
       readonly change: SizeChange;
     }
-  /** Has an instance drained. */
+  /** Requests the drain of an instance. */
   | {
       readonly kind: 'RecordCause';
       readonly disruption: string;
       readonly nodeName?: string;
       readonly cause: DisruptionCause;
     }
-  /** Skipped where the instance is not drained any more, or the group is not above the target. */
+  /** Skipped where the instance is not drained, or the group is not above the target. */
   | {
       readonly kind: 'TerminateMember';
       readonly instanceId: string;
       readonly scaleIn: { readonly id: string; readonly target: number };
     }
   | UpdateStep
-  /** Jobs of hooks that ended well go with the update. */
+  /** Deletes the Jobs of hooks that succeeded. */
   | { readonly kind: 'ClearHooks'; readonly update: string }
-  /** The last write of an update, after everything else is told. */
+  /** The last write of an update, after everything else is recorded. */
   | {
       readonly kind: 'EndUpdate';
       readonly update: string;
       readonly end: Pick<NodeGroupUpdateStatus, 'status' | 'message'>;
     };
 
-/** Why a node group is not yet as its spec says. */
+/** What a node group waits for until it matches its spec. */
 export type GroupWaiting =
   /** Nodes are being drained for a scale-in or a delete: the first 20, by NodeDisruption. */
   | {
@@ -242,9 +247,9 @@ export type GroupWaiting =
       readonly disruptions: readonly string[];
       readonly total: number;
     }
-  /** Auto Scaling has not started so many instances yet. */
+  /** The number of instances that Auto Scaling has not launched yet. */
   | { readonly kind: 'instances'; readonly missing: number }
-  /** Its update has not gone on. */
+  /** What its update waits for. */
   | { readonly kind: 'update'; readonly update: string; readonly waitingOn: UpdateWaitingOn };
 
 export interface GroupPlan {
@@ -253,6 +258,8 @@ export interface GroupPlan {
   /** In order; a failed step ends the pass, the next pass observes again. */
   readonly steps: readonly GroupStep[];
   readonly waitingOn: readonly GroupWaiting[];
-  /** Epoch milliseconds of the next pass if nothing happens before; absent = the usual one. */
+  /**
+   * Epoch milliseconds of the next pass if no event arrives earlier; absent = the usual interval.
+   */
   readonly nextCheckAt?: number;
 }

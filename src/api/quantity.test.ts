@@ -1,4 +1,5 @@
-// Usual quantities are read without big integers. A sign makes a text unusual, and keeps its value.
+// Common quantities are parsed without big integers. A sign makes a text uncommon, and keeps its
+// value.
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { quantityValue } from './quantity.ts';

@@ -16,7 +16,7 @@ const DECIMAL: readonly (readonly [string, number])[] = [
   ['E', 18],
 ];
 const BINARY: readonly string[] = ['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
-/** Quantities are kept to a billionth. */
+/** Quantities have a precision of one billionth. */
 const NANO = 9n;
 const ONE = 10n ** NANO;
 
@@ -34,7 +34,7 @@ function parseSuffix(text: string): Suffix | undefined {
   if (binary >= 0) return { format: 'binary', ten: 0, two: (binary + 1) * 10 };
   const exponent = /^[eE]([-+]?\d{1,9})$/.exec(text)?.[1];
   if (exponent === undefined) return undefined;
-  // A bound, so that a long exponent cannot ask for a huge number.
+  // Bounded, so that a long exponent cannot produce a huge number.
   const ten = Math.max(-60, Math.min(60, Number(exponent)));
   return { format: 'exponent', ten, two: 0 };
 }
@@ -50,14 +50,14 @@ export interface Quantity {
   readonly format: Format;
 }
 
-/** The server's message about a text that is no quantity. */
+/** The API server's message about a text that is not a quantity. */
 export const quantityError = (text: string): string =>
   PATTERN.test(text.trim()) && /^[+-]?\.?\d/.test(text.trim())
     ? "unable to parse quantity's suffix"
     : "quantities must match the regular expression '^([+-]?[0-9.]+)" +
       "([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 
-/** Undefined when the text is no quantity: `quantityError` has the server's message then. */
+/** Undefined when the text is not a quantity: `quantityError` returns the API server's message. */
 export function parseQuantity(text: string): Quantity | undefined {
   const match = PATTERN.exec(text.trim());
   if (match === null) return undefined;
@@ -97,13 +97,13 @@ export function printQuantity({ nanos, format }: Quantity): string {
   return `${mantissa}${power === 0 ? '' : (BINARY[power - 1] ?? '')}`;
 }
 
-/** The canonical text, or undefined when `text` is no quantity. */
+/** The canonical text, or undefined when `text` is not a quantity. */
 export function canonicalQuantity(text: string): string | undefined {
   const quantity = parseQuantity(text);
   return quantity === undefined ? undefined : printQuantity(quantity);
 }
 
-/** What most texts are: digits that a number holds exactly, and one of these suffixes. */
+/** The common form: digits that a number holds exactly, and one of these suffixes. */
 const USUAL = /^(\d{1,9})(m|Ki|Mi|Gi)?$/;
 const USUAL_FACTORS: Readonly<Record<string, number>> = {
   Ki: 2 ** 10,
@@ -112,8 +112,8 @@ const USUAL_FACTORS: Readonly<Record<string, number>> = {
 };
 
 /**
- * '250m' -> 0.25, '70Mi' -> 73400320. What is absent or not a quantity is 0. Usual texts are read
- * without big integers: a plan reads some hundred thousand.
+ * '250m' -> 0.25, '70Mi' -> 73400320. Returns 0 for an absent or invalid quantity. Common texts are
+ * parsed without big integers, because a plan reads some hundred thousand.
  */
 export const quantityValue = (value: string | number | undefined): number => {
   if (value === undefined) return 0;

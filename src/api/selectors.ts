@@ -1,17 +1,19 @@
-// Label selectors as the API server reads them (apimachinery labels.Requirement.Matches). Parses no
-// text and knows no kind.
+// Label selectors with the semantics of the API server (apimachinery labels.Requirement.Matches).
+// Parses no text and knows no kind.
 import type { LabelSelector } from './kube.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
 export interface Requirement {
   readonly key: string;
-  /** Gt and Lt stand in node selectors and in query text alone. Another operator never holds. */
+  /**
+   * Gt and Lt occur only in node selectors and in query text. An unknown operator never matches.
+   */
   readonly operator: string;
   readonly values?: readonly string[];
 }
 
-/** Whether a label of this value fulfils the requirement; undefined: the label does not exist. */
+/** Whether a label with this value fulfils the requirement; undefined: the label does not exist. */
 export const requirementHolds = (
   { operator, values = [] }: Requirement,
   value: string | undefined,

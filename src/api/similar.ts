@@ -1,4 +1,4 @@
-// How alike two names are, for errors that ask "did you mean". Pure.
+// How similar two names are, for errors with "did you mean". Pure.
 
 /** Number of single-letter edits between two names (Levenshtein). */
 export const editDistance = (a: string, b: string): number => {

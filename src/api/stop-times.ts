@@ -1,5 +1,5 @@
-// How long pods took to stop when nodes were drained: what plans of later updates go by. Types and
-// their bounds only.
+// How long pods took to stop during drains, used by plans of later updates. Types and their bounds
+// only.
 
 export interface StopTimes {
   /** Kind/namespace/name of the pods' controller: a ReplicaSet rather than its Deployment. */
@@ -11,5 +11,5 @@ export interface StopTimes {
 /** A NodeDisruption keeps the slowest owners of its node, so that its status stays small. */
 export const stopTimesOfNode = { owners: 20, pods: 10 } as const;
 
-/** An update keeps so many of all its nodes. */
+/** The limits for an update, over all its nodes. */
 export const stopTimesOfUpdate = { owners: 60, pods: 20 } as const;

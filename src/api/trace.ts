@@ -1,5 +1,5 @@
-// Trace: what happened in a world, in order, as the oracles of world/check read it. Written by the
-// simulation and by the end-to-end stories; holds facts only, never what anybody thought of them.
+// Trace: the events of a world in order, as the oracles of world/check read them. Written by the
+// simulation and by the end-to-end stories; holds facts only, no judgements.
 import type { Json, JsonObject } from './json.ts';
 
 export type TraceEntry =
@@ -37,16 +37,16 @@ export type TraceEntry =
       readonly input: JsonObject;
       /** Absent on success. */
       readonly error?: string;
-      /** For sqs DeleteMessage, where the world knows it: the body of the message that went. */
+      /** For sqs DeleteMessage, where the world knows it: the body of the deleted message. */
       readonly message?: string;
     }
-  /** EC2's own word for an instance changed: pending, running, shutting-down, terminated, ... */
+  /** EC2's state of an instance changed: pending, running, shutting-down, terminated, ... */
   | {
       readonly kind: 'instance';
       readonly at: number;
       readonly instanceId: string;
       readonly state: string;
-      /** Where the cloud's record was at hand, as the two below. */
+      /** Present where the cloud's record was available, as the two below. */
       readonly market?: 'spot' | 'on-demand';
       readonly privateDnsName?: string;
       readonly addresses?: readonly string[];
@@ -58,7 +58,7 @@ export type TraceEntry =
       readonly instanceId: string;
       readonly autoScalingGroupName: string;
       readonly state: string;
-      /** Set when a hook ended: how. `timeout` = nobody completed it. */
+      /** Set when a hook ended: how. `timeout` = it was not completed. */
       readonly hookEnded?: {
         readonly name: string;
         readonly by: 'completed' | 'timeout';
@@ -89,15 +89,15 @@ export interface TraceFacts {
   readonly ownAgents: readonly string[];
   /** Auto Scaling groups that Drover manages. */
   readonly managedGroups: readonly string[];
-  /** Names of the lifecycle hooks that are Drover's to answer; EKS's two names unless given. */
+  /** Names of the lifecycle hooks that Drover has to complete; default: EKS' two names. */
   readonly ownHooks?: readonly string[];
   readonly compat: 'eks' | 'native';
   /**
-   * How far the clocks of our processes are off at most, microseconds; 0 unless given. Who acts at
-   * an instant of its own clock acts that much earlier or later by the world's.
+   * Maximum error of our processes' clocks, microseconds; default 0. A process that acts at an
+   * instant of its own clock may be that much early or late by the world's clock.
    */
   readonly clockSkew?: number;
-  /** True when the trace ends after faults were off long enough for everything to end. */
+  /** True when faults were off before the end for long enough that everything could finish. */
   readonly settled: boolean;
   readonly endedAt: number;
 }

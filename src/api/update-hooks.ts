@@ -1,5 +1,5 @@
-// Hooks of an update: work of people's own that runs for a node before it is drained, when it is
-// empty and before it is terminated, and after a new one is Ready. Part of NodeGroup's
+// Hooks of an update: the user's own work for a node. It runs before the drain, when the node is
+// empty, before the termination, and after a new node is Ready. Part of NodeGroup's
 // `spec.updateConfig`. Decides nothing.
 
 export const hookKinds = ['preDrain', 'postDrain', 'preTerminate', 'postReady'] as const;
@@ -9,17 +9,14 @@ export const hookFailurePolicies = ['Fail', 'Continue'] as const;
 
 export interface JobHook {
   readonly namespace: string;
-  /**
-   * A CronJob, a suspended one as a rule, whose jobTemplate is run, as `kubectl create job --from`
-   * does.
-   */
+  /** A CronJob, usually suspended, whose jobTemplate is run, as by `kubectl create job --from`. */
   readonly cronJob: string;
 }
 
 export interface WebhookHook {
-  /** https, no user, query or fragment, as of Kubernetes' own webhooks. */
+  /** https without user, query or fragment, as for Kubernetes' own webhooks. */
   readonly url: string;
-  /** PEM in base64: who signs the server's certificate. */
+  /** PEM in base64: the CA of the server's certificate. */
   readonly caBundle?: string;
   readonly bearerTokenSecret?: {
     readonly namespace: string;
@@ -29,13 +26,13 @@ export interface WebhookHook {
   };
 }
 
-/** One of the two. */
+/** Exactly one of the two. */
 export interface NodeHook {
   readonly job?: JobHook;
   readonly webhook?: WebhookHook;
   /** Default 600. */
   readonly timeoutSeconds?: number;
-  /** Default Fail: the update ends. */
+  /** Default Fail: the update fails. */
   readonly onFailure?: (typeof hookFailurePolicies)[number];
 }
 
@@ -45,13 +42,13 @@ export interface HookCall {
   readonly hook: NodeHook;
   readonly instanceId: string;
   readonly nodeName: string;
-  /** Of its Job, and a webhook's idempotency key: the same for the same try, whoever asks. */
+  /** The name of its Job, or a webhook's idempotency key: the same for the same attempt. */
   readonly name: string;
 }
 
 export type UpdateHooks = { readonly [Kind in HookKind]?: NodeHook };
 
-/** Of the journal of an update: hooks that run, and those that failed and were gone on without. */
+/** From the journal of an update: hooks that run, and failed hooks that were ignored. */
 export interface HookStatus {
   readonly hook: HookKind;
   readonly instanceId: string;
@@ -60,29 +57,29 @@ export interface HookStatus {
   readonly job?: string;
   /** Scheme and host of its URL. */
   readonly webhook?: string;
-  /** Of a webhook: the `id` that it is asked with, another for each try of a drain. */
+  /** For a webhook: the `id` in the request, a new one for each attempt of a drain. */
   readonly id?: string;
   readonly state: 'Running' | 'Failed';
-  /** Of a webhook: its time counts from then. */
+  /** For a webhook: start of its time limit. */
   readonly since?: string;
-  /** Of a webhook: how often it was asked, told when that has doubled or the answer is another. */
+  /** For a webhook: number of calls, written when it has doubled or the answer has changed. */
   readonly attempt?: number;
   readonly message?: string;
 }
 
-/** The status tells no more of them. */
+/** Maximum number of hooks in the status. */
 export const maxToldHooks = 40;
 
-/** How long one took that was done. */
+/** The duration of a completed hook. */
 export interface HookTime {
   readonly hook: HookKind;
   readonly seconds: number;
 }
 
-/** The status keeps the last of them: plans go by them. */
+/** Number of latest durations that the status keeps; plans use them. */
 export const maxHookTimes = 40;
 
-/** Webhooks that are over, by their calls' ids: far more than a group has nodes (EKS: 450). */
+/** Completed webhooks, by their calls' ids: far more than a group has nodes (EKS: 450). */
 export const maxDoneWebhooks = 5_000;
 
 export const defaultHookTimeoutSeconds = 600;
@@ -94,7 +91,7 @@ export const hookKindLabel = 'drover.dev/hook';
 /** For which instance. */
 export const hookInstanceLabel = 'drover.dev/instance';
 
-/** A webhook's address without its path, which may be a secret: `https://ops.example/...`. */
+/** A webhook's address without its path, which may be secret: `https://ops.example/...`. */
 export const shownAddress = (url: string): string =>
   url.replace(/^(\w+:\/\/[^/?#]*)\/?(.*)$/s, (_, origin: string, rest: string) =>
     rest === '' ? origin : `${origin}/...`,

@@ -1,8 +1,8 @@
 // When the next step of an update may begin: maintenance windows, freezes, approval; and what holds
-// it, as status, command line and plan tell it. Part of NodeGroup's `spec.updateConfig`. Decides
-// nothing.
+// it, as the status, the command line and plans report it. Part of NodeGroup's `spec.updateConfig`.
+// Decides nothing.
 
-/** Open from each time that `cron` names, for so long, in the time zone's own time. */
+/** Opens at each time that `cron` names, for `durationSeconds`, in the time zone's local time. */
 export interface MaintenanceWindow {
   /** Five fields: minute, hour, day of month, month, day of week. */
   readonly cron: string;
@@ -11,7 +11,7 @@ export interface MaintenanceWindow {
   readonly timeZone?: string;
 }
 
-/** Nothing begins from `from` on until `until`, whatever windows say. RFC 3339. */
+/** No node is started from `from` until `until`, even in an open window. RFC 3339. */
 export interface Freeze {
   readonly from: string;
   readonly until: string;
@@ -23,19 +23,19 @@ export const approvals = ['Required', 'NotRequired'] as const;
 
 export const waveGates = ['Approval', 'Probes'] as const;
 
-/** So much of the group is updated when the wave is over; then the update rests. */
+/** A share of the group to update; after it the update rests. */
 export interface Wave {
-  /** Of all nodes of the update, those of earlier waves included. */
+  /** Percentage of all nodes of the update, earlier waves included. */
   readonly percent: number;
-  /** From the last new node of the wave being Ready; default 0. */
+  /** Seconds after the wave's last new node is Ready; default 0. */
   readonly soakSeconds?: number;
-  /** What has to be said or seen before the next wave besides. */
+  /** What the next wave waits for in addition. */
   readonly gates?: readonly (typeof waveGates)[number][];
 }
 
 export const probeFailurePolicies = ['Hold', 'Fail'] as const;
 
-/** Looked at while nodes are updated: no further node is begun while it does not pass. */
+/** Checked while nodes are updated: no further node is started while it fails. */
 export interface Probe {
   readonly name: string;
   readonly http?: { readonly url: string; readonly expectedStatus?: number };
@@ -50,45 +50,45 @@ export interface Probe {
   /** Default 30. */
   readonly intervalSeconds?: number;
   /**
-   * So many failures in a row are told as such, and end the update where that is asked for; default
-   * 3.
+   * Number of consecutive failures before the probe counts as failing, and fails the update where
+   * requested; default 3.
    */
   readonly failureThreshold?: number;
-  /** Default Hold: it waits until the probe passes. */
+  /** Default Hold: the update waits until the probe passes. */
   readonly onFailure?: (typeof probeFailurePolicies)[number];
 }
 
-/** What was found when a probe was last looked at. */
+/** The last result of a probe. */
 export interface ProbeResult {
   readonly name: string;
   readonly isPassing: boolean;
-  /** In a row. */
+  /** Consecutive failures. */
   readonly failures: number;
   readonly message: string;
   readonly at: string;
 }
 
-/** Of the journal of an update: those that do not pass. */
+/** From the journal of an update: probes that fail. */
 export interface FailingProbe {
   readonly name: string;
   readonly failures: number;
   readonly message: string;
 }
 
-/** Where an update with waves is; behind the last one `number` is one more than `of`. */
+/** The current wave of an update; after the last one `number` is `of` + 1. */
 export interface WaveStatus {
   readonly number: number;
   readonly of: number;
-  /** So many nodes are updated when it is over. */
+  /** Number of updated nodes at the end of the wave. */
   readonly upTo: number;
-  /** When its last new node was Ready: its soak began then. */
+  /** When its last new node was Ready and its soak started. */
   readonly doneAt?: string;
 }
 
-/** The part of `spec.updateConfig` that says when a step may begin. */
+/** The part of `spec.updateConfig` that defines when a step may begin. */
 export interface UpdatePacing {
   readonly windows?: readonly MaintenanceWindow[];
-  /** What holds where no window is defined; default Open. */
+  /** The state where no window is defined; default Open. */
   readonly windowDefault?: (typeof windowDefaults)[number];
   readonly freezes?: readonly Freeze[];
   readonly approval?: (typeof approvals)[number];
@@ -108,26 +108,26 @@ export const holdKinds = [
 ] as const;
 export type HoldKind = (typeof holdKinds)[number];
 
-/** Why an update begins nothing at the moment. Drains under way are never held. */
+/** Why an update starts no node at present. Drains in progress are never held. */
 export interface Hold {
   readonly kind: HoldKind;
-  /** One sentence, with what ends it. */
+  /** One sentence that says what ends the hold. */
   readonly reason: string;
   readonly since: string;
-  /** When it ends by itself; absent: not before somebody does something. */
+  /** When it ends by itself; absent: an operator must act. */
   readonly until?: string;
 }
 
-/** On a NodeGroupUpdate: "true", or the hash of the plan that was looked at. */
+/** On a NodeGroupUpdate: "true", or the hash of the reviewed plan. */
 export const approvedAnnotation = 'drover.dev/approved';
-/** On a NodeGroupUpdate: the number of the wave that is approved, and all before it. */
+/** On a NodeGroupUpdate: the number of the approved wave; earlier waves are approved too. */
 export const approvedWaveAnnotation = 'drover.dev/approved-wave';
-/** On a NodeGroupUpdate, "true": the soak of blue/green is over as soon as it has begun. */
+/** On a NodeGroupUpdate, "true": ends the blue/green soak as soon as it has begun. */
 export const soakOverAnnotation = 'drover.dev/soak-over';
 /**
- * Who did, as the command line was told by the API server; a note, no proof: that is the audit
- * log's.
+ * The approver, as the API server reported it to the command line. A note, not a proof: use the
+ * audit log for that.
  */
 export const approvedByAnnotation = 'drover.dev/approved-by';
-/** The same of the wave: who approved the begin stays known beside it. */
+/** The same for the wave; the approver of the start stays recorded beside it. */
 export const approvedWaveByAnnotation = 'drover.dev/approved-wave-by';

@@ -1,45 +1,42 @@
 // NodeGroupUpdateSequence (drover.dev/v1alpha1): version updates of several node groups, one after
-// another. `spec` is what was asked; groups and what they are to become never change. `status` is
-// written by the controller alone.
+// another. `spec` is the request; its groups and their targets are immutable. Only the controller
+// writes `status`.
 import type { Condition, KubeObject } from './kube.ts';
 import type { NodeGroupChange, NodeGroupUpdateStatus, UpdateStrategy } from './nodegroup-update.ts';
 import type { UpdatePolicies } from './update-policy.ts';
 
-/** What nodes are to be made of; nothing = the newest release of the group's own version. */
+/** The target revision of nodes; empty = the newest release of the group's own version. */
 export type SequenceTarget = Pick<NodeGroupChange, 'version' | 'releaseVersion' | 'launchTemplate'>;
 
 export interface SequenceGroup {
   readonly name: string;
-  /** Groups of the sequence that must be done before; absent = the one before it in the list. */
+  /** Groups of the sequence that must be done first; absent = the previous one in the list. */
   readonly after?: readonly string[];
-  /** Instead of the sequence's own. */
+  /** Overrides the target of the sequence. */
   readonly target?: SequenceTarget;
 }
 
 export interface NodeGroupUpdateSequenceSpec {
   readonly groups: readonly SequenceGroup[];
-  /** Of every group that has none of its own. */
+  /** For every group without a target of its own. */
   readonly target?: SequenceTarget;
-  /** Of each update, as in a NodeGroupUpdate. */
+  /** For each update, as in a NodeGroupUpdate. */
   readonly force?: boolean;
   readonly strategy?: UpdateStrategy;
   readonly policies?: UpdatePolicies;
-  /** Nothing new is begun while it is set, nor by the update that runs. */
+  /** While true, no node is started, including by the running update. */
   readonly paused?: boolean;
-  /**
-   * Set once, it stays. RollBack: the updates that run go back; groups that are done stay as they
-   * are.
-   */
+  /** Cannot be unset. RollBack: running updates are rolled back; completed groups stay updated. */
   readonly abort?: 'Stop' | 'RollBack';
-  /** Any new text makes a sequence that Failed or was Cancelled by its update go on. */
+  /** Any new text continues a sequence that Failed or was Cancelled by its update. */
   readonly resume?: string;
 }
 
-/** Pending: no node was touched. Restoring: marks are taken off. */
+/** Pending: no node was touched. Restoring: marks are being removed. */
 export const sequencePhases = ['Pending', 'Rolling', 'Restoring', 'Ended'] as const;
 export type SequencePhase = (typeof sequencePhases)[number];
 
-/** EKS' words of an update, and Waiting for one whose turn has not come. */
+/** EKS' statuses of an update, and Waiting before a group's turn. */
 export const sequenceGroupStates = [
   'Waiting',
   'InProgress',
@@ -52,9 +49,9 @@ export type SequenceGroupState = (typeof sequenceGroupStates)[number];
 export interface SequenceGroupStatus {
   readonly name: string;
   readonly status: SequenceGroupState;
-  /** The NodeGroupUpdate that carries it out. */
+  /** The NodeGroupUpdate of the group. */
   readonly update?: string;
-  /** Which try it is, from 1 on. */
+  /** Number of the attempt, from 1. */
   readonly attempt: number;
   readonly message?: string;
 }
@@ -62,17 +59,17 @@ export interface SequenceGroupStatus {
 export interface NodeGroupUpdateSequenceStatus {
   readonly status: NodeGroupUpdateStatus['status'];
   readonly phase: SequencePhase;
-  /** Why it is where it is, in one line. */
+  /** The current state in one line. */
   readonly message?: string;
   readonly groups: readonly SequenceGroupStatus[];
   readonly progress: { readonly done: number; readonly total: number };
   readonly startedAt?: string;
   readonly endedAt?: string;
-  /** How it ends when all marks are off. */
+  /** Its result once all marks are removed. */
   readonly ending?: Exclude<NodeGroupUpdateStatus['status'], 'InProgress'>;
-  /** The generation with which it ended: a later one may make it go on. */
+  /** The generation with which it ended: a later one may continue it. */
   readonly endedGeneration?: number;
-  /** Complete: True when every group is of its target. */
+  /** Complete: True when every group has its target. */
   readonly conditions?: readonly Condition[];
 }
 
@@ -81,18 +78,18 @@ export interface NodeGroupUpdateSequence extends KubeObject {
   readonly status?: NodeGroupUpdateSequenceStatus;
 }
 
-/** Stands before the first mark, until the last one is off. */
+/** Set before the first mark and kept until the last one is removed. */
 export const sequenceFinalizer = 'drover.dev/update-sequence';
 
 /**
- * PreferNoSchedule on every node that is still to be rolled; its value is the sequence whose mark
- * it is. No update ever touches it: theirs has a key of its own.
+ * PreferNoSchedule on every node that is still to be updated; its value is the sequence that set
+ * it. Updates never touch it: they use another key.
  */
 export const awaitingTaint = 'drover.dev/awaiting-update';
 
-/** The value of a taint is no longer. */
+/** The maximum length of a taint's value. */
 export const maxSequenceName = 63;
 
-/** On a NodeGroupUpdate: the sequence that asked for it; and the one that paused it. */
+/** On a NodeGroupUpdate: the sequence that requested it; and the one that paused it. */
 export const sequenceAnnotation = 'drover.dev/update-sequence';
 export const pausedBySequenceAnnotation = 'drover.dev/paused-by-sequence';

@@ -1,34 +1,34 @@
-// Why an update has not gone on: one value for each reason, rendered to conditions, messages, the
-// command line and a dry run by `explainUpdateWaiting` (core/update). No behaviour.
+// What an update waits for: one value for each reason. `explainUpdateWaiting` (core/update) renders
+// it to conditions, messages, the command line and a dry run. No behaviour.
 import type { MissingNode, UpdatePhase } from './nodegroup-update.ts';
 import type { Hold } from './update-pacing.ts';
 
 export type UpdateWaitingOn =
-  /** A pause, a window, an approval, a probe, a soak: no further node is begun. */
+  /** A pause, a window, an approval, a probe or a soak: no further node is started. */
   | { readonly kind: 'hold'; readonly hold: Hold }
   /** The group's earlier update is in progress. */
   | { readonly kind: 'turn'; readonly update: string; readonly type: string }
-  /** A revision that the spec asks for, which becomes an update once `update` has ended. */
+  /** A revision that the spec requests; it becomes an update once `update` has ended. */
   | {
       readonly kind: 'change';
       readonly revision: string;
       readonly update: string;
-      /** Further open updates behind it. */
+      /** Number of further open updates behind it. */
       readonly more: number;
     }
   /** A launch fails, or an instance has not joined. */
   | { readonly kind: 'newNode'; readonly node: MissingNode }
-  /** A node of the surplus is being drained, and something holds its pods. */
+  /** A node of the surplus is being drained, and its pods are blocked. */
   | {
       readonly kind: 'surplus';
       readonly node: string;
       /** Pods, budgets and owners. */
       readonly heldBy: string;
       readonly deadline: string;
-      /** What the deadline brings. */
+      /** What happens at the deadline. */
       readonly atDeadline: 'force' | 'hookEnds' | 'fail';
     }
-  /** No zone has room for nodes beside the old ones, which are drained first. */
+  /** No zone has capacity for nodes beside the old ones, so these are drained first. */
   | { readonly kind: 'room'; readonly code: string; readonly message: string }
   /** The update paused itself after a drain that exceeded its deadline. */
   | {
@@ -37,8 +37,8 @@ export type UpdateWaitingOn =
       /** The first node that failed. */
       readonly node?: string;
       readonly message?: string;
-      /** Further nodes that failed. */
+      /** Number of further nodes that failed. */
       readonly more: number;
     }
-  /** Other nodes of the update are under way. */
+  /** Other nodes of the update are in progress. */
   | { readonly kind: 'phase'; readonly phase: UpdatePhase };

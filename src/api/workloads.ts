@@ -1,5 +1,5 @@
-// What the preflight of an update looks at beside nodes, pods and budgets: workloads, volumes,
-// quotas, webhooks and endpoints, in Kubernetes' own shape and only the fields that are read. Never
+// What the preflight of an update reads beside nodes, pods and budgets: workloads, volumes, quotas,
+// webhooks and endpoints, in Kubernetes' own shape, reduced to the fields that are read. Never
 // written.
 import type { KubeObject, LabelSelector, Node, Pod, ResourceType, Toleration } from './kube.ts';
 
@@ -11,7 +11,7 @@ export interface Container {
   readonly image?: string;
   readonly env?: readonly { readonly name: string; readonly value?: string }[];
   readonly resources?: { readonly requests?: ResourceList; readonly limits?: ResourceList };
-  /** On an init container `Always`: it runs beside the others. */
+  /** `Always` on an init container: a sidecar. */
   readonly restartPolicy?: string;
   readonly lifecycle?: {
     readonly preStop?: {

@@ -33,7 +33,7 @@ export const accessCalls = (calls: AwsCalls): CloudAccess => ({
   hasKeyPair: async (name, options = {}) => {
     const input = { Filters: [{ Name: 'key-name', Values: [name] }] };
     const output = await calls.send('ec2', 'DescribeKeyPairs', input, options);
-    // A filter takes wildcards: `*` in a name finds others.
+    // A filter interprets wildcards: `*` in a name would match other keys.
     return objects(output.KeyPairs).some(({ KeyName }) => KeyName === name);
   },
   findSecurityGroups: async (by, options = {}) => {

@@ -1,5 +1,5 @@
-// Calls of AWS operations as the mapping makes them: refusals as CloudErrors, absence as a value,
-// every page of a list. Never sends a call twice: who may retry is told by the port.
+// Calls AWS operations for the mapping: refusals as CloudErrors, absence as a value, every page of
+// a list. Never retries a call: the port tells its callers which calls they may retry.
 import type { JsonObject } from '../api/json.ts';
 import { CloudError } from '../ports/index.ts';
 import { cloudErrorCodeOf, isAbsence } from './errors.ts';
@@ -11,10 +11,10 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Above every account's size; ends a list whose server never stops giving tokens. */
+/** Above the size of every account; stops a list whose server never stops returning tokens. */
 const maxPages = 10_000;
 
-/** How a service names the token of the next page. */
+/** Each service's name for the token of the next page. */
 const nextToken = (service: AwsService): 'NextToken' | 'nextToken' =>
   service === 'eks' || service === 'logs' ? 'nextToken' : 'NextToken';
 
@@ -33,7 +33,7 @@ export class AwsCalls {
     this.#transport = transport;
   }
 
-  /** Throws CloudError, or the signal's reason when the caller gave up. */
+  /** Throws CloudError, or the signal's reason when the caller aborts. */
   async answer<Service extends AwsService>(
     service: Service,
     operation: AwsOperation<Service>,
@@ -57,7 +57,7 @@ export class AwsCalls {
     return (await this.answer(service, operation, input, options)).output;
   }
 
-  /** Undefined where `isAbsent` reads in the refusal that the thing named does not exist. */
+  /** Undefined when `isAbsent` recognizes the refusal as a resource that does not exist. */
   async maybe<Service extends AwsService>(
     service: Service,
     operation: AwsOperation<Service>,
@@ -74,7 +74,7 @@ export class AwsCalls {
     }
   }
 
-  /** Every object of every page. `member` holds a page's objects. */
+  /** Every object of every page. `member`: the field with a page's objects. */
   all<Service extends AwsService>(
     service: Service,
     operation: AwsOperation<Service>,
@@ -87,7 +87,7 @@ export class AwsCalls {
     ).then((pages) => pages.flatMap((page) => objects(page[member])));
   }
 
-  /** As `all`, of a list of texts. */
+  /** Like `all`, for a list of texts. */
   async allTexts<Service extends AwsService>(
     service: Service,
     operation: AwsOperation<Service>,
@@ -101,7 +101,7 @@ export class AwsCalls {
     return pages.flatMap((page) => textsOf(page[member]));
   }
 
-  /** Every page. `ask` gets the token of the page as its member, nothing for the first. */
+  /** Every page. `ask` receives the page's token as a member, empty for the first page. */
   async pages(
     tokenName: 'NextToken' | 'nextToken',
     ask: (token: JsonObject) => Promise<JsonObject>,

@@ -1,5 +1,5 @@
-// What EC2 has to choose from: subnets, instance types, images; and the EKS cluster. Filters
-// throughout: one unknown id must not fail the whole call.
+// EC2's subnets, instance types and images, and the EKS cluster. Uses filters only: one unknown id
+// must not fail the call.
 
 import type { Image, InstanceTypeFacts, Subnet } from '../api/cloud.ts';
 import { defined } from '../api/defined.ts';

@@ -1,5 +1,5 @@
-// EKS clusters, their node groups and add-ons, as commands list and make them. Never waits for what
-// a call has started.
+// EKS clusters, their node groups and add-ons, for the commands that list and create them. Never
+// waits for the operations that a call starts.
 
 import type { AddonFacts, ClusterFacts, NodegroupFacts } from '../api/cloud-provisioning.ts';
 import { defined } from '../api/defined.ts';
@@ -90,7 +90,7 @@ const addonOf = (name: string, addon: JsonObject): AddonFacts => ({
   createdAt: timeOf(addon.createdAt),
 });
 
-/** Not any absence: the name of a cluster, group or add-on that EKS does not know. */
+/** Only an unknown cluster, group or add-on, not other kinds of absence. */
 const isUnknown = ({ codes }: AwsRefusal): boolean => codes.includes('ResourceNotFoundException');
 
 const service = 'eks';

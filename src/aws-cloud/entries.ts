@@ -1,5 +1,5 @@
-// EKS' access entries with their policies, as commands make and list them. A list is many calls: a
-// few at a time, and throttled ones again; no other call is sent twice.
+// EKS' access entries and their policies, for the commands that create and list them. A list needs
+// many calls: a few at a time, with retries when throttled; no other call is retried.
 import { durationMs } from '../api/brand.ts';
 import type { AccessEntryFacts, AccessPolicyFacts } from '../api/cloud-provisioning.ts';
 import { defined } from '../api/defined.ts';
@@ -9,10 +9,10 @@ import type { AwsCalls, CallOptions } from './calls.ts';
 import type { AwsOperation } from './operations.ts';
 import { batchesOf, objects, textOf, textsOf } from './values.ts';
 
-/** EKS throttles an account's reads as a whole: others ask, too. */
+/** EKS throttles an account's reads as a whole, including those of other clients. */
 const entriesAtOnce = 4;
 const throttledWaitMs = 500;
-/** 15.5 s of waiting in all, for whoever looks at a terminal. */
+/** A total of 15.5 s of waiting, acceptable on a terminal. */
 const throttledTries = 6;
 
 const service = 'eks';
@@ -28,7 +28,7 @@ type Which = { readonly clusterName: string; readonly principalArn: string };
 const isCode = (error: unknown, code: CloudError['code']): boolean =>
   error instanceof CloudError && error.code === code;
 
-/** A read, so that asking again changes nothing. */
+/** A read, therefore safe to retry. */
 const asked = async (
   { calls, clock, options }: Listing,
   operation: AwsOperation<'eks'>,
@@ -65,7 +65,7 @@ const policiesOf = async (
     }));
 };
 
-/** EKS' refusal to look where the mode is CONFIG_MAP. */
+/** EKS' refusal when the authentication mode is CONFIG_MAP. */
 const knowsNone = (error: unknown): boolean =>
   error instanceof CloudError && /authentication mode must be set to one of/.test(error.message);
 
@@ -73,7 +73,7 @@ const entryOf = async (listing: Listing, which: Which): Promise<AccessEntryFacts
   const entry = objectOr((await asked(listing, 'DescribeAccessEntry', which)).accessEntry);
   const type = textOf(entry.type);
   const policies = await policiesOf(listing, which).catch((error: unknown) => {
-    // Only entries of type STANDARD take policies of their owners; of others EKS need not say any.
+    // Only entries of type STANDARD have policies; for others EKS may refuse the request.
     if (type !== 'STANDARD' && isCode(error, 'InvalidRequest')) return [];
     throw error;
   });

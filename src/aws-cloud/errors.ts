@@ -1,8 +1,8 @@
-// What the error codes of the AWS services mean as codes of the CloudApi port: one table for every
+// Maps the error codes of the AWS services to those of the CloudApi port: one table for every
 // transport. Pure; knows no client.
 import type { CloudErrorCode } from '../ports/index.ts';
 
-/** Wire codes with and without the suffixes that the services disagree about. */
+/** Wire codes, with and without the suffixes in which the services differ. */
 const codes: Readonly<Record<string, CloudErrorCode>> = {
   Throttling: 'Throttled',
   ThrottlingException: 'Throttled',
@@ -14,7 +14,7 @@ const codes: Readonly<Record<string, CloudErrorCode>> = {
   EC2ThrottledException: 'Throttled',
   BandwidthLimitExceeded: 'Throttled',
   SlowDown: 'Throttled',
-  // Auto Scaling is busy with this group: the same call succeeds later.
+  // Auto Scaling is busy with this group: a later retry succeeds.
   ResourceContention: 'Throttled',
   ScalingActivityInProgress: 'Throttled',
 
@@ -50,9 +50,7 @@ const codes: Readonly<Record<string, CloudErrorCode>> = {
 /** e.g. `ResourceContentionFault` of the model and `AWS.SimpleQueueService.X` of old SQS. */
 const bareCode = (name: string): string => name.replace(/^.*\./, '').replace(/Fault$/, '');
 
-/**
- * Whether an error says that the thing named does not exist: for callers to whom that is a value.
- */
+/** Whether an error means that the resource does not exist, for callers to whom that is a value. */
 export const isAbsence = (code: string, message: string): boolean =>
   /NotFound|NoSuchEntity/.test(code) ||
   /AutoScalingGroup name not found|No Lifecycle Hook found/.test(message);
@@ -64,21 +62,19 @@ const byStatus = (status: number): CloudErrorCode => {
   return status >= 500 || status < 400 ? 'ServerError' : 'InvalidRequest';
 };
 
-/**
- * About a hook that waits: where its group is gone it waits no more than where it was completed.
- */
+/** Actions on a waiting hook: if its group is deleted, it waits no longer, as if completed. */
 const aboutActions: ReadonlySet<string> = new Set([
   'CompleteLifecycleAction',
   'RecordLifecycleActionHeartbeat',
 ]);
 
 interface Refused {
-  /** As in the service model. */
+  /** Operation name in the service model. */
   readonly operation: string;
-  /** Codes as they came, the more telling first; an empty one says nothing. */
+  /** Codes as received, the more specific first; an empty one carries no information. */
   readonly codes: readonly string[];
   readonly message: string;
-  /** Undefined = there was no answer. */
+  /** Undefined when there was no answer. */
   readonly httpStatus: number | undefined;
 }
 

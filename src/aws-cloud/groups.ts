@@ -1,5 +1,5 @@
-// EC2 Auto Scaling groups: described, made, changed, ended; and what Auto Scaling reports of its
-// attempts.
+// EC2 Auto Scaling groups: describes, creates, updates and deletes them, and reads their scaling
+// activities.
 
 import type { ScalingActivity, ScalingGroup, ScalingInstance } from '../api/cloud.ts';
 import { defined } from '../api/defined.ts';
@@ -26,11 +26,11 @@ import {
   timeOf,
 } from './values.ts';
 
-/** Auto Scaling takes 50 names in one call, and gives 100 groups. */
+/** Auto Scaling accepts 50 names per call, and returns 100 groups. */
 const groupNamesAtOnce = 50;
 const groupsPerPage = 100;
 
-/** Versions of another template say nothing of this one's. */
+/** Undefined for an instance of another template, whose versions are unrelated. */
 const versionOf = (
   template: ScalingGroup['launchTemplate'],
   instance: JsonObject,
@@ -58,7 +58,7 @@ const launchTemplateOf = (template: unknown): ScalingGroup['launchTemplate'] =>
     ? {
         id: textOf(template.LaunchTemplateId),
         name: textOf(template.LaunchTemplateName),
-        // What Auto Scaling launches where no version is named.
+        // Auto Scaling launches this version when none is specified.
         version: maybeText(template.Version) ?? '$Default',
       }
     : undefined;
@@ -116,11 +116,11 @@ const activityOf = (activity: JsonObject): ScalingActivity => ({
   ...activityZone(textOf(activity.Details)),
 });
 
-/** Auto Scaling's refusal to delete a group in which there is anything, be it in its warm pool. */
+/** Auto Scaling's refusal to delete a group with instances, including those in its warm pool. */
 const isGroupInUse = (error: unknown): boolean =>
   error instanceof CloudError && /still in the group|warm pool/i.test(error.message);
 
-/** For a call whose refusal says that there is nothing to do: only a missing right is thrown. */
+/** For a call whose refusal means that nothing needs to be done: throws only AccessDenied. */
 const throwIfDenied = (refused: unknown): void => {
   if (!(refused instanceof CloudError) || refused.code === 'AccessDenied') throw refused;
 };
@@ -156,7 +156,7 @@ export const groupCalls = (
   describeGroups: async (names, options = {}) => {
     if (names === undefined) return describe(calls, {}, options);
     const groups: ScalingGroup[] = [];
-    // No names means no group here; to AWS an empty list means all.
+    // Without names there are no groups; AWS would interpret an empty list as all.
     for (const batch of batchesOf(names, groupNamesAtOnce)) {
       groups.push(...(await describe(calls, { AutoScalingGroupNames: batch }, options)));
     }

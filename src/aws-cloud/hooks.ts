@@ -1,4 +1,4 @@
-// Lifecycle hooks of Auto Scaling groups, and the actions of instances that wait in them.
+// Lifecycle hooks of Auto Scaling groups, and lifecycle actions of waiting instances.
 
 import type { HookCall, LifecycleHook } from '../api/cloud.ts';
 import { defined } from '../api/defined.ts';

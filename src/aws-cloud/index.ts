@@ -1,4 +1,4 @@
-// Public entry: the cloud's ports over AWS operations, whatever transport carries them. Pure.
+// Public entry: the cloud's ports over AWS operations, independent of the transport. Pure.
 import type { CloudApi } from '../ports/index.ts';
 import { accessCalls } from './access.ts';
 import { AwsCalls } from './calls.ts';

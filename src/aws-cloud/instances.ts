@@ -1,4 +1,4 @@
-// EC2 instances: what they are, what is scheduled for them, what they wrote to their console.
+// EC2 instances: description, scheduled events, console output.
 
 import type { CloudInstance, ImpairedInstance, ScheduledEvent } from '../api/cloud.ts';
 import { defined } from '../api/defined.ts';
@@ -8,11 +8,11 @@ import type { AwsCalls } from './calls.ts';
 import { impairedRequest, isOverEvent, scheduledEventsRequest, statusChecks } from './requests.ts';
 import { batchesOf, maybeText, maybeTime, objects, textOf } from './values.ts';
 
-/** EC2 takes 200 values in one filter. */
+/** EC2 accepts 200 values per filter. */
 const instanceIdsAtOnce = 200;
 const instancesPerPage = 1000;
 
-/** Its own: those of its other interfaces are pods'. */
+/** The instance's own addresses: those of its other interfaces belong to pods. */
 const addressesOf = (instance: JsonObject): CloudInstance['addresses'] => {
   const { PrivateIpAddress, PublicIpAddress, Ipv6Address } = instance;
   const addresses = [PrivateIpAddress, PublicIpAddress, Ipv6Address].flatMap(
@@ -88,7 +88,7 @@ export const instanceCalls = (
   describeInstances: async (instanceIds, options = {}) => {
     const instances: CloudInstance[] = [];
     for (const batch of batchesOf(instanceIds, instanceIdsAtOnce)) {
-      // A filter, since one unknown id in InstanceIds fails the whole call.
+      // A filter, because one unknown id in InstanceIds fails the call.
       const Filters = [{ Name: 'instance-id', Values: batch }];
       const input = { Filters, MaxResults: instancesPerPage };
       const operation = 'DescribeInstances';

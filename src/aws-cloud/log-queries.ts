@@ -1,5 +1,5 @@
 // Logs Insights queries in CloudWatch Logs: starts them, reads their rows page by page, stops them.
-// Never reads the query.
+// Never parses the query.
 import { defined } from '../api/defined.ts';
 import { type JsonObject, objectOr } from '../api/json.ts';
 import { type LogQueries, LogQueryError, type LogQueryRefusal } from '../ports/index.ts';
@@ -13,7 +13,7 @@ const refusals: Readonly<Record<string, LogQueryRefusal>> = {
   LimitExceededException: 'too-many',
 };
 
-/** What StartQuery refuses, with the place in the query where the service names one. */
+/** The refusal of StartQuery, with its place in the query if the service names one. */
 const startErrorFrom = (refusal: AwsRefusal, operation: string): Error => {
   const error = cloudErrorFrom(refusal, operation);
   const known = refusal.codes.find((code) => Object.hasOwn(refusals, code));
@@ -33,7 +33,7 @@ const rowsOf = ({ results }: JsonObject) =>
     ),
   );
 
-/** Pages of 50 groups: enough to find a mistyped name, never all of a large account. */
+/** Pages of 50 groups: enough to find a mistyped name without listing a large account. */
 const maxGroupPages = 6;
 const groupsPerPage = 50;
 
@@ -58,7 +58,7 @@ export const createLogQueries = (transport: AwsTransport): LogQueries => {
       const ask = (token: JsonObject) =>
         calls.send(service, 'GetQueryResults', { queryId, ...token }, options);
       const first = await ask({});
-      // Rows of a query that still runs are thrown away: no need for all of them.
+      // Rows of a running query are discarded, so one page suffices.
       const pages =
         first.status === 'Complete'
           ? await calls.pages('nextToken', async (token) =>

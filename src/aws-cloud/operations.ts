@@ -1,7 +1,7 @@
-// The AWS operations that the mapping calls, by service: what a transport must carry, and what the
-// credentials of each process must allow. A call of any other operation does not compile.
+// The AWS operations that the mapping calls, by service: what a transport supports, and what each
+// process's credentials must allow. A call of any other operation does not compile.
 
-/** Of the controllers, and of commands that look at what the controllers work with. */
+/** Operations of the controllers, and of commands that inspect the controllers' resources. */
 export const cloudOperations = {
   autoscaling: [
     'CompleteLifecycleAction',
@@ -52,7 +52,7 @@ export const cloudOperations = {
   sqs: ['ChangeMessageVisibility', 'DeleteMessage', 'ReceiveMessage'],
 } as const;
 
-/** Of the commands that create, list and delete clusters and groups. */
+/** Operations of the commands that create, list and delete clusters and groups. */
 export const provisioningOperations = {
   cloudformation: ['CreateStack', 'DeleteStack', 'DescribeStackEvents', 'DescribeStacks'],
   ec2: [
@@ -83,7 +83,7 @@ export const provisioningOperations = {
   ssm: ['GetParameter'],
 } as const;
 
-/** Of `drover logs` with a query that runs in CloudWatch. */
+/** Operations of `drover logs` for a query that runs in CloudWatch. */
 export const logOperations = {
   logs: ['DescribeLogGroups', 'GetQueryResults', 'StartQuery', 'StopQuery'],
 } as const;
@@ -97,7 +97,7 @@ type Of<Table extends object, Service> = Service extends keyof Table
     : never
   : never;
 
-/** As the service models name them. */
+/** Names in the service models. */
 export type AwsService = keyof Cloud | keyof Provisioning | keyof Logs;
 export type AwsOperation<Service extends AwsService = AwsService> =
   | Of<Cloud, Service>

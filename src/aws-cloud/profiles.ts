@@ -1,4 +1,4 @@
-// IAM instance profiles, which let an instance act in its role. Never makes a role.
+// IAM instance profiles, which give an instance its role. Never creates a role.
 
 import type { InstanceProfile } from '../api/cloud.ts';
 import { defined } from '../api/defined.ts';

@@ -1,5 +1,5 @@
-// What commands need besides clusters: subnets, zones, quotas, images, key pairs, stacks. Never
-// waits for what a call has started.
+// Resources that commands need besides clusters: subnets, zones, quotas, images, key pairs, stacks.
+// Never waits for the operations that a call starts.
 
 import type { StackState } from '../api/cloud-provisioning.ts';
 import { isObject, type JsonObject, objectOr } from '../api/json.ts';
@@ -57,7 +57,7 @@ const networkCalls = (
   },
 });
 
-/** Instances on hosts and in blocks of their own count against other quotas. */
+/** Instances on dedicated hosts and in capacity blocks count against other quotas. */
 const isCounted = ({ InstanceLifecycle, Placement }: JsonObject): boolean =>
   objectOr(Placement).Tenancy !== 'host' &&
   (maybeText(InstanceLifecycle) === undefined || InstanceLifecycle === 'spot');
@@ -88,7 +88,7 @@ const quotaCalls = (
   },
 });
 
-/** CloudFormation has no error of its own for a stack that does not exist. */
+/** CloudFormation has no specific error for a stack that does not exist. */
 const isStackMissing = ({ codes, message }: AwsRefusal): boolean =>
   codes.includes('ValidationError') && /does not exist/.test(message);
 
@@ -129,7 +129,7 @@ const stackCalls = (
     const input = { StackName: name };
     const operation = 'DescribeStackEvents';
     const events = await calls.all('cloudformation', operation, input, 'StackEvents', options);
-    // Newest first; the first failure in time is the cause of the others.
+    // Newest first; the earliest failure caused the others.
     return events
       .filter(
         (event) =>

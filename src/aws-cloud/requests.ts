@@ -1,4 +1,4 @@
-// The requests of the CloudApi port that are more than a name, in AWS' own member names. Pure.
+// Requests of the CloudApi port with more than a name, in AWS' member names. Pure.
 import type {
   IngressRule,
   LaunchTemplate,
@@ -11,7 +11,7 @@ import { isObject, type JsonObject } from '../api/json.ts';
 import type { CloudApi } from '../ports/index.ts';
 import { tagList } from './values.ts';
 
-/** As EKS sets it on the groups of its node groups. */
+/** The value that EKS sets on the groups of its node groups. */
 const gracePeriodSeconds = 15;
 const terminationPolicies = ['AllocationStrategy', 'OldestLaunchTemplate', 'OldestInstance'];
 
@@ -47,7 +47,7 @@ const specification = ({ id, version }: { readonly id: string; readonly version:
   Version: version,
 });
 
-/** EKS user guide, "managed node group capacity types": how it allocates. */
+/** EKS user guide, "managed node group capacity types": allocation strategies. */
 const launchSource = (group: NewGroup) => {
   const template = specification(group.launchTemplate);
   if (group.instanceTypes === undefined) return { LaunchTemplate: template };
@@ -84,8 +84,8 @@ export const createGroupRequest = (group: NewGroup) => ({
 });
 
 /**
- * Whether an InstancesDistribution starts Spot Instances alone; absent, Auto Scaling starts
- * On-Demand ones.
+ * Whether an InstancesDistribution starts only Spot Instances; without one Auto Scaling starts
+ * On-Demand Instances.
  */
 export const isSpotAlone = (distribution: {
   readonly OnDemandBaseCapacity?: unknown;
@@ -94,7 +94,7 @@ export const isSpotAlone = (distribution: {
   (distribution.OnDemandBaseCapacity ?? 0) === 0 &&
   distribution.OnDemandPercentageAboveBaseCapacity === 0;
 
-/** A template of its own is told by id and name, and taken by one of the two. */
+/** An override's template is described by id and name, but accepted with only one of them. */
 const overrideAgain = (override: JsonObject): JsonObject => {
   const template = override.LaunchTemplateSpecification;
   if (!isObject(template) || template.LaunchTemplateId === undefined) return override;
@@ -102,7 +102,9 @@ const overrideAgain = (override: JsonObject): JsonObject => {
   return { ...override, LaunchTemplateSpecification: byId };
 };
 
-/** UpdateAutoScalingGroup; a group over several types keeps its types, with their weights. */
+/**
+ * UpdateAutoScalingGroup; a group with several instance types keeps the types and their weights.
+ */
 export const updateGroupRequest = (change: Parameters<CloudApi['updateGroup']>[0]) => {
   const { launchTemplate, overrides } = change;
   const source =
@@ -129,7 +131,7 @@ export const updateGroupRequest = (change: Parameters<CloudApi['updateGroup']>[0
   };
 };
 
-/** CreateOrUpdateTags, of one group. */
+/** CreateOrUpdateTags for one group. */
 export const tagGroupRequest = (name: string, tags: Readonly<Record<string, string>>) => ({
   Tags: Object.entries(tags).map(([Key, Value]) => ({
     ResourceId: name,
@@ -140,7 +142,7 @@ export const tagGroupRequest = (name: string, tags: Readonly<Record<string, stri
   })),
 });
 
-/** DeleteTags, of one group. */
+/** DeleteTags for one group. */
 export const untagGroupRequest = (name: string, keys: readonly string[]) => ({
   Tags: keys.map((Key) => ({ ResourceId: name, ResourceType: 'auto-scaling-group', Key })),
 });
@@ -167,22 +169,21 @@ export const createProfileRequest = ({
 });
 
 /**
- * How many activities are looked at, one page of Auto Scaling's: the last failures of a group stand
- * among its newest, and an update lets at most so many nodes go at once, each of which must be
- * found.
+ * Number of activities read, one page of Auto Scaling's. A group's last failures are among its
+ * newest activities, and an update terminates at most this many nodes at once, each of which must
+ * be found.
  */
 export const newestActivities = 100;
 
-/** The zone that an activity's Details name: JSON in a text, as Auto Scaling gives it. */
+/** The zone in an activity's Details, which Auto Scaling returns as JSON text. */
 export const activityZone = (details: string | undefined): { readonly zone?: string } => {
   const zone = /"Availability Zone"\s*:\s*"([^"]+)"/.exec(details ?? '')?.[1];
   return zone === undefined ? {} : { zone };
 };
 
 /**
- * DescribeInstanceStatus of the instances that EC2 has scheduled something for: its filter spares
- * listing all others. The codes are those of EC2's user guide, "Scheduled events for your
- * instances".
+ * DescribeInstanceStatus for instances with scheduled events: the filter avoids listing all others.
+ * Codes are those of EC2's user guide, "Scheduled events for your instances".
  */
 export const scheduledEventsRequest = () => ({
   Filters: [
@@ -199,13 +200,16 @@ export const scheduledEventsRequest = () => ({
   ],
 });
 
-/** EC2's two status checks, and its filter for each; filters of one call must all hold. */
+/**
+ * EC2's two status checks and a filter for each; separate calls, because filters of one call are
+ * ANDed.
+ */
 export const statusChecks = ['instance', 'system'] as const;
 export const impairedRequest = (check: (typeof statusChecks)[number]) => ({
   Filters: [{ Name: `${check}-status.status`, Values: ['impaired'] }],
 });
 
-/** EC2 says in an event's description that it is over. */
+/** EC2 marks a completed event in its description. */
 export const isOverEvent = (description: string): boolean =>
   /^\[(?:Completed|Canceled)\]/.test(description);
 

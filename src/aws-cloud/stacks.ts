@@ -1,4 +1,4 @@
-// CloudFormation stacks that hold an Auto Scaling group, as eksctl makes them for node groups.
+// CloudFormation stacks with an Auto Scaling group, as eksctl creates them for node groups.
 
 import type { Stack } from '../api/cloud.ts';
 import { defined } from '../api/defined.ts';
@@ -7,16 +7,16 @@ import type { AwsCalls, CallOptions } from './calls.ts';
 import { maybeText, objects, tagsOf, textOf, timeOf } from './values.ts';
 
 const groupResourceType = 'AWS::AutoScaling::AutoScalingGroup';
-/** eksctl's mark on the stack of a node group, written before its group exists. */
+/** eksctl's tag on a node group's stack, written before its group exists. */
 const nodeGroupTag = 'alpha.eksctl.io/nodegroup-name';
-/** CloudFormation's mark on what it makes. */
+/** CloudFormation's tag on the resources that it creates. */
 const stackNameTag = 'aws:cloudformation:stack-name';
-/** Outputs that hold the nodes' role: of eksctl's stacks, of EKS' own template. */
+/** Outputs with the nodes' role: of eksctl's stacks, of EKS' own template. */
 const nodeRoleOutputs: readonly string[] = ['InstanceRoleARN', 'NodeInstanceRole'];
 
 const service = 'cloudformation';
 
-/** The group in a stack that no group names as its own: asked of the stack itself. */
+/** Finds the group of a stack that no group's tag names, from the stack's resources. */
 const groupInStack = async (
   calls: AwsCalls,
   stackName: string,

@@ -1,4 +1,4 @@
-// EC2 launch templates: found by name or id, made, given further versions.
+// EC2 launch templates: finds them by name or id, creates them and further versions.
 import { defined } from '../api/defined.ts';
 import { isObject, objectOr } from '../api/json.ts';
 import type { CloudApi } from '../ports/index.ts';

@@ -1,23 +1,23 @@
-// How the mapping reaches AWS: one call, in one canonical form of values, or a refusal. What the
-// answers mean stands in the mapping; what carries them (SDK, world in process) knows no noun.
+// How the mapping reaches AWS: one call with one canonical form of values, or a refusal. The
+// mapping interprets answers; the carrier (SDK, world in process) is independent of resources.
 import type { EpochMs } from '../api/brand.ts';
 import type { JsonObject } from '../api/json.ts';
 import type { AwsOperation, AwsService } from './operations.ts';
 
 export interface AwsAnswer {
   /**
-   * Members named as in the service model. Times are epoch milliseconds; what has no value is
-   * absent.
+   * Members named as in the service model. Times are epoch milliseconds; members without a value
+   * are absent.
    */
   readonly output: JsonObject;
-  /** The service's own clock, to the second; absent where the answer does not say. */
+  /** The service's own clock, to the second; absent when the answer has none. */
   readonly servedAt?: EpochMs;
 }
 
 export interface AwsTransport {
   /**
-   * Sends the call once. Throws AwsRefusal, or the signal's reason when the caller gives up.
-   * `input` has the form of `output`.
+   * Sends the call once. Throws AwsRefusal, or the signal's reason when the caller aborts. `input`
+   * has the form of `output`.
    */
   invoke<Service extends AwsService>(
     service: Service,
@@ -27,14 +27,14 @@ export interface AwsTransport {
   ): Promise<AwsAnswer>;
 }
 
-/** What AWS said against a call, or that it said nothing. Never leaves the mapping. */
+/** A refusal of AWS, or a missing answer. Never leaves the mapping. */
 export class AwsRefusal extends Error {
   override readonly name = 'AwsRefusal';
-  /** Error codes as they came, the more telling first; an empty one says nothing. */
+  /** Error codes as received, the more specific first; an empty one carries no information. */
   readonly codes: readonly string[];
-  /** Undefined: there was no answer. */
+  /** Undefined when there was no answer. */
   readonly httpStatus: number | undefined;
-  /** What the error says besides its message. */
+  /** Members of the error besides its message. */
   readonly members: JsonObject;
 
   constructor(

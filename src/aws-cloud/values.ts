@@ -1,4 +1,4 @@
-// Members of AWS' answers as values: a member of another type than expected counts as absent. Pure.
+// Reads members of AWS' answers: a member of an unexpected type counts as absent. Pure.
 import { epochMs, formatTime } from '../api/brand.ts';
 import { isObject, type JsonObject, setOwn } from '../api/json.ts';
 
@@ -7,7 +7,7 @@ export const objects = (value: unknown): readonly JsonObject[] =>
 
 export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** Undefined where there is no text, or an empty one. */
+/** Undefined for an absent or empty text. */
 export const maybeText = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;
 
@@ -19,7 +19,7 @@ export const maybeNumber = (value: unknown): number | undefined =>
 
 export const numberOf = (value: unknown): number => maybeNumber(value) ?? 0;
 
-/** RFC 3339 with milliseconds; undefined where no time is told. */
+/** RFC 3339 with milliseconds; undefined when absent. */
 export const maybeTime = (value: unknown): string | undefined =>
   typeof value === 'number' ? formatTime(epochMs(value)) : undefined;
 
@@ -32,7 +32,7 @@ export const tagsOf = (value: unknown): Readonly<Record<string, string>> => {
   return tags;
 };
 
-/** A map of texts, as EKS gives tags and labels. */
+/** A map of texts, as in EKS' tags and labels. */
 export const textMapOf = (value: unknown): Readonly<Record<string, string>> => {
   const texts: Record<string, string> = {};
   if (!isObject(value)) return texts;
@@ -40,7 +40,7 @@ export const textMapOf = (value: unknown): Readonly<Record<string, string>> => {
   return texts;
 };
 
-/** Tags as the other services take them. */
+/** Tags in the form of the other services. */
 export const tagList = (tags: Readonly<Record<string, string>>) =>
   Object.entries(tags).map(([Key, Value]) => ({ Key, Value }));
 

@@ -1,5 +1,5 @@
-// The one error class that handlers throw and every protocol can render. It carries no HTTP or XML
-// of its own: the service model decides code, status and members.
+// The error class that handlers throw and every protocol can render. Independent of HTTP and XML:
+// the service model determines code, status and members.
 
 export interface AwsErrorOptions {
   /** Wire code (`ResourceContention`) or the model's shape name (`ResourceContentionFault`). */
@@ -7,7 +7,7 @@ export interface AwsErrorOptions {
   readonly message: string;
   /** Modelled members besides the message, such as `clusterName` of EKS errors. */
   readonly members?: Readonly<Record<string, unknown>>;
-  /** False for the service's own failures. Default: what the model says, else true below 500. */
+  /** False for the service's own failures. Default: by the model, else true below 500. */
   readonly senderFault?: boolean;
   /** Default: the model's for this code, else 400. Clients retry 500, 502, 503 and 504. */
   readonly httpStatus?: number;
@@ -31,9 +31,10 @@ export class AwsError extends Error {
 }
 
 /**
- * Modelled by AWS, absent from Drover's world. 501 because neither botocore (legacy, standard,
- * adaptive: 500, 502, 503, 504 and 429) nor SDK v3 (the same list) nor aws-sdk-go retries it, so a
- * script fails at once and once; a 400-class code would read as the caller's own mistake.
+ * For operations that AWS models and Drover's world does not implement. 501, because neither
+ * botocore (legacy, standard, adaptive: 500, 502, 503, 504 and 429) nor SDK v3 (the same list) nor
+ * aws-sdk-go retries it, so a script fails at once; a 4xx code would look like the caller's own
+ * mistake.
  */
 export function notImplemented(what: string): AwsError {
   return new AwsError({

@@ -1,5 +1,5 @@
-// Finds what a handler returned and the model does not know: undeclared members, wrong types,
-// values outside an enum. Clients would silently not see those; the dispatcher reports them.
+// Finds parts of a handler's output that the model does not know: undeclared members, wrong types,
+// values outside an enum. Clients would silently ignore them; the dispatcher reports them.
 import {
   elementOf,
   entryOf,
@@ -12,7 +12,7 @@ import {
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** One sentence per defect; empty when the output is what the model promises. */
+/** One sentence per defect; empty when the output matches the model. */
 export function outputDefects(
   model: ServiceModel,
   outputShape: string | undefined,

@@ -1,4 +1,4 @@
-// What the world answers of what AWS has, per service: docs and a test are made from this list.
+// Which of AWS' operations the world implements, per service: input of docs and of a test.
 import type { AwsHandlers } from './dispatcher.ts';
 import { loadModel, type Protocol } from './model.ts';
 import { SERVICES } from './services.ts';
@@ -15,7 +15,7 @@ export interface ServiceCoverage {
   readonly modelled: readonly string[];
   /** Known by name only, answered with NotImplemented. */
   readonly omitted: readonly string[];
-  /** Handlers whose name no operation has: a spelling mistake. */
+  /** Handlers that match no operation: a spelling mistake. */
   readonly misnamed: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-// MD5 in hex, for the MD5OfBody fields by which SQS clients check what they got. Not for security.
+// MD5 in hex, for the MD5OfBody fields that SQS clients verify. Not for security.
 import { createHash } from 'node:crypto';
 
 export function md5Hex(data: string | Uint8Array): string {

@@ -1,4 +1,4 @@
-// Calls that are answered, fail with an AwsError, or meet a handler's bug, in every protocol.
+// Calls that succeed, fail with an AwsError, or hit a handler's defect, in every protocol.
 import { describe, expect, it } from 'vitest';
 import {
   checkEnvelope,

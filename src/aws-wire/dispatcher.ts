@@ -1,5 +1,5 @@
-// From an HTTP request to a handler of the world and back: authenticate, find the operation, parse,
-// validate, call, render, record. It has no clock and no chance of its own, and holds no state.
+// Dispatches an HTTP request to a handler of the world: authenticates, finds the operation, parses,
+// validates, calls, renders, records. Has no clock and no randomness of its own, and no state.
 import type { HttpRequest, HttpResponse } from '../api/http.ts';
 import { AwsError, notImplemented } from './aws-error.ts';
 import { outputDefects } from './check-output.ts';
@@ -16,7 +16,7 @@ import { type Credentials, readCredentials, signatureFault } from './sigv4.ts';
 import { type AuthFault, invalid, unauthenticated } from './style.ts';
 import { validateInput } from './validate.ts';
 
-/** Who calls, as CloudTrail's userIdentity and STS's GetCallerIdentity tell it. */
+/** The caller, as in CloudTrail's userIdentity and STS's GetCallerIdentity. */
 export interface AwsPrincipal {
   readonly type: 'Root' | 'IAMUser' | 'AssumedRole' | 'AWSService' | 'Anonymous';
   readonly accountId: string;
@@ -58,12 +58,12 @@ export interface AwsCallRecord {
   readonly time: number;
   readonly service: string;
   readonly operation: string;
-  /** As far as it could be parsed: empty when it could not. Sensitive values are replaced. */
+  /** As far as it could be parsed, otherwise empty. Sensitive values are replaced. */
   readonly input: AwsInput;
-  /** Sensitive values are replaced here too. */
+  /** Sensitive values are replaced. */
   readonly output?: unknown;
   readonly error?: { readonly code: string; readonly message: string; readonly httpStatus: number };
-  /** Members that are times, where a model tells; without it their names have to. */
+  /** Names of time members according to the model; without a model, names are guessed. */
   readonly moments?: {
     readonly input: ReadonlySet<string>;
     readonly output: ReadonlySet<string>;
@@ -77,18 +77,18 @@ export interface AwsDispatcherOptions {
   /** Epoch milliseconds, the world's. */
   readonly now: () => number;
   readonly nextRequestId: () => string;
-  /** After each authenticated call of a modelled operation, refused ones included. */
+  /** Called after each authenticated call of a modelled operation, including refused ones. */
   readonly onCall?: (record: AwsCallRecord) => void;
-  /** A handler's bug: an exception that is no AwsError, or an output the model does not know. */
+  /** A defect of a handler: an exception other than AwsError, or an output unknown to the model. */
   readonly onDefect?: (error: Error, ctx: AwsCallContext) => void;
-  /** For the few operations that need no signature. Default us-east-1. */
+  /** For operations that need no signature. Default us-east-1. */
   readonly defaultRegion?: string;
 }
 
 export interface AwsDispatcher {
   /**
-   * One call of a service of the world, without HTTP: checked against the model, answered and
-   * recorded as one from outside. Rejects with AwsError.
+   * One call of a service in the process, without HTTP: validated against the model, answered and
+   * recorded like an external one. Rejects with AwsError.
    */
   invoke(call: AwsInvocation): Promise<unknown>;
   /** Always answers, in the caller's protocol; never rejects. */
@@ -218,7 +218,7 @@ function record(options: AwsDispatcherOptions, told: AwsCallRecord, ctx: AwsCall
   try {
     options.onCall?.(told);
   } catch (thrown) {
-    // A recorder that fails must not undo a call that has had its effect.
+    // A failing recorder must not fail a call that has already taken effect.
     options.onDefect?.(asError(thrown), ctx);
   }
 }
@@ -278,7 +278,7 @@ function failed(
   return { input, error: { code, message: thrown.message, httpStatus }, thrown };
 }
 
-/** An output that cannot be rendered is a defect of ours, and answered as an error. */
+/** An output that cannot be rendered is a defect, and is answered as an error. */
 function render(
   options: AwsDispatcherOptions,
   { service, model, requestId }: Call,
@@ -329,7 +329,9 @@ function unknownService(name: string): AwsError {
   });
 }
 
-/** Clients from before SQS spoke JSON send forms and read only XML: they are refused in XML. */
+/**
+ * Older SQS clients, from before its JSON protocol, send forms and read only XML: refused in XML.
+ */
 function spokenBy(service: ServiceEntry, request: HttpRequest): ServiceEntry {
   return service.protocol === 'json' && isForm(request)
     ? { ...service, protocol: 'query' }

@@ -1,5 +1,5 @@
-// Which operation a request names and how its input is read: by method and path, by X-Amz-Target,
-// or by the form's Action. Reads nothing of the input itself until asked.
+// Finds a request's operation by method and path, by X-Amz-Target, or by the form's Action, and how
+// to read its input. Reads the input only on demand.
 import type { HttpRequest } from '../api/http.ts';
 import { AwsError, notImplemented } from './aws-error.ts';
 import type { AwsInput } from './input.ts';
@@ -14,7 +14,7 @@ import { malformed, unknownOperation } from './style.ts';
 export interface FoundOperation {
   readonly name: string;
   readonly operation: Operation;
-  /** Parses the input; throws AwsError when it cannot be read. */
+  /** Parses the input; throws AwsError when it is unreadable. */
   readonly read: () => AwsInput;
 }
 

@@ -1,4 +1,4 @@
-// The public face of wire: everything other rooms may use.
+// Public entry of wire: everything that other rooms may use.
 export { AwsError, notImplemented } from './aws-error.ts';
 export { listCoverage, type ServiceCoverage } from './coverage.ts';
 export { md5Hex } from './digest.ts';

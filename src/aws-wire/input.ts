@@ -1,5 +1,5 @@
-// Typed reading of a validated input. The model has already checked types, so a mismatch here is a
-// wrong member name in a handler: it throws, the dispatcher reports a defect.
+// Typed access to a validated input. The model has already checked types, so a mismatch is a wrong
+// member name in a handler: it throws, and the dispatcher reports a defect.
 
 /** Members by their model names; timestamps are epoch milliseconds, blobs Uint8Array. */
 export type AwsInput = Readonly<Record<string, unknown>>;
@@ -14,7 +14,7 @@ export function optionalText(input: AwsInput, name: string): string | undefined 
   return fail(name, 'text', value);
 }
 
-/** For members that the model requires, or a handler has already checked. */
+/** For members that the model requires or that a handler has checked. */
 export function text(input: AwsInput, name: string): string {
   return optionalText(input, name) ?? fail(name, 'text', undefined);
 }

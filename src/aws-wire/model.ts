@@ -1,5 +1,5 @@
-// The pruned service models (models/*.json, written by scripts/prune-aws-models.ts): their types,
-// loading on first use, and reading of traits. Nothing here interprets a request.
+// The pruned service models (models/*.json, written by scripts/prune-aws-models.ts): types, loading
+// on first use, and reading of traits. Never interprets a request.
 
 export type Protocol = 'rest-json' | 'json' | 'query' | 'ec2';
 
@@ -82,14 +82,14 @@ export interface ServiceModel {
     readonly serviceFullName: string;
   };
   readonly operations: Readonly<Record<string, Operation>>;
-  /** Names of operations that AWS has and this file leaves out. */
+  /** Operations of AWS that this file omits. */
   readonly omittedOperations: readonly string[];
   readonly shapes: Readonly<Record<string, Shape>>;
 }
 
 const loaded = new Map<string, Promise<ServiceModel>>();
 
-/** The model of `service` (a key of services.ts), read once, on first use: start-up loads none. */
+/** The model of `service` (a key of services.ts), loaded on first use, not at start-up. */
 export function loadModel(service: string): Promise<ServiceModel> {
   const known = loaded.get(service);
   if (known !== undefined) return known;
@@ -105,7 +105,7 @@ async function importModel(service: string): Promise<ServiceModel> {
   return module.default as ServiceModel;
 }
 
-/** A member lookup that `__proto__` and other inherited names cannot reach. */
+/** A member lookup that is safe for `__proto__` and other inherited names. */
 export function own<T>(table: Readonly<Record<string, T>> | undefined, key: string): T | undefined {
   return table !== undefined && Object.hasOwn(table, key) ? table[key] : undefined;
 }
@@ -133,13 +133,13 @@ export function formNameOf(model: ServiceModel, ref: ShapeRef, name: string): st
   return locationName.charAt(0).toUpperCase() + locationName.slice(1);
 }
 
-/** The element of a list; a model whose list has none is broken. */
+/** The element of a list; throws for a model without one. */
 export function elementOf(shape: Shape): ShapeRef {
   if (shape.member === undefined) throw new Error('a list shape without member');
   return shape.member;
 }
 
-/** Key and value of a map; a model whose map has none is broken. */
+/** Key and value of a map; throws for a model without them. */
 export function entryOf(shape: Shape): { readonly key: ShapeRef; readonly value: ShapeRef } {
   if (shape.key === undefined || shape.value === undefined) {
     throw new Error('a map shape without key or value');

@@ -1,4 +1,4 @@
-// Holds the committed models to what the interpreter can do, and services.ts to the models.
+// Checks that the interpreter supports the committed models, and services.ts against the models.
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { listCoverage } from './coverage.ts';
@@ -127,7 +127,7 @@ describe('coverage', () => {
   });
 });
 
-/** Members that are numbers and no times, anywhere in the shape. */
+/** Numeric members that are not times, anywhere in the shape. */
 function numbersOf(
   model: ServiceModel,
   name: string | undefined,

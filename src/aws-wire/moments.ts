@@ -1,11 +1,11 @@
-// Which members of an operation's input or output are times, by the model: a number's name does not
-// tell (StartQuery's startTime is a long, of seconds). For records that people read; never changes
-// a value.
+// Which members of an operation's input or output are times, by the model: a number's name is not
+// sufficient (StartQuery's startTime is a long, in seconds). For readable records; never changes a
+// value.
 import { type ServiceModel, shapeOf } from './model.ts';
 
 const known = new WeakMap<ServiceModel, Map<string, ReadonlySet<string>>>();
 
-/** Names of members of type timestamp anywhere in the shape. No operation has a name for both. */
+/** Names of timestamp members anywhere in the shape. No operation uses a name for both. */
 export function momentsOf(model: ServiceModel, shape: string | undefined): ReadonlySet<string> {
   if (shape === undefined) return new Set();
   const ofModel = known.get(model) ?? new Map<string, ReadonlySet<string>>();

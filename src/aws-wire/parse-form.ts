@@ -1,5 +1,5 @@
-// query and ec2 requests: `Tags.member.1.Key=...` form fields to a plain input object. Only reads;
-// constraints are validate.ts's matter.
+// Parses query and ec2 requests: `Tags.member.1.Key=...` form fields to a plain input object.
+// validate.ts checks constraints.
 import { AwsError } from './aws-error.ts';
 import {
   elementOf,
@@ -13,7 +13,7 @@ import {
 } from './model.ts';
 import { abbreviate, scalarFromText } from './scalar.ts';
 
-/** Deeper or longer forms than any client writes are refused before they cost anything. */
+/** Refuses early forms that are deeper or longer than any client sends. */
 const DEPTH_MAX = 32;
 const FIELDS_MAX = 20_000;
 
@@ -65,7 +65,7 @@ function treeOf(context: FormContext, form: URLSearchParams): Node {
   return root;
 }
 
-/** EC2, unlike the query services, refuses parameters it does not know. */
+/** EC2, unlike the query services, refuses unknown parameters. */
 function refuseUnknown(context: FormContext, shape: Shape, root: Node): void {
   const known = new Set(
     Object.entries(shape.members ?? {}).map(([name, ref]) => formNameOf(context.model, ref, name)),
@@ -115,7 +115,7 @@ function parseStructure(
   return input;
 }
 
-/** A flattened query list goes by its element's name when that has one. */
+/** A flattened query list uses its element's name, if that has one. */
 function flattenedField(context: FormContext, ref: ShapeRef, field: string): string {
   if (context.model.metadata.protocol === 'ec2') return field;
   const shape = shapeOf(context.model, ref.shape);
@@ -133,7 +133,7 @@ function parseList(
   const element = elementOf(shape);
   const isBare = context.model.metadata.protocol === 'ec2' || isFlattened(ref, shape);
   const holder = isBare ? node : node.children.get(element.locationName ?? 'member');
-  // `Foo=` is how clients write an empty list.
+  // Clients write an empty list as `Foo=`.
   if (holder === undefined || holder.children.size === 0) {
     if (node.value === '') return [];
     throw context.malformed(`Expected a list at ${path}`);

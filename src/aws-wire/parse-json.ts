@@ -1,5 +1,5 @@
-// JSON bodies (json 1.0, json 1.1, and the body part of rest-json) to a plain input object. Members
-// that the model does not know are ignored, as AWS's JSON services do.
+// Parses JSON bodies (json 1.0, json 1.1, and the body of rest-json) to a plain input object.
+// Ignores unknown members, as AWS's JSON services do.
 import { parseJson } from '../api/parse-json.ts';
 import type { AwsError } from './aws-error.ts';
 import {
@@ -46,7 +46,7 @@ function isObject(json: unknown): json is JsonObject {
   return typeof json === 'object' && json !== null && !Array.isArray(json);
 }
 
-/** Members of `shape` found in `json`; those with a location belong to parse-rest.ts. */
+/** Members of `shape` in `json`; parse-rest.ts reads members with a location. */
 export function parseJsonStructure(
   context: JsonContext,
   shape: Shape,

@@ -1,5 +1,5 @@
-// rest-json: which operation a method and path name, and the members that stand in path, query
-// string and headers. The path stays URL-encoded until it is split, so an encoded ARN is one label.
+// rest-json: finds the operation of a method and path, and the members in path, query string and
+// headers. The path is split while URL-encoded, so an encoded ARN is one label.
 import type { HttpRequest } from '../api/http.ts';
 import { elementOf, type ServiceModel, type Shape, type ShapeRef, shapeOf } from './model.ts';
 import { type JsonContext, parseJsonStructure, readJson } from './parse-json.ts';
@@ -13,7 +13,7 @@ interface Route {
 
 export interface RestMatch {
   readonly operation: string;
-  /** Label name to its still encoded text. */
+  /** Label name to its encoded text. */
   readonly labels: ReadonlyMap<string, string>;
 }
 
@@ -35,7 +35,7 @@ function segmentsOf(path: string): readonly string[] {
   return path.split('/').filter((segment) => segment !== '');
 }
 
-/** At most one operation matches: models.test.ts holds every path against all others. */
+/** At most one operation matches: models.test.ts checks every path against all others. */
 export function matchRest(
   model: ServiceModel,
   method: string,

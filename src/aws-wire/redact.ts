@@ -1,8 +1,8 @@
 // Copies an input or output with every value that the model marks sensitive (user data, parameter
-// values, secrets) replaced, for records that people read. The original is left as it is.
+// values, secrets) replaced, for readable records. Never changes the original.
 import { elementOf, entryOf, type ServiceModel, type ShapeRef, shapeOf } from './model.ts';
 
-/** What CloudTrail prints in place of user data. */
+/** CloudTrail's replacement of user data. */
 const REMOVED = '<sensitiveDataRemoved>';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -31,13 +31,13 @@ function redactValue(model: ServiceModel, ref: ShapeRef, value: unknown): unknow
 
 const answers = new WeakMap<ServiceModel, Map<string, boolean>>();
 
-/** Most shapes hold nothing sensitive; their values need no copy. */
+/** Most shapes contain nothing sensitive, so their values need no copy. */
 function reachesSensitive(model: ServiceModel, name: string): boolean {
   const known = answers.get(model) ?? new Map<string, boolean>();
   answers.set(model, known);
   const before = known.get(name);
   if (before !== undefined) return before;
-  // A shape on its own path adds nothing new, so false is right until its walk has ended.
+  // For a recursive shape, false is correct until its own traversal ends.
   known.set(name, false);
   const shape = shapeOf(model, name);
   const refs = [...Object.values(shape.members ?? {}), shape.member, shape.value];

@@ -1,5 +1,5 @@
-// json and rest-json answers: a handler's output to JSON as the model names it. Members the model
-// does not know are left out here and reported by check-output.ts.
+// json and rest-json answers: renders a handler's output as JSON by the model. Omits members
+// unknown to the model; check-output.ts reports them.
 import {
   elementOf,
   entryOf,
@@ -12,7 +12,7 @@ import { scalarToJson } from './scalar.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** The members of a structure that belong into a body; absent ones are left out. */
+/** The members of a structure that belong in a body; omits absent ones. */
 export function jsonMembers(model: ServiceModel, shape: Shape, value: Values): Values {
   const json: Record<string, unknown> = {};
   for (const [name, ref] of Object.entries(shape.members ?? {})) {

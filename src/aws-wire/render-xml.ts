@@ -1,5 +1,5 @@
-// query and ec2 answers: a handler's output to XML as botocore and SDK v3 read it. Members the
-// model does not know are left out here and reported by check-output.ts.
+// query and ec2 answers: renders a handler's output as XML for botocore and SDK v3. Omits members
+// unknown to the model; check-output.ts reports them.
 import {
   elementOf,
   entryOf,
@@ -18,7 +18,7 @@ export function element(name: string, content: string): string {
   return content === '' ? `<${name}/>` : `<${name}>${content}</${name}>`;
 }
 
-/** Text content. XML 1.0 cannot carry most control characters at all, so these are replaced. */
+/** Text content. Replaces the control characters that XML 1.0 cannot represent. */
 export function escapeXml(text: string): string {
   return text.toWellFormed().replace(UNSAFE, (character) => ENTITIES[character] ?? '\uFFFD');
 }
@@ -30,7 +30,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '<': '&lt;',
   '>': '&gt;',
   '"': '&quot;',
-  // A bare carriage return would be read back as a line feed.
+  // XML parsers read a bare carriage return as a line feed.
   '\r': '&#xD;',
 };
 

@@ -1,5 +1,5 @@
-// Outputs and errors to complete HTTP answers in a service's protocol, headers and exact lengths
-// included. Decides nothing about the call itself.
+// Renders outputs and errors as complete HTTP answers in a service's protocol, with headers and
+// exact lengths. Decides nothing about the call itself.
 import type { HttpResponse } from '../api/http.ts';
 import type { AwsError } from './aws-error.ts';
 import {
@@ -44,7 +44,7 @@ export function respond(
   return json(service, status, requestId, jsonMembers(model, shape, output), {});
 }
 
-/** How a thrown AwsError stands in the model, whichever of its two names was used. */
+/** The model's entry for a thrown AwsError, by either of its two names. */
 export interface ResolvedError {
   readonly code: string;
   readonly httpStatus: number;
@@ -142,7 +142,7 @@ function jsonError(
     model === undefined || resolved.shape === undefined
       ? {}
       : jsonMembers(model, withoutMessage(resolved.shape), error.members);
-  // rest-json names the error in the header; the JSON protocols in the body. Clients read both.
+  // rest-json names the error in the header, the JSON protocols in the body. Clients read both.
   const type = service.name === 'sqs' ? `com.amazonaws.sqs#${name}` : name;
   const body = { __type: type, [messageName]: error.message, ...members };
   const side = resolved.senderFault ? 'Sender' : 'Receiver';

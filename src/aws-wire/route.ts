@@ -1,5 +1,5 @@
-// Which service a request is for: the SigV4 credential scope says it, an unsigned request's target
-// header or API version otherwise. Names no operation and reads no model.
+// Finds the service of a request: by the SigV4 credential scope or, if unsigned, by target header
+// or API version. Names no operation and reads no model.
 import type { HttpRequest } from '../api/http.ts';
 import {
   type ServiceEntry,
@@ -10,7 +10,7 @@ import {
 import type { Credentials } from './sigv4.ts';
 
 export interface Route {
-  /** A modelled service, or a stand-in that has the protocol the caller seems to speak. */
+  /** A modelled service, or a placeholder with the protocol that the caller seems to use. */
   readonly service: ServiceEntry;
   readonly isKnown: boolean;
 }
@@ -52,7 +52,7 @@ function versionOf(request: HttpRequest): string | undefined {
   return inUrl ?? (isForm(request) ? formOf(request).get('Version') : null) ?? undefined;
 }
 
-/** Of the modelled services only EKS has paths, and they start with few words. */
+/** Only EKS among the modelled services has paths; these start with a few known words. */
 function byPath(request: HttpRequest): ServiceEntry | undefined {
   return /^\/(clusters|addons|tags|cluster-versions|access-policies)(\/|$)/.test(request.path)
     ? serviceBySigningName('eks')

@@ -1,9 +1,9 @@
-// Scalars on the wire: text or JSON to the values that handlers see, and back. Timestamps are
-// epoch milliseconds (numbers) for handlers, blobs are Uint8Array. Reads no clock.
+// Converts scalars between the wire (text or JSON) and handlers. For handlers, timestamps are epoch
+// milliseconds (numbers) and blobs are Uint8Array. Reads no clock.
 import { epochMs, formatTime, parseTime } from '../api/brand.ts';
 import type { ShapeType } from './model.ts';
 
-/** Parsed, or why not, in the words AWS uses for its JSON services. */
+/** The parsed value, or the error in the words of AWS' JSON services. */
 export type Parsed =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly reason: string };
@@ -95,7 +95,7 @@ function cannot(json: unknown, type: ShapeType): Parsed {
   return bad(`${kindOf(json)} can not be converted to ${NAMES[type] ?? type}`);
 }
 
-/** The names AWS's JSON services give to the kinds of JSON value in their messages. */
+/** Names of the kinds of JSON values in messages of AWS' JSON services. */
 export function kindOf(json: unknown): string {
   if (json === null) return 'NULL_VALUE';
   if (Array.isArray(json)) return 'START_ARRAY';
@@ -104,7 +104,7 @@ export function kindOf(json: unknown): string {
   return typeof json === 'string' ? 'STRING_VALUE' : 'START_OBJECT';
 }
 
-/** Values are quoted in messages; a body of a megabyte is not. */
+/** Longer values are truncated in messages. */
 const QUOTED_LENGTH_MAX = 256;
 
 export function abbreviate(text: string): string {

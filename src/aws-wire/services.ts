@@ -1,5 +1,5 @@
-// Which services the world models and how a request names them, so that routing needs no model.
-// services.test.ts holds this table against models/*.json.
+// The services that the world models and how requests identify them, so that routing needs no
+// model. services.test.ts checks this table against models/*.json.
 import type { Protocol } from './model.ts';
 
 export interface ServiceEntry {
@@ -12,7 +12,7 @@ export interface ServiceEntry {
   readonly jsonVersion?: '1.0' | '1.1';
   readonly targetPrefix?: string;
   readonly xmlNamespace?: string;
-  /** Operations that AWS lets anybody call without a signature. */
+  /** Operations that AWS allows without a signature. */
   readonly unsignedOperations?: readonly string[];
 }
 
@@ -128,7 +128,7 @@ export const SERVICES: readonly ServiceEntry[] = [
   },
 ];
 
-/** Services of one signing name have several API versions; the first where none is said. */
+/** Services with one signing name have several API versions; the first is the default. */
 export function serviceBySigningName(
   signingName: string,
   apiVersion?: string,
@@ -141,7 +141,7 @@ export function serviceByTargetPrefix(prefix: string): ServiceEntry | undefined 
   return SERVICES.find((service) => service.targetPrefix === prefix);
 }
 
-/** Query services are told apart by their API version, which is unique among those modelled. */
+/** The API version identifies a query service: it is unique among those modelled. */
 export function serviceByApiVersion(apiVersion: string): ServiceEntry | undefined {
   return SERVICES.find(
     (service) =>

@@ -1,5 +1,5 @@
-// Reads and checks AWS Signature Version 4, from the Authorization header or a presigned URL.
-// It knows no clock: skew and expiry are not enforced, since the world's time may be ahead of the
+// Parses and verifies AWS Signature Version 4, from the Authorization header or a presigned URL.
+// Has no clock: skew and expiry are not enforced, because the world's time may be ahead of the
 // caller's. Rules: AWS General Reference, "Create a signed AWS API request".
 import { createHash, createHmac } from 'node:crypto';
 import type { HttpRequest } from '../api/http.ts';
@@ -25,7 +25,7 @@ export interface Signed {
 export type Credentials =
   | Signed
   | { readonly kind: 'none' }
-  /** `scope` is set when at least service and region could be read, for routing the error. */
+  /** `scope` is set when at least service and region were readable, to route the error. */
   | {
       readonly kind: 'incomplete';
       readonly reason: string;
@@ -104,7 +104,7 @@ function complete(raw: RawCredentials): Credentials {
   if (timestamp === undefined || !/^\d{8}T\d{6}Z$/.test(timestamp)) {
     return incomplete(`${raw.where} requires a date: 'X-Amz-Date' in the form YYYYMMDDTHHMMSSZ.`);
   }
-  // An access key holds no slash in practice, but nothing forbids one: count from the end.
+  // Counts from the end, in case an access key contains a slash.
   const [date, region, , terminator] = scope.slice(-4);
   const accessKeyId = scope.slice(0, -4).join('/');
   if (
@@ -141,7 +141,7 @@ function basicDate(value: string | undefined): string | undefined {
   return `${year}${String(month).padStart(2, '0')}${day}T${hour}${minute}${second}Z`;
 }
 
-/** Undefined when the signature is right, else why it is not. */
+/** Why the signature is wrong; undefined when correct. */
 export function signatureFault(
   request: HttpRequest,
   signed: Signed,
@@ -156,7 +156,7 @@ export function signatureFault(
   if (declared !== undefined && declared !== bodyHash) {
     return 'The provided x-amz-content-sha256 header does not match what was computed.';
   }
-  // A presigned URL has no body; some signers hash the empty one, others write UNSIGNED-PAYLOAD.
+  // A presigned URL has no body: some signers hash the empty one, others use UNSIGNED-PAYLOAD.
   const bodiless = signed.presigned && request.body.length === 0;
   const payloads = bodiless ? [bodyHash, UNSIGNED_PAYLOAD] : [bodyHash];
   const matches = payloads.some((payload) =>
@@ -169,7 +169,7 @@ export function signatureFault(
         'Consult the service documentation for details.';
 }
 
-/** The signature that `signed` should carry, over `payload` (a hash in hex, or a literal). */
+/** The expected signature of `signed` over `payload` (a hash in hex, or a literal). */
 export function signatureOf(
   request: HttpRequest,
   signed: Signed,
@@ -212,7 +212,7 @@ function canonicalQuery(query: string): string {
     .join('&');
 }
 
-/** Clients remove dot segments and doubled slashes before they sign; the wire keeps them. */
+/** Clients remove dot segments and doubled slashes before signing; the wire keeps them. */
 function normalisePath(path: string): string {
   const kept: string[] = [];
   const segments = path.split('/');
@@ -224,7 +224,7 @@ function normalisePath(path: string): string {
   return `/${kept.join('/')}${slash}`;
 }
 
-/** RFC 3986: only unreserved characters stay. A path is encoded a second time, as AWS asks. */
+/** RFC 3986: keeps only unreserved characters. A path is encoded twice, as AWS requires. */
 function uriEncode(text: string, safe = ''): string {
   let encoded = '';
   for (const byte of new TextEncoder().encode(text)) {

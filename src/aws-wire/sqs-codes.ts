@@ -37,7 +37,7 @@ const TABLE: readonly (readonly [shape: string, code: string, httpStatus: number
   ['UnsupportedOperation', `${LEGACY}UnsupportedOperation`, 400],
 ];
 
-/** By either name, as handlers may use both. */
+/** By either name, because handlers may use both. */
 export function sqsErrorByCode(code: string): SqsError | undefined {
   const row = TABLE.find(([shape, legacy]) => shape === code || legacy === code);
   return row === undefined ? undefined : { shape: row[0], code: row[1], httpStatus: row[2] };

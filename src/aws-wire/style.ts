@@ -1,16 +1,16 @@
-// How each service words its refusals: which code stands for a malformed value, a broken
-// constraint, a wrong signature, an unknown action. Decides wording only, never whether to refuse.
+// The wording of each service's refusals: codes for a malformed value, a violated constraint, a
+// wrong signature, an unknown action. Decides only wording, never whether to refuse.
 import { AwsError } from './aws-error.ts';
 import { abbreviate } from './scalar.ts';
 import type { ServiceEntry } from './services.ts';
 
-/** A broken constraint of the model. `path` is in AWS's form: `tags.1.member.key`. */
+/** A violated constraint of the model. `path` is in AWS's form: `tags.1.member.key`. */
 export interface Violation {
   readonly path: string;
-  /** The innermost member's name as the caller wrote it, for services that print only that. */
+  /** The innermost member's name as sent, for services that print only that. */
   readonly field: string;
   readonly kind: 'required' | 'length' | 'range' | 'pattern' | 'enum' | 'union';
-  /** The offending value as AWS prints it; undefined where it must not be printed. */
+  /** The offending value as AWS prints it; undefined when it must not be printed. */
   readonly shown: string | undefined;
   /** `Member must ...` */
   readonly constraint: string;
@@ -19,7 +19,7 @@ export interface Violation {
 
 const SHOWN_VIOLATIONS_MAX = 10;
 
-/** A value or body that cannot be read at all. */
+/** A value or body that is unreadable. */
 export function malformed(service: ServiceEntry, message: string): AwsError {
   const code = {
     query: 'MalformedInput',
@@ -30,7 +30,7 @@ export function malformed(service: ServiceEntry, message: string): AwsError {
   return new AwsError({ code, message });
 }
 
-/** A readable input that breaks constraints; `violations` is not empty. */
+/** A readable input that violates constraints; `violations` is not empty. */
 export function invalid(service: ServiceEntry, violations: readonly Violation[]): AwsError {
   const first = violations[0];
   if (first === undefined) throw new Error('no violations');
@@ -40,7 +40,7 @@ export function invalid(service: ServiceEntry, violations: readonly Violation[])
   return new AwsError({ code: code ?? 'ValidationException', message: describe(violations) });
 }
 
-/** Where a service does not use its protocol's usual code for broken constraints. */
+/** Services that do not use their protocol's usual code for violated constraints. */
 const CONSTRAINT_CODES: Readonly<Record<string, string>> = {
   eks: 'InvalidParameterException',
   logs: 'InvalidParameterException',
@@ -50,7 +50,7 @@ const CONSTRAINT_CODE_BY_PROTOCOL: Readonly<Record<string, string>> = {
   query: 'ValidationError',
 };
 
-/** The sentence that AWS's shared validation layer writes, for one or several violations. */
+/** The message of AWS's shared validation layer, for one or several violations. */
 function describe(violations: readonly Violation[]): string {
   const count = violations.length;
   const head = `${count} validation error${count === 1 ? '' : 's'} detected: `;
@@ -127,14 +127,14 @@ const AUTH_CODES: Readonly<Record<AuthFault, { readonly query: string; readonly 
   'wrong-signature': { query: 'SignatureDoesNotMatch', json: 'InvalidSignatureException' },
 };
 
-/** `protocol` and `name` of an unmodelled service are unknown: it gets the query codes. */
+/** `protocol` and `name` of an unmodelled service are unknown: uses the query codes. */
 export function unauthenticated(
   service: ServiceEntry | undefined,
   fault: AuthFault,
   detail?: string,
 ): AwsError {
   if (service?.name === 'ec2' && (fault === 'unknown-key' || fault === 'wrong-signature')) {
-    // EC2 alone does not say which half of the credentials was wrong.
+    // Only EC2 does not report which half of the credentials was wrong.
     return new AwsError({
       code: 'AuthFailure',
       message: 'AWS was not able to validate the provided access credentials',

@@ -1,4 +1,4 @@
-// Inputs against the models' constraints, and outputs against what the models know.
+// Inputs against the models' constraints, and outputs against the models.
 import { describe, expect, it } from 'vitest';
 import { outputDefects } from './check-output.ts';
 import { loadModel } from './model.ts';

@@ -1,5 +1,5 @@
-// Holds a parsed input, or a handler's output, against the model: required, length, range, pattern,
-// enum, union. Reports; the caller decides what a violation means.
+// Checks a parsed input, or a handler's output, against the model: required, length, range,
+// pattern, enum, union. Reports only; the caller decides the consequences.
 import {
   elementOf,
   entryOf,
@@ -11,7 +11,7 @@ import {
 } from './model.ts';
 import type { Violation } from './style.ts';
 
-/** `input` must satisfy everything that the model states about the operation's input. */
+/** `input` must satisfy all of the model's constraints on the operation's input. */
 export function validateInput(
   model: ServiceModel,
   inputShape: string | undefined,
@@ -25,7 +25,7 @@ export function validateInput(
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** Where a value stands: AWS's path to it, and its own name as the caller wrote it. */
+/** Place of a value: AWS's path to it, and its own name as sent. */
 type Place = Pick<Violation, 'path' | 'field'>;
 
 function checkStructure(
@@ -36,7 +36,7 @@ function checkStructure(
   violations: Violation[],
 ): void {
   const placeOf = (name: string, ref: ShapeRef): Place => {
-    // AWS's validation layer prints the Java property: the first letter small, whatever follows.
+    // AWS's validation layer prints the Java property, whose first letter is lower case.
     const property = name.charAt(0).toLowerCase() + name.slice(1);
     const field = formNameOf(model, ref, name);
     return { path: path === '' ? property : `${path}.${property}`, field };
@@ -140,10 +140,10 @@ interface Size {
 function sizeOf(shape: Shape, value: unknown): Size | undefined {
   const length = (amount: number): Size => ({ kind: 'length', measure: 'length', amount });
   if (typeof value === 'number') {
-    // Timestamps are numbers here, but their shapes carry no range.
+    // Timestamps are numbers here, but their shapes have no range.
     return { kind: 'range', measure: 'value', amount: value };
   }
-  // UTF-16 units, as the services' Java counts.
+  // UTF-16 units, as in the services' Java.
   if (typeof value === 'string') return length(value.length);
   if (Array.isArray(value) || value instanceof Uint8Array) return length(value.length);
   return shape.type === 'map' ? length(Object.keys(value as Values).length) : undefined;
@@ -151,7 +151,7 @@ function sizeOf(shape: Shape, value: unknown): Size | undefined {
 
 const patterns = new Map<string, RegExp>();
 
-/** The models' patterns are Java's and match the whole value, with or without anchors. */
+/** The models' patterns are Java's and match the complete value, with or without anchors. */
 export function compilePattern(pattern: string): RegExp {
   const known = patterns.get(pattern);
   if (known !== undefined) return known;
@@ -160,7 +160,7 @@ export function compilePattern(pattern: string): RegExp {
   try {
     compiled = new RegExp(whole, 'u');
   } catch {
-    // Java allows needless escapes that the u flag refuses.
+    // Java accepts unnecessary escapes that the u flag refuses.
     compiled = new RegExp(whole);
   }
   patterns.set(pattern, compiled);

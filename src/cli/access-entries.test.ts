@@ -1,5 +1,5 @@
-// Access entries beside aws-auth: what may not be read is said with the missing right, and never an
-// error.
+// Access entries beside aws-auth: a refused read is reported with the missing permission, never as
+// an error.
 import { describe, expect, it } from 'vitest';
 import type { ClusterAccess } from '../api/cloud.ts';
 import type { AccessEntryFacts } from '../api/cloud-provisioning.ts';

@@ -1,5 +1,6 @@
-// EKS access entries for the listing beside aws-auth. What the cloud refuses is said with the right
-// that is missing, and never an error: who may read the map alone sees the map. Changes nothing.
+// EKS access entries for the listing beside aws-auth. A call that the cloud refuses is reported
+// with the missing permission, never as an error: a user who may read only the map sees the map.
+// Changes nothing.
 
 import type { AccessPolicyFacts } from '../api/cloud-provisioning.ts';
 import { type CloudApi, CloudError, type ProvisioningApi } from '../ports/index.ts';
@@ -15,7 +16,7 @@ export interface ShownEntry {
 
 export interface ShownEntries {
   readonly entries: readonly ShownEntry[];
-  /** Why some are missing, each a sentence without a full stop. */
+  /** Why some entries are missing, each a sentence without a full stop. */
   readonly notLookedAt: readonly string[];
 }
 
@@ -29,7 +30,7 @@ interface EntrySources {
 const scopeText = ({ policyArn, scope, namespaces }: AccessPolicyFacts): string =>
   `${policyArn.slice(policyArn.lastIndexOf('/') + 1)}${scope === 'cluster' ? '' : `@${namespaces.join('+')}`}`;
 
-/** A CloudError begins with the operation that was asked for. */
+/** A CloudError begins with the name of the operation. */
 const whyNot = ({ code, message }: CloudError): string => {
   const operation = /^(\w+): /.exec(message)?.[1];
   if (code !== 'AccessDenied' || operation === undefined) return message;
@@ -51,7 +52,7 @@ const entriesOf = async (
   }));
 };
 
-/** Of the clusters whose mode knows entries; in mode API nothing else lets anybody in. */
+/** Entries of the clusters whose mode has them; in mode API nothing else authorizes anyone. */
 export const accessEntriesOf = async (sources: EntrySources): Promise<ShownEntries> => {
   const notLookedAt: string[] = [];
   const unlessRefused = async <T>(

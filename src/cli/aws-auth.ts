@@ -1,6 +1,5 @@
-// Lets a role of nodes into the cluster, and out of it, through kube-system/aws-auth: compare and
-// swap on the ConfigMap's resourceVersion with a backup first, so that nobody's entry is lost to a
-// race.
+// Adds and removes node roles in kube-system/aws-auth: compare and swap on the ConfigMap's
+// resourceVersion, with a backup first, so that a race loses no entry.
 import type { EpochMs } from '../api/brand.ts';
 import { resourceTypes } from '../api/kube.ts';
 import {
@@ -22,7 +21,7 @@ import { type CloudApi, type KubeApi, KubeError, listNodeGroups } from '../ports
 import { CommandError, exitCodes } from './context.ts';
 
 const { configmaps } = resourceTypes;
-/** Others write it too, but rarely. */
+/** Other writers exist, but write rarely. */
 const attempts = 8;
 
 const leftAlone = (why: string): CommandError =>
@@ -32,7 +31,7 @@ const leftAlone = (why: string): CommandError =>
       '`kubectl edit -n kube-system configmap aws-auth`',
   );
 
-/** Undefined: there is none. */
+/** Undefined: the ConfigMap does not exist. */
 export const readAwsAuth = async (kube: KubeApi): Promise<AwsAuthMap | undefined> => {
   const found = await kube.get<AwsAuthMap>(configmaps, awsAuthName);
   return found.kind === 'found' ? found.object : undefined;
@@ -46,7 +45,7 @@ export const readBackups = async (kube: KubeApi): Promise<BackupsMap | undefined
 export interface IdentityChange {
   readonly kube: KubeApi;
   readonly now: EpochMs;
-  /** For the backup: what is about to be done. */
+  /** For the backup: the operation that follows. */
   readonly what: string;
   readonly warn: (text: string) => void;
 }
@@ -68,12 +67,12 @@ const backUp = async (
       body: request.body,
     });
     if (written.kind !== 'gone') return;
-    // Deleted since it was read: nothing is written before what stands there is kept.
+    // Deleted since it was read: nothing is written before the current map is backed up.
     backups = undefined;
   }
 };
 
-/** Carries out what `plan` says of the map as it stands; false when there was nothing to write. */
+/** Carries out the plan for the current map; false when there was nothing to write. */
 export const changeAwsAuth = async (
   change: IdentityChange,
   plan: (map: AwsAuthMap | undefined) => AwsAuthPlan,
@@ -104,14 +103,14 @@ export const changeAwsAuth = async (
   }
 };
 
-/** False when the role was let in already. */
+/** False when the role was already authorized. */
 export const addIdentity = (
   change: IdentityChange,
   roleArn: string,
   system: 'linux' | 'windows',
 ): Promise<boolean> => changeAwsAuth(change, (map) => planAdmission(map, roleArn, system));
 
-/** An entry that we did not add stays: it is for whoever wrote it to take away. */
+/** An entry that Drover did not add stays: its author has to remove it. */
 export const removeIdentity = async (
   change: IdentityChange,
   roleArn: string,
@@ -122,17 +121,19 @@ export const removeIdentity = async (
   return left.some(({ arn }) => arn.toLowerCase() === role) ? 'not-ours' : 'not-there';
 };
 
-/** Throws CommandError when the map could not take a new role: asked before anything is made. */
+/**
+ * Throws CommandError when the map could not take a new role; called before anything is created.
+ */
 export const checkIdentities = async (kube: KubeApi): Promise<void> => {
   const plan = planAdmission(await readAwsAuth(kube), 'arn:aws:iam::000000000000:role/probe');
   if (plan.kind === 'refused') throw leftAlone(plan.why);
 };
 
-/** Whether the map lets this role in as a node's. */
+/** Whether the map authorizes this role as a node role. */
 export const hasIdentity = async (kube: KubeApi, roleArn: string): Promise<boolean> =>
   isAdmitted(await readAwsAuth(kube), roleArn);
 
-/** Who starts nodes with which role: node groups, and stacks of self-managed ones. */
+/** Everything that launches nodes with a role: node groups, and stacks of self-managed ones. */
 export const roleUsers = async (kube: KubeApi, cloud: CloudApi): Promise<readonly RoleUser[]> => {
   const items = await listNodeGroups(kube);
   const groups = items.map(({ metadata, spec }): RoleUser => {
@@ -148,13 +149,13 @@ export const roleUsers = async (kube: KubeApi, cloud: CloudApi): Promise<readonl
     const { autoScalingGroupName, nodeRole, status, name } = stack;
     if (autoScalingGroupName === undefined || nodeRole === undefined) return [];
     if (managed.has(autoScalingGroupName) || status.startsWith('DELETE_COMPLETE')) return [];
-    // Which system a self-managed group's nodes run stands in its launch template alone.
+    // Only its launch template says which system a self-managed group's nodes run.
     return [{ name: `stack ${name}`, roleArn: nodeRole, system: undefined }];
   });
   return [...groups, ...stacks];
 };
 
-/** The names of those who use a role, by its ARN as aws-auth has it. */
+/** The names of the users of a role, by its ARN as in aws-auth. */
 export const rolesInUse = async (
   kube: KubeApi,
   cloud: CloudApi,

@@ -1,7 +1,7 @@
-// The program before it has commands: its own flags and how help is laid out.
+// The program without commands: its own flags and the layout of its help.
 import { Command, Help, type Option } from 'commander';
 
-/** A flag that is off unless given needs no `(default: false)`. */
+/** A flag that is off by default needs no `(default: false)`. */
 const optionDescription = (option: Option): string =>
   option.defaultValue === false && option.isBoolean()
     ? option.description

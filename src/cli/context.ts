@@ -1,5 +1,5 @@
 // What a command may use: output, time, and the outside world through ports. Built by main; the
-// commands themselves never read env, argv, files or clocks.
+// commands never read env, argv, files or clocks themselves.
 import type { AgentReport } from '../api/agent-report.ts';
 import type { EpochMs } from '../api/brand.ts';
 import type { JsonObject } from '../api/json.ts';
@@ -20,12 +20,12 @@ export const exitCodes = {
   usage: 2,
   refused: 3,
   timedOut: 4,
-  /** ^C: what was asked for goes on without its watcher. */
+  /** ^C: the request continues without the command. */
   interrupted: 130,
 } as const;
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** An error that a command tells its user: one message, no stack, and the exit code. */
+/** An error for the user of a command: one message, no stack, and the exit code. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
   readonly exitCode: ExitCode;
@@ -43,7 +43,7 @@ export interface WorldControl {
   advance(seconds: number): Promise<JsonObject>;
   inject(kind: string, target: Readonly<Record<string, string>>): Promise<JsonObject>;
   clear(kind: string | undefined): Promise<JsonObject>;
-  /** Makes what is missing of a VPC and subnets named by id. */
+  /** Creates the missing parts of a VPC and subnets referenced by id. */
   network(network: JsonObject): Promise<JsonObject>;
   /** What a node or an instance was booted from. */
   node(name: string): Promise<JsonObject>;
@@ -73,7 +73,7 @@ export interface ControllerOptions {
 
 export interface AgentOptions {
   readonly node?: string;
-  /** A file of the node. */
+  /** A file on the node. */
   readonly rules?: string;
   readonly hostRoot: string;
   readonly recordFile: string;
@@ -97,11 +97,11 @@ export interface AgentBundleResult {
   readonly path: string;
   readonly bytes: number;
   readonly entries: number;
-  /** Sources that do not exist on the node. */
+  /** Number of sources that do not exist on the node. */
   readonly missing: number;
 }
 
-/** What is known of a cluster besides its API. */
+/** Facts about a cluster besides its API. */
 export interface ClusterFacts {
   /** True for the embedded world of `drover up`. */
   readonly embedded: boolean;
@@ -109,36 +109,36 @@ export interface ClusterFacts {
   readonly now: EpochMs;
 }
 
-/** How a command finds its cluster and its world; all optional, the environment fills the gaps. */
+/** How a command finds its cluster and its world; all optional, completed from the environment. */
 export interface Connection {
   readonly dataDir?: string;
   readonly kubeconfig?: string;
   readonly context?: string;
-  /** AWS region, where a command takes one. */
+  /** AWS region, for commands that have one. */
   readonly region?: string;
 }
 
-/** A terminal, for what is drawn over and over. */
+/** A terminal, for output that is redrawn. */
 export interface Screen {
-  /** As it is now: windows change their size. */
+  /** The current size: windows are resized. */
   readonly size: () => { readonly columns: number; readonly rows: number };
-  /** Takes the place of what was drawn before; no lines take it away. */
+  /** Replaces what was drawn last; an empty list clears it. */
   readonly draw: (lines: readonly string[]) => void;
 }
 
 export interface CliContext {
-  /** Control characters are shown as escapes, unless it is `bytes` that a program reads. */
+  /** Control characters are escaped, unless the output is `bytes` for a program. */
   readonly out: (line: string, form?: 'bytes') => void;
   readonly err: (line: string) => void;
   readonly isTerminal: boolean;
-  /** Terminal only: replaces the line that shows progress; '' takes it away. */
+  /** Terminal only: replaces the progress line; '' removes it. */
   readonly progress: (line: string) => void;
   /** Terminal only. */
   readonly screen: Screen;
   readonly clock: Clock;
   /** Aborts on the first ^C. */
   readonly signal: AbortSignal;
-  /** Who runs the command, for NodeDisruption's requestedBy. */
+  /** The user of the command, for NodeDisruption's requestedBy. */
   readonly userName: string;
   readonly kube: (connection: Connection) => Promise<KubeApi>;
   readonly cluster: (connection: Connection) => Promise<ClusterFacts>;
@@ -146,11 +146,11 @@ export interface CliContext {
   readonly provisioning: (connection: Connection) => Promise<ProvisioningApi>;
   /** Text of a file; `-` is standard input. Throws CommandError naming the file. */
   readonly readFile: (path: string) => Promise<string>;
-  /** The same as bytes, for what may be no text. */
+  /** The same as bytes, for content that may not be text. */
   readonly readBytes: (path: string) => Promise<Uint8Array>;
   /** Throws CommandError naming the file. */
   readonly writeFile: (path: string, text: string) => Promise<void>;
-  /** The machine of this root: `/` is this one, else a tree that will be one's. */
+  /** The machine of this root: `/` is this one; any other is a tree that will become one's root. */
   readonly host: (root: string) => Promise<HostApi>;
   /** The instance's metadata service, or its stand-in on loopback. Throws CommandError. */
   readonly metadata: (endpoint: string | undefined) => Promise<MetadataApi>;
@@ -158,17 +158,17 @@ export interface CliContext {
   readonly openLog: (path: string) => Promise<LogInput>;
   /** The files of the world's audit log, oldest first. Throws CommandError when there is none. */
   readonly auditFiles: (connection: Connection) => Promise<readonly string[]>;
-  /** Queries that run in CloudWatch Logs, or in what the environment names instead. */
+  /** Queries that run in CloudWatch Logs, or in a replacement that the environment names. */
   readonly logQueries: (connection: Connection) => Promise<LogQueries>;
   readonly world: (connection: Connection) => Promise<WorldControl>;
   /** DIR/env of the world, for `drover env`. */
   readonly environment: (connection: Connection) => Readonly<Record<string, string>>;
-  /** Runs the embedded world until it is told to stop. */
+  /** Runs the embedded world until it is stopped. */
   readonly up: (options: UpOptions) => Promise<void>;
-  /** Watches the node it runs on until it is told to stop. */
+  /** Watches the node it runs on until it is stopped. */
   readonly agent: (options: AgentOptions) => Promise<void>;
   readonly agentCheck: (options: AgentCheckOptions) => Promise<AgentReport>;
   readonly agentBundle: (options: AgentBundleOptions) => Promise<AgentBundleResult>;
-  /** Runs the control plane until it is told to stop. */
+  /** Runs the control plane until it is stopped. */
   readonly controller: (options: ControllerOptions) => Promise<void>;
 }

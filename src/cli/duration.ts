@@ -1,4 +1,4 @@
-// Durations as people type them: 30s, 15m, 2h, 1d, 1h30m. Never negative, never without a unit.
+// Durations in the form 30s, 15m, 2h, 1d, 1h30m. Never negative, never without a unit.
 import { CommandError, exitCodes } from './context.ts';
 
 const secondsPer: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
@@ -14,7 +14,7 @@ export const parseDuration = (text: string): number | undefined => {
   return total;
 };
 
-/** `75` -> `1m15s`; what kubectl prints for ages, with both units. */
+/** `75` -> `1m15s`; like kubectl's ages, but with both units. */
 export const formatDuration = (seconds: number): string => {
   const whole = Math.max(0, Math.round(seconds));
   const parts: string[] = [];
@@ -32,7 +32,7 @@ export const formatDuration = (seconds: number): string => {
   return parts.slice(0, 2).join('') || '0s';
 };
 
-/** Of `--timeout`, in milliseconds; `0s` is for ever. Throws CommandError. */
+/** Value of `--timeout` in milliseconds; `0s` means no limit. Throws CommandError. */
 export const patienceMs = (text: string): number | undefined => {
   const seconds = parseDuration(text);
   if (seconds !== undefined) return seconds === 0 ? undefined : seconds * 1000;
@@ -42,7 +42,7 @@ export const patienceMs = (text: string): number | undefined => {
   );
 };
 
-/** A `--timeout` that has an end, in milliseconds. Throws CommandError. */
+/** A `--timeout` that must be finite, in milliseconds. Throws CommandError. */
 export const timeoutMs = (text: string): number => {
   const seconds = parseDuration(text);
   if (seconds === undefined || seconds === 0) {

@@ -1,12 +1,12 @@
-// How the role of a self-managed group's nodes is let in: by kube-system/aws-auth, or by an EKS
-// access entry where the cluster's mode reads no aws-auth. Asks the cluster which; changes what it
-// says, no more.
+// How the role of a self-managed group's nodes is authorized: by kube-system/aws-auth, or by an EKS
+// access entry where the cluster's mode does not use aws-auth. Asks the cluster which; changes only
+// that.
 import type { EpochMs } from '../api/brand.ts';
 import type { CloudApi, KubeApi } from '../ports/index.ts';
 import { addIdentity, checkIdentities, hasIdentity, removeIdentity } from './aws-auth.ts';
 import { CommandError, exitCodes } from './context.ts';
 
-/** On entries that are ours to take away again; the controller's mark too. */
+/** On entries that Drover may remove again; the controller uses the same tag. */
 const ownTag = 'drover.dev/added';
 
 export interface NodeRoleAccess {
@@ -21,7 +21,7 @@ export interface NodeRoleAccess {
 const readsMap = async ({ cloud, clusterName }: NodeRoleAccess): Promise<boolean> =>
   (await cloud.describeCluster(clusterName))?.authenticationMode !== 'API';
 
-/** Throws CommandError when no role could be let in: asked before anything is made. */
+/** Throws CommandError when no role could be authorized; called before anything is created. */
 export const checkAccess = async (access: NodeRoleAccess): Promise<void> => {
   if (await readsMap(access)) await checkIdentities(access.kube);
 };
@@ -66,7 +66,9 @@ export const letIn = async (
   });
 };
 
-/** What was made for a group that is gone; nobody else may use the role. */
+/**
+ * Removes what was created for a deleted group. The caller ensures that the role has no other user.
+ */
 export const takeOut = async (
   access: NodeRoleAccess,
   role: { readonly arn: string; readonly group: string },

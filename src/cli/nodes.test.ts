@@ -1,4 +1,4 @@
-// Which nodes a command means, and what a typing mistake is answered with.
+// Which nodes a command refers to, and the error for a mistyped name.
 import { describe, expect, it } from 'vitest';
 import { VirtualClock } from '../../test/builders/runtime.ts';
 import { FakeKube } from '../../test/builders/runtime-kube.ts';

@@ -1,5 +1,5 @@
-// Which nodes a command means: by name, instance id, node group or label selector. The error for an
-// unknown name lists similar names. Reads only.
+// Which nodes a command refers to: by name, instance id, node group or label selector. The error
+// for an unknown name lists similar names. Reads only.
 import { instanceIdOfProviderId } from '../api/brand.ts';
 import { type Node, resourceTypes } from '../api/kube.ts';
 import { editDistance } from '../api/similar.ts';
@@ -20,7 +20,7 @@ export const groupNameOf = ({ metadata }: Node): string | undefined =>
 const maxSuggestions = 3;
 const maxListed = 10;
 
-/** The names that somebody who typed `wanted` may have meant, closest first. */
+/** The names that may be meant by `wanted`, closest first. */
 export const closeNames = (wanted: string, known: readonly string[]): readonly string[] => {
   const near = Math.max(2, Math.floor(wanted.length / 4));
   return known

@@ -1,6 +1,6 @@
-// The program with one command alone: a short command is over before the modules of the others
-// would be loaded, and what stays takes no memory for them. Help and errors of the command are
-// those of the whole program. Commands that share a verb with others are left to that one.
+// Builds the program with a single command: a short command ends before the modules of the others
+// would be loaded, and a long-running one saves their memory. Help and errors of the command are
+// those of the whole program. Commands that share a verb with others need the whole program.
 import type { Command } from 'commander';
 import { baseProgram } from './base-program.ts';
 import type { CliContext, Connection } from './context.ts';

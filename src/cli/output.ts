@@ -10,7 +10,7 @@ export const outputOption = (): Option =>
     .choices(['table', 'json', 'yaml'])
     .default('table');
 
-/** Only within double quotes does YAML read an escape, so that they are put around everything. */
+/** YAML interprets escapes only within double quotes, so every text is quoted that way. */
 const yamlText = (document: unknown): string => {
   const text = stringify(document).trimEnd();
   if (visibleText(text) === text) return text;
@@ -18,7 +18,7 @@ const yamlText = (document: unknown): string => {
   return visibleText(stringify(document, { ...quoted, lineWidth: 0 }).trimEnd());
 };
 
-/** Nothing in it moves a terminal; read again it is the same document. */
+/** Contains no control characters for a terminal; parsed again it is the same document. */
 export const printDocument = (
   context: CliContext,
   format: 'json' | 'yaml',
@@ -28,7 +28,7 @@ export const printDocument = (
     format === 'json' ? visibleJson(JSON.stringify(document, null, 2)) : yamlText(document),
   );
 
-/** Prints `document` as JSON or YAML, or the table made of it. */
+/** Prints `document` as JSON or YAML, or the corresponding table. */
 export const print = (
   context: CliContext,
   format: OutputFormat,

@@ -1,4 +1,4 @@
-// docs/cli.md is what the program prints about itself; each command shows two examples.
+// docs/cli.md is the program's own help; each command shows two examples.
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
@@ -10,7 +10,7 @@ import { buildProgram } from './program.ts';
 const program = buildProgram(helpOnlyContext, '0.0.0');
 const commands = commandsOf(program, 'drover');
 
-/** All that is said of a command and those below it. */
+/** The help of a command and of its subcommands. */
 const helpOf = (command: Command | undefined): readonly string[] => [
   command?.helpInformation() ?? '',
   ...(command?.commands ?? []).flatMap(helpOf),

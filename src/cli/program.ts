@@ -27,7 +27,7 @@ import type { CliContext, Connection } from './context.ts';
 
 type AddCommand = (program: Command, context: CliContext, connection: () => Connection) => void;
 
-/** Every command, grouped in the help by what it is for. */
+/** Every command, grouped by purpose in the help. */
 export const buildProgram = (context: CliContext, version: string): Command => {
   const program = baseProgram();
   const connection = (): Connection => program.opts<Connection>();
@@ -51,7 +51,7 @@ export const buildProgram = (context: CliContext, version: string): Command => {
   program.commandsGroup('Embedded world:');
   add(addWorldCommands);
   program.commandsGroup('Other:');
-  // Not a flag of the program: commander would read `create addon --version 1.0.0` as that flag.
+  // Not a flag of the program: commander would take `create addon --version 1.0.0` for that flag.
   program
     .command('version')
     .description('print the version')

@@ -1,4 +1,4 @@
-// Progress of long commands in eksctl's form: time, mark, sentence. Only prints.
+// Progress of long commands in eksctl's format: time, mark, sentence. Only prints.
 import type { CliContext } from './context.ts';
 
 const marks = { info: 'ℹ', done: '✔', warning: '!', failed: '✖' } as const;

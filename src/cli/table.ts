@@ -1,5 +1,5 @@
 // Plain text tables: columns as wide as their widest cell, two spaces between, no trailing blanks.
-// A cell is one line of text, whatever it came from.
+// A cell is always one line of text.
 import { visible } from './visible.ts';
 
 export const renderTable = (

@@ -1,5 +1,5 @@
-// What a command's words name, as in kubectl: `NAME`, `node NAME`, `node/NAME`, `nodegroup NAME`,
-// `update/NAME`. Reads nothing but the words.
+// The targets that a command's words name, as in kubectl: `NAME`, `node NAME`, `node/NAME`,
+// `nodegroup NAME`, `update/NAME`. Looks nothing up.
 
 export type TargetKind = 'node' | 'nodegroup' | 'update' | 'disruption';
 
@@ -31,14 +31,14 @@ const kinds: Readonly<Record<string, TargetKind>> = {
 const kindOf = (word: string): TargetKind | undefined =>
   Object.hasOwn(kinds, word) ? kinds[word] : undefined;
 
-/** `node/NAME` or `NAME`. A name with a slash of another kind stays as it is. */
+/** `node/NAME` or `NAME`. A name with a slash but an unknown kind stays unchanged. */
 export const targetOf = (word: string): Target => {
   const slash = word.indexOf('/');
   const kind = slash < 0 ? undefined : kindOf(word.slice(0, slash));
   return kind === undefined ? { kind, name: word } : { kind, name: word.slice(slash + 1) };
 };
 
-/** Every target; a kind as the first word holds for all names after it. */
+/** Every target; a kind as the first word applies to all names after it. */
 export const targetsOf = (words: readonly string[]): readonly Target[] => {
   const [first = '', ...names] = words;
   const kind = names.length === 0 ? undefined : kindOf(first);

@@ -1,5 +1,5 @@
-// Text of a log for a terminal: whatever could move the cursor, change the screen or turn the
-// reading direction is shown as an escape. Nothing is left out.
+// Text of a log for a terminal: characters that could move the cursor, change the screen or reverse
+// the reading direction are shown as escapes. Nothing is omitted.
 
 const hidden =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be printed.
@@ -18,6 +18,6 @@ export const visible = (text: string): string => text.replace(hidden, shown);
 export const visibleText = (text: string): string =>
   text.replace(hidden, (unit) => (unit === '\n' || unit === '\t' ? unit : shown(unit)));
 
-/** The same for text that is JSON already, where line breaks stand between its parts. */
+/** The same for JSON text, where line breaks separate its parts. */
 export const visibleJson = (text: string): string =>
   text.replace(hidden, (unit) => (unit === '\n' ? unit : shown(unit)));

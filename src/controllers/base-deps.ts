@@ -1,4 +1,4 @@
-// What every controller that acts on nodes and groups works with. No behaviour.
+// The dependencies of every controller that acts on nodes and groups. No behaviour.
 import type { Node } from '../api/kube.ts';
 import type { NodeGroup } from '../api/nodegroup.ts';
 import type { Clock, CloudApi, Journal, KubeApi, Log, Random } from '../ports/index.ts';

@@ -1,5 +1,5 @@
-// Writes causes into NodeDisruptions, and again where another writer was faster. What a cause says
-// is decided by core/termination; nothing is drained here.
+// Writes causes into NodeDisruptions, and retries after a conflict with another writer.
+// core/termination decides what a cause contains; nothing is drained here.
 
 import { formatTime } from '../api/brand.ts';
 import type { DisruptionCause, NodeDisruption } from '../api/disruption.ts';
@@ -13,20 +13,23 @@ import {
 import { type Clock, type KubeApi, KubeError } from '../ports/index.ts';
 import type { Informer } from '../runtime/index.ts';
 
-/** Another writer between our read and our write is normal; this often in a row it is not. */
+/** A conflict between our read and our write is normal; this many in a row are not. */
 const maxRaces = 6;
 
 /**
- * Writes `cause` down and resolves when that is durable. Idempotent: repeats, lost answers and
- * other writers end in one cause. `refused`: it is not written, since the object is full of causes
- * in force. Throws KubeError.
+ * Records `cause` and resolves once it is persisted. Idempotent: repeats, lost answers and
+ * concurrent writers result in one cause. `refused`: not written, because the object is full of
+ * causes in force. Throws KubeError.
  */
 export const recordCause = async (
   deps: { readonly kube: KubeApi; readonly disruptions: Informer<NodeDisruption> },
   what: {
     readonly subject: DisruptionSubject;
     readonly cause: DisruptionCause;
-    /** Resolves once our own watch has shown it: who counts what it asked for must not miss one. */
+    /**
+     * Resolves once our own watch has shown the write: a caller that counts its requests must not
+     * miss one.
+     */
     readonly untilSeen?: boolean;
   },
   signal: AbortSignal,
@@ -63,7 +66,9 @@ export const recordCause = async (
   }
 };
 
-/** Writes the cloud's answers into causes; true when something was written. Throws KubeError. */
+/**
+ * Writes the cloud's answers into causes; returns true when it wrote something. Throws KubeError.
+ */
 export const replaceCauses = async (
   { kube }: { readonly kube: KubeApi },
   what: { readonly disruption: NodeDisruption; readonly causes: readonly DisruptionCause[] },
@@ -78,9 +83,7 @@ export const replaceCauses = async (
   return patched.kind === 'found';
 };
 
-/**
- * Takes one cause back and resolves when that is durable; nothing to do is done. Throws KubeError.
- */
+/** Withdraws one cause; resolves once persisted. No-op if absent. Throws KubeError. */
 export const withdrawCause = async (
   deps: { readonly kube: KubeApi; readonly clock: Clock },
   what: { readonly name: string; readonly causeId: string },

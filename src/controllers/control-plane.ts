@@ -1,5 +1,5 @@
-// The control plane of one process: every controller in the order in which it is started, each with
-// why it is there. Used by `drover up`, `drover controller` and the simulation alike.
+// The control plane of one process: every controller in its start order, each with its purpose.
+// `drover up`, `drover controller` and the simulation share it.
 import { defined } from '../api/defined.ts';
 import type { Clock, CloudApi, Http, Journal, KubeApi, Log, Random } from '../ports/index.ts';
 import {
@@ -31,24 +31,24 @@ export interface ControlPlaneDeps {
   readonly kube: KubeApi;
   readonly cloud: CloudApi;
   readonly clock: Clock;
-  /** A stream of chance per purpose. */
+  /** One random stream per purpose. */
   readonly random: (purpose: string) => Random;
   readonly log: Log;
   readonly journal: Journal;
-  /** For health probes of updates; absent = those by HTTP fail. */
+  /** For health probes of updates; absent = HTTP probes fail. */
   readonly http?: Http;
-  /** Queue with lifecycle messages; absent = the backstop alone finds them. */
+  /** Queue with lifecycle messages; absent = only the backstop finds terminations. */
   readonly queueUrl: string | undefined;
   readonly compat: 'eks' | 'native';
-  /** Approve kubelets' certificate requests; on EKS the platform does. Default false. */
+  /** Approve kubelets' certificate signing requests; on EKS the platform does. Default false. */
   readonly approveCertificates?: boolean;
-  /** The term in which it leads; absent = there is no other. */
+  /** The term of this leader; absent = no leader election. */
   readonly epoch?: number;
-  /** The fence asks it right before each write; absent = there is no other process. */
+  /** The fence calls it right before each write; absent = there is no other process. */
   readonly isLeader?: () => boolean;
 }
 
-/** A deposed leader cannot act through these. */
+/** Ports through which a deposed leader cannot act. */
 const fencedPorts = ({
   kube,
   cloud,
@@ -89,7 +89,7 @@ export const runControlPlane = async (
     report: ({ task, error }) =>
       log.error('a task ended with an error', { task, error: describeError(error) }),
   });
-  // Nothing can be read or written before our kinds are served.
+  // Our kinds must be served before anything is read or written.
   await ensureCrds({ kube: deps.kube, clock, random: deps.random('crds'), log }, signal);
   const { kube, cloud, http } = fencedPorts(deps);
   const shared = (purpose: string) => ({ kube, clock, log, random: deps.random(purpose) });
@@ -99,12 +99,12 @@ export const runControlPlane = async (
   }
   const { updates, sequences, repairs, ...basic } = informers;
   const common = { cloud, journal, ...basic };
-  // Messages tell of a termination within a second.
+  // Messages report a termination within a second.
   if (queueUrl !== undefined) {
     const intake = createIntakeController({ ...shared('intake'), ...common, queueUrl });
     tasks.start('intake', (stop) => intake.run(stop));
   }
-  // Everything that takes a node out of service, whoever asked for it.
+  // Takes nodes out of service, for every kind of cause.
   const disruption = createDisruptionController({
     ...shared('disruption'),
     ...common,
@@ -112,13 +112,13 @@ export const runControlPlane = async (
     ...defined({ epoch: deps.epoch }),
   });
   tasks.start('disruption', (stop) => disruption.run(stop));
-  // What messages say counts only once the cloud says it too, and as long as it does.
+  // A message takes effect only while the cloud confirms it.
   const confirmation = createConfirmationController({ ...shared('confirmation'), ...common });
   tasks.start('confirmation', (stop) => confirmation.run(stop));
-  // Polling finds what no message told of, and lets launched instances in.
+  // Polling finds what no message reported, and completes launch hooks.
   const lifecycle = createLifecycleController({ ...shared('lifecycle'), ...common });
   tasks.start('lifecycle', (stop) => lifecycle.run(stop));
-  // Groups as they are asked for: created, sized, labelled, ended; their health told.
+  // Node groups: creates, scales, labels and deletes them; reports their health.
   const groups = createNodeGroupController({
     ...shared('nodegroup'),
     ...common,
@@ -128,10 +128,11 @@ export const runControlPlane = async (
     ...defined({ epoch: deps.epoch, http }),
   });
   tasks.start('nodegroup', (stop) => groups.run(stop));
-  // Nodes that are ill: when each is repaired, and why not yet.
+  // Unhealthy nodes: decides when each is repaired, and reports what delays it.
   const repair = createRepairController({ ...shared('repair'), ...common, repairs });
   tasks.start('repair', (stop) => repair.run(stop));
-  // Several groups one after another, so that pods do not land on nodes that go next.
+  // Updates several groups one after another, so that pods do not move to nodes that are drained
+  // next.
   const sequence = createSequenceController({
     ...shared('sequence'),
     ...common,
@@ -139,7 +140,7 @@ export const runControlPlane = async (
     sequences,
   });
   tasks.start('sequence', (stop) => sequence.run(stop));
-  // Nobody else approves what kubelets serve with, outside EKS.
+  // Outside EKS nothing else approves kubelets' serving certificates.
   if (deps.approveCertificates === true) {
     const certificates = createCertificateController({ ...shared('certificates'), ...common });
     tasks.start('certificates', (stop) => certificates.run(stop));

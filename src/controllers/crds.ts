@@ -6,7 +6,7 @@ import { type Condition, type KubeObject, resourceTypes } from '../api/kube.ts';
 import { type Clock, type KubeApi, KubeError, type Log, type Random } from '../ports/index.ts';
 import { Informer, linkedAbort, retry, sleepOrAbort } from '../runtime/index.ts';
 
-/** A definition is served within 150 ms of its creation; this much later something is wrong. */
+/** A definition is served within 150 ms of its creation; after this time something is wrong. */
 const establishWithinMs = 30_000;
 
 interface Definition extends KubeObject {
@@ -21,12 +21,12 @@ export interface CrdDeps {
   readonly log: Log;
 }
 
-/** What stands in the way of using the cluster; the message names thing, rule and remedy. */
+/** Why the cluster cannot be used; the message names the object, the rule and the remedy. */
 export class CrdError extends Error {
   override readonly name = 'CrdError';
 }
 
-/** True when every field of `wanted` stands in `actual` alike; defaults may be more. */
+/** True when every field of `wanted` has the same value in `actual`; defaults may be added. */
 export const covers = (actual: unknown, wanted: unknown): boolean => {
   if (Array.isArray(wanted)) {
     if (!Array.isArray(actual) || actual.length !== wanted.length) return false;
@@ -43,7 +43,7 @@ type CrdDecision =
   | { readonly kind: 'patch'; readonly body: JsonObject }
   | { readonly kind: 'foreign'; readonly versions: readonly string[] };
 
-/** What to do about one definition, given what is installed. */
+/** What to do about one definition, compared with the installed one. */
 const decideCrd = (
   installed: Definition | undefined,
   wanted: CustomResourceDefinition,
@@ -101,7 +101,7 @@ const create = async (
   try {
     await kube.create(type, wanted, { signal });
   } catch (error) {
-    // Somebody else was faster: look again at what stands there now.
+    // Another process created it first: read what exists.
     if (error instanceof KubeError && error.code === 'AlreadyExists') {
       throw new KubeError('Conflict', error.message, { cause: error });
     }

@@ -1,4 +1,4 @@
-// What the directory remembers, and when it asks again.
+// What the directory caches, and when it asks again.
 import { describe, expect, it } from 'vitest';
 import { aGroupSpec, anInstance, setUpControllers } from '../../test/builders/controllers.ts';
 import type { ScalingGroup } from '../api/cloud.ts';

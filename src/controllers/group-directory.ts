@@ -1,5 +1,5 @@
-// What the cloud says about the Auto Scaling groups that we manage, remembered for a while: who is
-// in them, and their hooks. A burst of questions costs one call. Decides nothing.
+// A cache of what the cloud reports about managed Auto Scaling groups: their instances and their
+// hooks. A burst of questions costs one call. Decides nothing.
 
 import type { LifecycleHook, ScalingGroup, ScalingInstance } from '../api/cloud.ts';
 import { autoScalingGroupNameOf, type NodeGroup } from '../api/nodegroup.ts';
@@ -9,13 +9,13 @@ import type { Clock, CloudApi } from '../ports/index.ts';
 import type { Informer } from '../runtime/index.ts';
 import { groupsNaming } from './informers.ts';
 
-/** Hooks change when somebody edits a group; their timeouts matter only for new actions. */
+/** Hooks change when an operator edits a group; their timeouts matter only for new actions. */
 const hooksKeptMs = 300_000;
 
-/** How long a state that shows a termination is believed without asking again. */
+/** How long a cached state that shows a termination is used without asking again. */
 const stateKeptMs = 5_000;
 
-/** A hook that was just created may be missing from an answer; it is asked for again after this. */
+/** A newly created hook may be missing from an answer; it is asked for again after this. */
 const missingHookKeptMs = 1_000;
 
 interface HooksAnswer {
@@ -48,16 +48,16 @@ export class GroupDirectory {
   }
 
   /**
-   * All managed groups, as they were at `notBefore` (epoch ms) or later. Groups that the cloud does
-   * not know are missing. Throws CloudError.
+   * All managed groups, as of `notBefore` (epoch ms) or later. Groups that the cloud does not know
+   * are missing. Throws CloudError.
    */
   async groups(notBefore: number, signal: AbortSignal): Promise<ReadonlyMap<string, ScalingGroup>> {
     return (await this.#current(notBefore, signal)).groups;
   }
 
   /**
-   * The managed group that the instance is in. What was known before may answer yes; a no is asked
-   * for again unless it is as new as `notBefore`. Throws CloudError.
+   * The managed group that the instance is in. A cached positive answer is used; a negative one is
+   * asked for again unless it is as new as `notBefore`. Throws CloudError.
    */
   async groupOfInstance(
     instanceId: string,
@@ -71,9 +71,9 @@ export class GroupDirectory {
   }
 
   /**
-   * EC2 Auto Scaling's word for the instance's state, as it was at `notBefore` or later; undefined
-   * for one in no managed group. What `suffices` is believed from a few seconds ago, too, so that a
-   * burst costs one call. Throws CloudError.
+   * EC2 Auto Scaling's state of the instance, as of `notBefore` or later; undefined for one in no
+   * managed group. A state that `suffices` may be a few seconds older, so that a burst costs one
+   * call. Throws CloudError.
    */
   async stateOf(
     instanceId: string,
@@ -87,7 +87,7 @@ export class GroupDirectory {
     return instances.get(instanceId)?.lifecycleState;
   }
 
-  /** Account and region of a group, as far as was last seen. */
+  /** Account and region of a group, from the last answer. */
   ownerOf(autoScalingGroupName: string): Owner | undefined {
     const arn = this.#snapshot?.groups.get(autoScalingGroupName)?.arn;
     // arn:aws:autoscaling:REGION:ACCOUNT:autoScalingGroup:...
@@ -96,8 +96,8 @@ export class GroupDirectory {
   }
 
   /**
-   * The NodeGroup that has this Auto Scaling group, as far as was last seen: not one that names a
-   * group of somebody else's. Of a group that the cloud does not know, the one that names it.
+   * The NodeGroup that owns this Auto Scaling group, by the last answer; not one that names the
+   * group of another owner. For a group that the cloud does not know: the NodeGroup that names it.
    */
   holderOf(autoScalingGroupName: string): NodeGroup | undefined {
     const known = this.#snapshot?.groups.get(autoScalingGroupName);
@@ -127,7 +127,7 @@ export class GroupDirectory {
     const hooks = this.#cloud.describeHooks(autoScalingGroupName, { signal });
     const answer: HooksAnswer = { askedAt: this.#clock.now(), hooks };
     this.#hooks.set(autoScalingGroupName, answer);
-    // A failure is told to everybody who waits for it, and forgotten.
+    // Every waiting caller gets the failure; it is not cached.
     hooks.catch(() => {
       if (this.#hooks.get(autoScalingGroupName) === answer) {
         this.#hooks.delete(autoScalingGroupName);
@@ -138,7 +138,7 @@ export class GroupDirectory {
 
   async #current(notBefore: number, signal: AbortSignal): Promise<Snapshot> {
     if (this.#snapshot !== undefined && this.#snapshot.askedAt >= notBefore) return this.#snapshot;
-    // Somebody else's question may have left before `notBefore`: then it is asked once more.
+    // A shared call may have been sent before `notBefore`; then one more call is made.
     const shared = await this.#ask(signal);
     return shared.askedAt >= notBefore ? shared : await this.#ask(signal);
   }

@@ -1,5 +1,5 @@
 // The informers that controllers share, with their projections and indexes: one watch per kind and
-// process. Only main starts them. A field that is not kept here is not looked at.
+// process. Only main starts them. Fields that are dropped here are read nowhere.
 
 import { completeNodeGroup } from '../api/adopted.ts';
 import { instanceIdOfProviderId } from '../api/brand.ts';
@@ -26,7 +26,7 @@ export interface InformerDeps {
 const byInstance = 'instance';
 const byAutoScalingGroup = 'autoScalingGroup';
 
-/** Metadata without managedFields, which are half of an object's weight. */
+/** Metadata without managedFields, which are half of an object's size. */
 export const slim = (metadata: ObjectMeta): ObjectMeta => {
   const { managedFields: _dropped, ...rest } = metadata as ObjectMeta & {
     readonly managedFields?: unknown;
@@ -35,8 +35,8 @@ export const slim = (metadata: ObjectMeta): ObjectMeta => {
 };
 
 /**
- * Thousands of nodes say the same few words: each is kept once. Bounded; what is only on one node
- * is dropped with the rest now and then.
+ * Interns strings: thousands of nodes repeat the same few. Bounded by clearing all of them, which
+ * also drops values of single nodes.
  */
 const maxWords = 20_000;
 const words = new Map<string, string>();
@@ -57,8 +57,8 @@ const withKeptLabels = (metadata: ObjectMeta): ObjectMeta => {
 };
 
 /**
- * The conditions that can lead to a repair, and since when; the others are half of what is left of
- * a node. A heartbeat is kept of a bad condition alone: an agent that is silent says nothing.
+ * The conditions that can lead to a repair, with their times; the others are half of the rest of a
+ * node. The heartbeat is kept only for a bad condition, to detect a silent agent.
  */
 const healthConditions = (conditions: readonly Condition[]): readonly Condition[] =>
   conditions
@@ -70,7 +70,7 @@ const healthConditions = (conditions: readonly Condition[]): readonly Condition[
         lastTransitionTime,
         reason: reason === undefined ? undefined : kept(reason),
         lastHeartbeatTime: type === 'Ready' || status === 'True' ? undefined : lastHeartbeatTime,
-        // Why a node is not Ready is part of why an update fails.
+        // The reason why a node is not Ready becomes part of an update's failure.
         message: type === 'Ready' && status !== 'True' ? message : undefined,
       }),
     }));
@@ -147,10 +147,9 @@ export const createRepairInformer = (deps: InformerDeps): Informer<NodeRepair> =
   });
 
 /**
- * The node of an instance. Several Nodes may claim one: a kubelet registered again under another
- * name, or one with a false providerID. The Ready one that was created first serves it; where none
- * is Ready, the newest. Without this rule a later, false claim takes over the drain of the true
- * node.
+ * The node of an instance. Several Nodes may claim one: a kubelet that registered again under
+ * another name, or one with a false providerID. The earliest created Ready node is used; where none
+ * is Ready, the newest. Otherwise a later, false claim would take over the drain of the true node.
  */
 export const nodeOfInstance = (nodes: Informer<Node>, instanceId: string): Node | undefined => {
   const claims = nodes.index(byInstance, instanceId);
@@ -161,7 +160,7 @@ export const nodeOfInstance = (nodes: Informer<Node>, instanceId: string): Node 
 
 const createdAt = ({ metadata }: Node): string => metadata.creationTimestamp;
 
-/** The NodeGroups that name this Auto Scaling group; only one of them has it. */
+/** The NodeGroups that name this Auto Scaling group; only one of them owns it. */
 export const groupsNaming = (groups: Informer<NodeGroup>, name: string): readonly NodeGroup[] =>
   groups.index(byAutoScalingGroup, name);
 

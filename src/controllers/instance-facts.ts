@@ -1,4 +1,4 @@
-// What the cloud says of instances, for the confirmation of notices: many instances in one call.
+// What the cloud reports about instances, for the confirmation of notices: many instances per call.
 // Decides nothing.
 
 import { durationMs } from '../api/brand.ts';
@@ -11,7 +11,7 @@ import { type Clock, type CloudApi, CloudError } from '../ports/index.ts';
 import { DeadlineError, describeError, withDeadline } from '../runtime/index.ts';
 import type { GroupDirectory } from './group-directory.ts';
 
-/** The facts that a kind of cause needs. */
+/** The facts that a kind of cause requires. */
 export const factsNeeded: Readonly<
   Record<CauseKind, readonly ('group' | 'instance' | 'events')[]>
 > = {
@@ -25,7 +25,7 @@ export const factsNeeded: Readonly<
   Manual: [],
 };
 
-/** EC2's list of scheduled events is believed this long by a burst of messages about one event. */
+/** How long EC2's list of scheduled events is reused for a burst of messages about one event. */
 const eventsKeptMs = 2_000;
 /** A cause is recorded without an answer that takes longer, and the cloud is asked again. */
 const answerWithinMs = durationMs(10_000);
@@ -33,7 +33,7 @@ const answerWithinMs = durationMs(10_000);
 type Found = ReadonlyMap<string, CloudInstance>;
 type Events = ReadonlyMap<string, readonly ScheduledFact[]>;
 
-/** One call for all who ask while the one before it is on its way. */
+/** One call for all callers that arrive while the previous call is in flight. */
 class Instances {
   readonly #cloud: CloudApi;
   #waiting = new Set<string>();
@@ -55,7 +55,7 @@ class Instances {
     this.#waiting = new Set();
     this.#next = undefined;
     const asking = this.#cloud.describeInstances(ids, { signal });
-    // A failure is returned to its callers alone; the next call is made all the same.
+    // Only its callers get a failure; the next call is made regardless.
     this.#current = asking.catch(() => undefined);
     return new Map((await asking).map((instance) => [instance.instanceId, instance]));
   }
@@ -80,9 +80,9 @@ export class InstanceFactsReader {
   }
 
   /**
-   * What a cause of this kind needs to be confirmed, as new as `notBefore` (epoch ms). What the
-   * cloud does not answer within 10 s is absent, and `failure` says why: never throws for the
-   * cloud's sake.
+   * The facts that confirm a cause of this kind, as of `notBefore` (epoch ms) or later. Facts that
+   * the cloud does not return within 10 s are absent, and `failure` says why. Never throws because
+   * of the cloud.
    */
   async of(
     instanceId: string,

@@ -1,5 +1,4 @@
-// What the handlers of the EKS face share: where they look things up, and their refusals in EKS'
-// form. Changes nothing.
+// Shared by the handlers of the EKS face: look-ups, and refusals in EKS' form. Changes nothing.
 
 import type { ScalingGroup } from '../api/cloud.ts';
 import { isObject } from '../api/json.ts';
@@ -26,15 +25,15 @@ import {
 export interface EksFaceOptions {
   readonly kube: KubeApi;
   readonly cloud: CloudApi;
-  /** EKS operations of whoever has the clusters: DescribeCluster is asked there. */
+  /** EKS operations of the service that owns the clusters, which answers DescribeCluster. */
   readonly world: Readonly<Record<string, AwsHandler>>;
 }
 
 export interface Cluster {
   readonly name: string;
-  /** Minor. */
+  /** Minor version. */
   readonly version: string;
-  /** EKS' own word, e.g. CREATING, ACTIVE, UPDATING. */
+  /** EKS' status, e.g. CREATING, ACTIVE, UPDATING. */
   readonly status: string;
 }
 
@@ -56,7 +55,7 @@ export const invalidRequest = refusal('InvalidRequestException');
 export const inUse = refusal('ResourceInUseException');
 export const unavailable = refusal('ServiceUnavailableException');
 
-/** An object that is not there is a value: a 404 is that of the kind. */
+/** A missing object is a value, so a 404 means that the kind is not defined. */
 export const isUndefinedKind = (error: unknown): boolean =>
   error instanceof KubeError && error.code === 'NotFound';
 
@@ -65,7 +64,7 @@ export const complain = (complaint: Complaint, named: Named): void => {
   if (complaint !== undefined) throw invalid(complaint, named);
 };
 
-/** Throws ResourceNotFoundException, as EKS words it. */
+/** Throws ResourceNotFoundException with EKS' message. */
 export const needCluster = async (
   { world }: EksFaceOptions,
   name: string,
@@ -93,7 +92,7 @@ export const findGroup = async (
   return group?.spec.clusterName === clusterName ? group : undefined;
 };
 
-/** Throws ResourceNotFoundException, as EKS words it. */
+/** Throws ResourceNotFoundException with EKS' message. */
 export const needGroup = async (
   options: EksFaceOptions,
   clusterName: string,
@@ -113,7 +112,7 @@ export const groupsOf = async (
   return items.filter((group) => group.spec.clusterName === clusterName);
 };
 
-/** Oldest first, in the order of their turns. */
+/** Oldest first, in the order of execution. */
 export const updatesOf = async (
   { kube }: EksFaceOptions,
   nodegroupName: string,
@@ -128,7 +127,7 @@ export const scalingOf = async (
 ): Promise<ScalingGroup | undefined> =>
   (await cloud.describeGroups([autoScalingGroupNameOf(group)]))[0];
 
-/** The security group that opens SSH to its nodes, as the cloud has it. */
+/** The cloud's security group that allows SSH to the group's nodes. */
 export const remoteAccessGroupOf = async (
   { cloud }: EksFaceOptions,
   group: NodeGroup,
@@ -144,7 +143,9 @@ export const nodegroupArn = (group: NodeGroup, ctx: AwsCallContext): string => {
   return `arn:aws:eks:${ctx.region}:${ctx.principal.accountId}:${path}`;
 };
 
-/** One page of names; a token is the number of names given before: they are few and sorted. */
+/**
+ * One page of names; the token is the number of names already returned: they are few and sorted.
+ */
 export const pageOf = (
   names: readonly string[],
   request: { readonly nextToken: string | undefined; readonly maxResults: number | undefined },

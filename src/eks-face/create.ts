@@ -1,5 +1,5 @@
-// CreateNodegroup: a NodeGroup object, after everything that EKS refuses at once has been refused.
-// The same request with the same token is one request.
+// CreateNodegroup: creates a NodeGroup object after all of EKS' immediate checks. A repeated
+// request with the same token is the same request.
 
 import type { LaunchTemplate } from '../api/cloud.ts';
 import { defined } from '../api/defined.ts';
@@ -65,7 +65,7 @@ interface Machines {
   readonly releaseVersion?: string;
 }
 
-/** In EKS' words: an image of the template decides what type and version otherwise would. */
+/** A template with an image excludes type and version, with EKS' messages. */
 const ownImageComplaint = (input: AwsInput): string | undefined => {
   const amiType = optionalText(input, 'amiType') ?? 'CUSTOM';
   if (amiType !== 'CUSTOM') {
@@ -244,10 +244,10 @@ const readSpec = async (
   };
 };
 
-/** The group that this very request created before; throws when it is another's, or leaving. */
+/** The group created by this same request; throws when it is another's, or being deleted. */
 const repeated = (group: NodeGroup, token: string, named: NamedGroup): NodeGroup => {
   const { annotations, deletionTimestamp } = group.metadata;
-  // Who asks again would wait for a group that is being deleted to become ACTIVE.
+  // A retrying client would wait for a group that is being deleted to become ACTIVE.
   if (annotations?.[clientTokenAnnotation] === token && deletionTimestamp === undefined) {
     return group;
   }

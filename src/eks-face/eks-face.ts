@@ -1,5 +1,5 @@
-// The EKS face: node group operations of the EKS API over NodeGroup and NodeGroupUpdate objects.
-// Asynchronous as EKS': a call answers what was asked for, the controllers carry it out.
+// The EKS face: node group operations of the EKS API over NodeGroup and NodeGroupUpdate objects. As
+// in EKS, a call answers with the requested state and the controllers carry it out.
 import { resourceTypes } from '../api/kube.ts';
 import { deleteAgainAnnotation, type NodeGroup } from '../api/nodegroup.ts';
 import type { NodeGroupUpdate } from '../api/nodegroup-update.ts';
@@ -48,7 +48,7 @@ const shown = async (options: EksFaceOptions, group: NodeGroup, ctx: AwsCallCont
 };
 
 const groupHandlers = (options: EksFaceOptions): Readonly<Record<string, AwsHandler>> => {
-  /** The group that a call names. */
+  /** The group in a request. */
   const named = async (input: AwsInput, ctx: AwsCallContext): Promise<NodeGroup> => {
     const { name } = await needCluster(options, text(input, 'clusterName'), ctx);
     return needGroup(options, name, text(input, 'nodegroupName'));
@@ -68,7 +68,7 @@ const groupHandlers = (options: EksFaceOptions): Readonly<Record<string, AwsHand
       const group = await named(input, ctx);
       const { name, uid } = group.metadata;
       const failedAt = group.status?.failure?.at;
-      // Said twice it is one deletion; one that has failed is tried again at once.
+      // A repeated call is the same deletion; a failed deletion is retried at once.
       if (group.metadata.deletionTimestamp === undefined) {
         await options.kube.delete(resourceTypes.nodegroups, { name }, { uid });
       } else if (group.status?.state === 'DELETE_FAILED' && failedAt !== undefined) {
@@ -110,14 +110,14 @@ const updateHandlers = (options: EksFaceOptions): Readonly<Record<string, AwsHan
   };
 };
 
-/** Where node groups are not defined there are none. */
+/** Without the definition of node groups there are none. */
 const groupsIfDefined = (options: EksFaceOptions, clusterName: string) =>
   groupsOf(options, clusterName).catch((error): readonly NodeGroup[] => {
     if (isUndefinedKind(error)) return [];
     throw error;
   });
 
-/** A group without an Auto Scaling group, since it could not be made, is attached all the same. */
+/** A group whose Auto Scaling group could not be created still counts as attached. */
 const clusterHandlers = (options: EksFaceOptions): Readonly<Record<string, AwsHandler>> => ({
   DeleteCluster: async (input, ctx) => {
     const { name: clusterName } = await needCluster(options, text(input, 'name'), ctx);
@@ -132,7 +132,7 @@ const clusterHandlers = (options: EksFaceOptions): Readonly<Record<string, AwsHa
       ctx,
     );
     const to = optionalText(input, 'version') ?? '';
-    // Any other step is refused by whoever has the cluster.
+    // The service that owns the cluster refuses any other step.
     if (to === nextMinor(from)) {
       const groups = await groupsIfDefined(options, clusterName);
       const versions = groups.map(({ metadata, spec, status }) => ({
@@ -146,7 +146,7 @@ const clusterHandlers = (options: EksFaceOptions): Readonly<Record<string, AwsHa
   },
 });
 
-/** Node groups are objects of the cluster: without their definition there is nothing to ask. */
+/** Node groups are objects of the cluster: without their definition no request can be answered. */
 const explained =
   (handler: AwsHandler): AwsHandler =>
   async (input, ctx) => {
@@ -161,7 +161,7 @@ const explained =
     }
   };
 
-/** Handlers to put beside those of the world's own EKS service. */
+/** Handlers that complement the world's own EKS service. */
 export const createEksFace = (options: EksFaceOptions): AwsHandlers => {
   const handlers = {
     ...clusterHandlers(options),

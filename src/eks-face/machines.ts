@@ -1,5 +1,5 @@
-// What a request says about machines that creating a group and updating it have in common: a launch
-// template by id or name, and a release of the images. Refuses in EKS' words; changes nothing.
+// Parts of requests about machines that creating and updating a group share: a launch template by
+// id or name, and an image release. Refuses with EKS' messages; changes nothing.
 
 import type { InstanceTypeFacts, LaunchTemplate } from '../api/cloud.ts';
 import { defined } from '../api/defined.ts';
@@ -20,12 +20,12 @@ import {
   refusal,
 } from './context.ts';
 
-/** Throws what there is to throw. */
+/** Throws the refusal, if there is one. */
 export const refuse = (refused: Refusal | undefined, named: NamedGroup): void => {
   if (refused !== undefined) throw refusal(refused.code)(refused.message, named);
 };
 
-/** Undefined where the request names none. */
+/** Undefined when the request names no template. */
 export const readTemplate = async (
   { cloud }: EksFaceOptions,
   input: AwsInput,
@@ -50,9 +50,7 @@ export const readTemplate = async (
   return template;
 };
 
-/**
- * What no group is created with: some of it in the template, the rest in both template and request.
- */
+/** Refuses what no group may be created with: in the template, or in both template and request. */
 export const checkTemplate = (
   template: LaunchTemplate,
   input: AwsInput,
@@ -83,7 +81,7 @@ export const needTypes = async (
   throw invalid(`The following supplied instance types do not exist: [${list}]`, named);
 };
 
-/** The release that is asked for, or the newest one. */
+/** The requested release, or the newest one. */
 export const needRelease = async (
   { cloud }: Pick<EksFaceOptions, 'cloud'>,
   asked: Parameters<typeof releaseImages>[0],

@@ -1,5 +1,5 @@
-// Members of EKS' requests that several operations have, as the objects hold them. The model has
-// checked their types; what they mean together is checked by the operations.
+// Members common to several EKS requests, converted to the objects' form. The model has checked
+// their types; the operations check combinations.
 import { defined } from '../api/defined.ts';
 import type { Taint } from '../api/kube.ts';
 import type { NodeRepairConfig, UpdateConfig } from '../api/nodegroup.ts';
@@ -78,7 +78,7 @@ const overrideMembers = [
   'repairAction',
 ] as const;
 
-/** Throws InvalidParameterException where one of the four is missing. */
+/** Throws InvalidParameterException when one of the four is missing. */
 const readOverride = (input: AwsInput): Override => {
   const missing = overrideMembers.find((name) => !(name in input));
   if (missing !== undefined) throw invalid(`nodeRepairConfigOverrides need ${missing}`);
@@ -116,6 +116,6 @@ const sorted = (value: unknown): unknown => {
   );
 };
 
-/** The request without its token, as one text: equal for equal requests. */
+/** The request without its token, as text: equal for equal requests. */
 export const requestText = ({ clientRequestToken: _, ...rest }: AwsInput): string =>
   JSON.stringify(sorted(rest));

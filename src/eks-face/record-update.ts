@@ -1,6 +1,5 @@
-// How an update that is asked for through EKS becomes a NodeGroupUpdate: one at a time per group,
-// and one per request, whose token gives the object its name. What it changes is decided by its
-// operation.
+// Turns an update requested through EKS into a NodeGroupUpdate: one at a time per group, and one
+// per request, whose token determines the object's name. Each operation decides the change.
 
 import type { JsonObject } from '../api/json.ts';
 import { resourceTypes } from '../api/kube.ts';
@@ -32,7 +31,7 @@ import { requestText } from './read-input.ts';
 
 const requestAnnotation = 'drover.dev/request-digest';
 
-/** A uuid from a digest: the same request has the same id. */
+/** A uuid derived from a digest: the same request has the same id. */
 const uuidOf = (digest: string): string =>
   [
     digest.slice(0, 8),
@@ -55,7 +54,7 @@ const mustBeActive = async (options: EksFaceOptions, group: NodeGroup): Promise<
   });
 };
 
-/** What an operation makes of its request; throws what EKS refuses. */
+/** Evaluates an operation's request; throws EKS' refusals. */
 type Decide = (asked: {
   readonly group: NodeGroup;
   readonly cluster: Cluster;

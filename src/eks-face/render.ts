@@ -1,4 +1,4 @@
-// NodeGroup and NodeGroupUpdate as EKS' API shows them. Sizes come from the Auto Scaling group
+// NodeGroup and NodeGroupUpdate in the form of EKS' API. Sizes come from the Auto Scaling group
 // itself.
 
 import type { ScalingGroup } from '../api/cloud.ts';
@@ -22,10 +22,7 @@ export const taintEffects: Readonly<Record<string, string>> = {
   PreferNoSchedule: 'PREFER_NO_SCHEDULE',
 };
 
-/**
- * kubectl takes a spec without any; with a template, that one's type or the default is its
- * instances'.
- */
+/** Without types in the spec: the default, or none when a launch template determines the type. */
 const typesOf = ({ instanceTypes, launchTemplate }: NodeGroup['spec']): readonly string[] =>
   instanceTypes.length === 0 && launchTemplate === undefined
     ? [defaultInstanceType]
@@ -41,18 +38,18 @@ const stateOf = (group: NodeGroup, isUpdating: boolean): string => {
   if (state === undefined) {
     return group.spec.autoScalingGroupName === undefined ? 'CREATING' : 'ACTIVE';
   }
-  // An update that the controller has not seen yet is one all the same.
+  // An update that the controller has not started yet counts too.
   return isUpdating && (state === 'ACTIVE' || state === 'DEGRADED') ? 'UPDATING' : state;
 };
 
 const defined = (members: Shape): Shape =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 
-/** With an image of one's own EKS tells the image. */
+/** For a custom image EKS returns the image id. */
 const releaseShown = ({ spec, status }: NodeGroup): string | undefined =>
   spec.amiType === 'CUSTOM' ? status?.imageId : (status?.releaseVersion ?? spec.releaseVersion);
 
-/** EKS' NodegroupIssueCode; ours beyond them are told in words. */
+/** EKS' NodegroupIssueCode; Drover's additional codes appear in the message. */
 const issueCodes: ReadonlySet<string> = new Set([
   'AutoScalingGroupNotFound',
   'AutoScalingGroupInvalidConfiguration',
@@ -97,7 +94,7 @@ const issueShown = (issue: HealthIssue): HealthIssue =>
     ? issue
     : { ...issue, code: 'Unknown', message: `${issue.code}: ${issue.message}` };
 
-/** Drover's own strategies have no word in EKS. */
+/** EKS has no value for Drover's own strategies. */
 const updateConfigShown = (config: UpdateConfig = {}): UpdateConfig => {
   const { updateStrategy, maxUnavailable, maxUnavailablePercentage } = config;
   const nodes =
@@ -110,9 +107,7 @@ const updateConfigShown = (config: UpdateConfig = {}): UpdateConfig => {
   };
 };
 
-/**
- * An update's change stands in the spec from its beginning; EKS tells it when it was successful.
- */
+/** The spec has an update's change from the start; EKS shows it once the update is successful. */
 const templateShown = (
   { spec }: NodeGroup,
   updates: readonly NodeGroupUpdate[],
@@ -126,7 +121,7 @@ export const toEksNodegroup = (
   group: NodeGroup,
   context: {
     readonly scaling: ScalingGroup | undefined;
-    /** Of the group, oldest first. */
+    /** Updates of the group, oldest first. */
     readonly updates: readonly NodeGroupUpdate[];
     readonly remoteAccessSecurityGroup: string | undefined;
   },
@@ -176,7 +171,8 @@ export const toEksNodegroup = (
 };
 
 /**
- * EKS' ErrorCode; ours beyond them are issues of the group's health, and are told in words here.
+ * EKS' ErrorCode; Drover's additional codes are issues of the group's health and appear in the
+ * message.
  */
 const updateErrorCodes: ReadonlySet<string> = new Set([
   'SubnetNotFound',

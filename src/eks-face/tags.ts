@@ -1,4 +1,4 @@
-// Tags of node groups by their ARN. They are EKS' own tags: neither the Auto Scaling group nor its
+// Tags of node groups by ARN. They are EKS' own tags: neither the Auto Scaling group nor its
 // instances carry them.
 import { resourceTypes } from '../api/kube.ts';
 import type { NodeGroup } from '../api/nodegroup.ts';
@@ -18,7 +18,7 @@ const maxTags = 50;
 
 type GroupHandler = (group: NodeGroup, input: AwsInput) => Promise<unknown>;
 
-/** Throws for the ARN of anything else: those are not for this face. */
+/** Throws for any other ARN, which this face does not handle. */
 const groupOfArn = async (
   options: EksFaceOptions,
   arn: string,

@@ -1,5 +1,5 @@
-// UpdateNodegroupConfig: what is to change, after everything that EKS refuses at once has been
-// refused. The controller carries it out.
+// UpdateNodegroupConfig: the changes, after all of EKS' immediate checks. The controller carries
+// them out.
 import { defined } from '../api/defined.ts';
 import type { NodeGroup } from '../api/nodegroup.ts';
 import type { NodeGroupChange, NodeGroupUpdate } from '../api/nodegroup-update.ts';
@@ -45,7 +45,7 @@ const readChange = (input: AwsInput): NodeGroupChange => {
   };
 };
 
-/** Undefined where nothing is said but whether it is enabled. */
+/** Undefined when only `enabled` is given. */
 const repairText = (config: NodeGroupChange['nodeRepairConfig']): string | undefined => {
   const { enabled: _, ...rest } = config ?? {};
   return Object.keys(rest).length === 0 ? undefined : JSON.stringify(config);

@@ -1,5 +1,5 @@
-// UpdateNodegroupVersion: which version, release and launch template version the group is to have,
-// after everything that EKS refuses at once has been refused. The controller carries it out.
+// UpdateNodegroupVersion: the requested version, release and launch template version, after all of
+// EKS' immediate checks. The controller carries them out.
 
 import type { LaunchTemplate } from '../api/cloud.ts';
 import { defined } from '../api/defined.ts';
@@ -24,7 +24,7 @@ import { type Cluster, complain, type EksFaceOptions, type NamedGroup } from './
 import { needRelease, needTypes, readTemplate, refuse } from './machines.ts';
 import { recordUpdate } from './record-update.ts';
 
-/** The template's version in `input`, of the template that the group has. */
+/** The launch template version that the group currently uses. */
 const templateInUse = async (
   { cloud }: EksFaceOptions,
   { spec, status }: NodeGroup,
@@ -47,10 +47,10 @@ const readOwnTemplate = async (
   const now = group.spec.launchTemplate;
   const asked = { ...defined({ id, name }) };
   const complaint = sameTemplateComplaint(now, asked);
-  // Both and neither is a mistake of its own, which reading it tells.
+  // Giving both or neither is another error, which `readTemplate` reports.
   if (now === undefined || (id === undefined) !== (name === undefined)) complain(complaint, named);
   const template = await readTemplate(options, input, named);
-  // Where only its name was given, the template of that name must be the group's.
+  // When only a name was given, its template must be the group's.
   complain(sameTemplateComplaint(now, { id: template?.id ?? '' }), named);
   return template;
 };
@@ -104,7 +104,7 @@ export const updateNodegroupVersion = (
     return {
       type: 'VersionUpdate',
       action: 'Update',
-      // Who asks through EKS gets EKS' own, unless the group says otherwise.
+      // Requests through EKS use EKS' own strategy, unless the group names another.
       strategy: context.group.spec.updateConfig?.updateStrategy ?? 'DEFAULT',
       ...(optionalFlag(input, 'force') === true ? { force: true } : {}),
       params: versionParams(change),

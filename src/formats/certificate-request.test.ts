@@ -37,7 +37,7 @@ describe('a certificate request', () => {
     ['another block', withNames.replaceAll(' REQUEST', ''), /PEM block type must be/],
     ['no base64', `${begin}\n!!\n${end}`, /base64/],
     ['broken base64', `${begin}\nMII\n=A\n${end}`, /not base64/],
-    // Go passes over the first block and signs the second.
+    // Go skips the first block and signs the second.
     ['two blocks', `x${withNames}${aRequest({ commonName: 'system:node:n2' })}`, /one PEM block/],
     ['one that does not begin its line', `x${withNames}`, /one PEM block/],
     ['followed by another', withNames + withNames, /one PEM block/],

@@ -1,5 +1,5 @@
-// Reads a PKCS #10 certificate request: who it is for and which names it wants in the certificate.
-// Never verifies the signature: that is the signer's.
+// Parses a PKCS #10 certificate request: its subject and the names it requests. Never verifies the
+// signature, which the signer does.
 import { type Element, elementsOf, hexOf, MalformedDer } from './der.ts';
 
 export interface CertificateRequest {
@@ -12,7 +12,7 @@ export interface CertificateRequest {
   readonly key: RequestKey;
 }
 
-/** `other` holds the algorithm's object identifier as hexadecimal text. */
+/** `other` has the algorithm's object identifier as hexadecimal text. */
 export type RequestKey =
   | { readonly kind: 'rsa'; readonly bits: number }
   | { readonly kind: 'ec'; readonly bits: number }
@@ -47,8 +47,8 @@ const valuesOf = (subject: Uint8Array, oid: string): readonly string[] =>
     });
 
 /**
- * Values of the wanted extension, however often the request asks for it: readers differ in which
- * counts.
+ * All values of the requested extension, even if it occurs several times: readers differ in which
+ * one they use.
  */
 const extensionsOf = (attributes: Uint8Array, oid: string): readonly Uint8Array[] =>
   elementsOf(attributes)
@@ -69,7 +69,7 @@ const address = (bytes: Uint8Array): string => {
   return groups.map((group) => Number.parseInt(group, 16).toString(16)).join(':');
 };
 
-/** Named curves by their identifiers, and the size of their keys. */
+/** Key sizes of named curves, by identifier. */
 const curves: Readonly<Record<string, number>> = {
   '2a8648ce3d030107': 256,
   '2b81040022': 384,
@@ -85,8 +85,8 @@ const keyOf = (publicKey: Element | undefined): RequestKey => {
     return { kind: 'ec', bits: curves[hexOf(parameter?.value ?? new Uint8Array())] ?? 0 };
   }
   if (name !== oids.rsa) return { kind: 'other', algorithm: name };
-  // A bit string begins with the number of its unused bits; an integer with a zero where it would
-  // be negative.
+  // A bit string starts with its number of unused bits; an integer that would read as negative
+  // starts with a zero byte.
   const [numbers] = elementsOf(bits?.value.subarray(1) ?? new Uint8Array());
   const [modulus] = elementsOf(numbers?.value ?? new Uint8Array());
   const digits = hexOf(modulus?.value ?? new Uint8Array()).replace(/^(?:00)+/, '');
@@ -94,9 +94,9 @@ const keyOf = (publicKey: Element | undefined): RequestKey => {
 };
 
 /**
- * One block, which begins its line; text may stand around it. Go's decoder, which signers read
- * with, passes over a block that does not and takes the next: what is looked at must be what is
- * signed.
+ * One PEM block at the start of a line; other text may surround it. Go's decoder, which signers
+ * use, skips a block that does not start a line and takes the next one. The block that is checked
+ * must be the one that is signed.
  */
 const pemPattern =
   /^-----BEGIN CERTIFICATE REQUEST-----\r?\n([A-Za-z0-9+/=\r\n]*)-----END CERTIFICATE REQUEST-----[ \t\r]*$/m;
@@ -120,7 +120,7 @@ export type ParsedRequest =
   | { readonly kind: 'ok'; readonly request: CertificateRequest }
   | { readonly kind: 'error'; readonly message: string };
 
-/** `pem` as it stands in spec.request, its outer base64 already undone. */
+/** `pem` as in spec.request, with its outer base64 decoded. */
 export const parseCertificateRequest = (pem: string): ParsedRequest => {
   try {
     const [whole, ...rest] = elementsOf(derOf(pem));

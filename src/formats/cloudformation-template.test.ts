@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseTemplateText } from './cloudformation-template.ts';
 
-/** As templates write it: a placeholder of CloudFormation, not of JavaScript. */
+/** A CloudFormation placeholder, not a JavaScript one. */
 const stackName = ['$', '{AWS::StackName}'].join('');
 
 describe('the text of a CloudFormation template', () => {

@@ -1,11 +1,11 @@
-// A CloudFormation template's text as JSON: JSON or YAML, YAML's short forms (`!Ref x`,
-// `!GetAtt a.b`) written out as the functions they stand for. Never looks at what a template says.
+// Parses a CloudFormation template, JSON or YAML, to JSON; expands YAML's short forms (`!Ref x`,
+// `!GetAtt a.b`) to their functions. Never interprets the template.
 import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
 import { isObject, type Json, type JsonObject } from '../api/json.ts';
 import { isTooDeep, parseJson, tooDeepMessage } from '../api/parse-json.ts';
 import { placedMessage, refuseRepeatedKeys } from './yaml-keys.ts';
 
-/** Throws an Error whose message says where the text is wrong. */
+/** Throws an Error whose message names the place of the fault. */
 export const parseTemplateText = (text: string): JsonObject => {
   const parsed = text.trimStart().startsWith('{') ? readTemplateJson(text) : parseYaml(text);
   if (isObject(parsed)) return parsed;
@@ -39,7 +39,7 @@ const parseYaml = (text: string): Json => {
   return value;
 };
 
-/** Short forms that are written without `Fn::`. */
+/** Short forms without the `Fn::` prefix. */
 const plainNames = new Set(['Ref', 'Condition']);
 
 const toJson = (node: unknown): Json => {
@@ -66,7 +66,7 @@ const plainJson = (node: unknown): Json => {
   if (isSeq(node)) return node.items.map(toJson);
   if (!isScalar(node)) return null;
   const { value } = node;
-  // Template dates such as 2010-09-09 are names, not moments.
+  // Template dates such as 2010-09-09 are text, not times.
   if (value instanceof Date) return node.source ?? value.toISOString().slice(0, 10);
   if (typeof value === 'bigint') return Number(value);
   return value === undefined ? null : (value as Json);

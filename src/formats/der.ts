@@ -1,5 +1,5 @@
-// DER, the encoding of certificates and of requests for them: elements of definite length, one
-// after another. Knows no type of them, and reads past no end.
+// DER, the encoding of certificates and certificate requests: consecutive elements of definite
+// length. Independent of element types; never reads past the end.
 
 /** One DER element: its tag byte and the bytes of its value. */
 export interface Element {
@@ -23,7 +23,7 @@ const lengthAt = (
   return { length, at: at + 1 + count };
 };
 
-/** The elements that stand one after another in `bytes`. */
+/** The consecutive elements in `bytes`. */
 export const elementsOf = (bytes: Uint8Array): readonly Element[] => {
   const elements: Element[] = [];
   for (let at = 0; at < bytes.length; ) {
@@ -36,7 +36,7 @@ export const elementsOf = (bytes: Uint8Array): readonly Element[] => {
   return elements;
 };
 
-/** An element as it was read: DER has one form for each. */
+/** Re-encodes an element: DER has exactly one form. */
 export const encoded = ({ tag, value }: Element): Uint8Array => {
   const { length } = value;
   const digits: number[] = [];

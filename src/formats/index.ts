@@ -1,4 +1,4 @@
-// Public entry of the formats: texts of others, parsed to our types and printed back.
+// Public entry of the formats: parses external texts to Drover's types and prints them.
 
 export { accessEntryProblems } from './aws-auth/access-entry.ts';
 export {

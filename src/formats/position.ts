@@ -1,11 +1,11 @@
-// Where something stands in a text, and what is wrong there. Counted from 1, as editors count.
+// A place in a text, and a fault there. Counted from 1, as in editors.
 
 export interface Position {
   readonly line: number;
   readonly column: number;
 }
 
-/** What a parser could not read as it stands. Parsers return these; they never throw them. */
+/** Text that a parser could not read. Parsers return these; they never throw them. */
 export interface ParseFault {
   readonly at: Position;
   readonly message: string;
@@ -13,13 +13,13 @@ export interface ParseFault {
 
 export const begin: Position = { line: 1, column: 1 };
 
-/** `inner` is relative to a text that begins at `outer`; every line of it is indented alike. */
+/** `inner` is relative to a text that starts at `outer`, whose lines share one indentation. */
 export const within = (outer: Position, inner: Position): Position => ({
   line: outer.line + inner.line - 1,
   column: outer.column + inner.column - 1,
 });
 
-/** Turns offsets of one text into positions; a binary search, for texts of many lines. */
+/** Converts offsets of a text to positions by binary search, for long texts. */
 export class Lines {
   readonly #starts: number[] = [0];
   constructor(text: string) {

@@ -1,6 +1,5 @@
-// Keys that stand twice in one map of a YAML document. The yaml library compares each key with
-// each, so a map of 100,000 keys takes minutes: documents are parsed with `uniqueKeys: false` and
-// checked here.
+// Finds duplicate keys in maps of a YAML document. The yaml library compares every pair of keys,
+// which takes minutes for 100,000: documents are parsed with `uniqueKeys: false` and checked here.
 import {
   type Document,
   isMap,
@@ -18,16 +17,14 @@ const placeOf = (node: unknown): [number, number] => {
 
 /**
  * An error of a document that was parsed with `prettyErrors: false`, with its place. A pretty error
- * shows the line around it, which takes minutes where one long line has thousands of them.
+ * quotes the line, which takes minutes for thousands of errors in one long line.
  */
 export const placedMessage = ({ message, pos }: YAMLParseError, lines: LineCounter): string => {
   const { line, col } = lines.linePos(pos[0]);
   return `${message} at line ${line}, column ${col}`;
 };
 
-/**
- * Adds the library's own error DUPLICATE_KEY for each repeated key; linear in the document's nodes.
- */
+/** Adds the library's error DUPLICATE_KEY for each repeated key; linear in the document's nodes. */
 export const refuseRepeatedKeys = (document: Document): void => {
   const open: unknown[] = [document.contents];
   while (open.length > 0) {

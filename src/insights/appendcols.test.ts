@@ -1,4 +1,4 @@
-// `appendcols`, by the example of AWS's page, and what it leaves open as it is decided here.
+// `appendcols`: the example on AWS's page, and the cases that it leaves open.
 import { describe, expect, it } from 'vitest';
 import { at, refusal, runOver as run } from '../../test/builders/insights.ts';
 import { parseQuery } from './language/parse.ts';

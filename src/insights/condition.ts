@@ -1,4 +1,4 @@
-// One condition by itself: whether an event meets it, for those who filter without a query.
+// Evaluates one condition on an event, for callers that filter without a query.
 import { compile } from './evaluate/compile.ts';
 import type { LogEvent } from './evaluate/event.ts';
 import { Names, Row } from './evaluate/row.ts';
@@ -11,7 +11,7 @@ const subquery = ({ span }: InQuery): never => {
   throw new QueryError('a condition by itself has no subquery', span);
 };
 
-/** `text` is what stands after `filter`. Throws QueryError. */
+/** `text`: the condition that follows `filter`. Throws QueryError. */
 export const compileCondition = (text: string): ((event: LogEvent) => boolean) => {
   const [command] = parseQuery(`filter ${text}`).commands;
   if (command?.kind !== 'filter') throw new Error('a condition is no condition');

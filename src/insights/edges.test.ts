@@ -1,5 +1,4 @@
-// What stands at an edge: numbers of many digits, rows beyond the usual limit, texts too long for
-// what reads them.
+// Edge cases: numbers of many digits, rows beyond the default limit, very long texts.
 import { describe, expect, it } from 'vitest';
 import { columnOf, execute, rowsOf } from '../../test/builders/insights.ts';
 import { parseQuery } from './language/parse.ts';

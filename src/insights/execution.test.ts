@@ -181,7 +181,7 @@ describe('sort', () => {
       '3',
     ];
     const sorted = columnOf('fields x | sort x asc', v(...documented.toReversed()));
-    // The documentation's own list puts `:` and `#` elsewhere than its rule does.
+    // The documentation's own list places `:` and `#` differently from its rule.
     expect(sorted.filter((one) => one !== ':' && one !== '#')).toEqual(
       ['!', '*%04', ...documented.slice(4)].map((one) => one),
     );

@@ -1,5 +1,5 @@
-// One evaluation of a query over logs that are fed to it piece by piece, and its result. Reads no
-// file, no clock: whoever feeds it decides what and when.
+// One evaluation of a query over logs that the caller feeds in pieces, and its result. Reads no
+// file and no clock.
 import type { LogEvent, LogSource } from './evaluate/event.ts';
 import { Row } from './evaluate/row.ts';
 import type { Value } from './evaluate/values.ts';
@@ -13,25 +13,25 @@ import { type Needles, needlesOf } from './prefilter.ts';
 import { MemoryBudget } from './stages/budget.ts';
 
 export interface ExecutionOptions {
-  /** Events of that moment or later, epoch milliseconds. */
+  /** Events at or after this time, epoch milliseconds. */
   readonly startMs?: number;
-  /** Events of that moment or earlier. */
+  /** Events at or before this time. */
   readonly endMs?: number;
-  /** What `now()` answers. */
+  /** Result of `now()`. */
   readonly nowMs: number;
-  /** Rows where the query has no `limit`; 10,000 as CloudWatch. */
+  /** Number of rows for a query without `limit`; 10,000 as in CloudWatch. */
   readonly defaultLimit?: number;
   readonly memoryBytes?: number;
-  /** What `lookup` knows, by name. */
+  /** Tables of `lookup`, by name. */
   readonly lookupTables?: LookupTables;
-  /** False decodes and parses every line: the result is the same. For tests. */
+  /** False decodes and parses every line, with the same result. For tests. */
   readonly usePrefilter?: boolean;
 }
 
 export interface ResultRow {
   /** In the order of the columns. */
   readonly values: readonly Value[];
-  /** Leads to the event; undefined after `stats`. */
+  /** Pointer to the event; undefined after `stats`. */
   readonly pointer: string | undefined;
 }
 
@@ -39,18 +39,17 @@ export interface QueryResult {
   readonly columns: readonly string[];
   readonly rows: readonly ResultRow[];
   /**
-   * Events that the filters let through, before `stats`, `limit`, `dedup` and what makes rows of a
-   * row.
+   * Events that pass the filters, before `stats`, `limit`, `dedup` and commands that multiply rows.
    */
   readonly matched: number;
   readonly counts: Readonly<LineCounts>;
-  /** Events left out of a time range because nothing tells their time. */
+  /** Events without a time, omitted from a time range. */
   readonly withoutTime: number;
-  /** What a reader should know of the query itself. */
+  /** Remarks about the query itself. */
   readonly notices: readonly string[];
 }
 
-/** What has a beginning; without an end it goes as far as now. */
+/** A range with a start; its end defaults to now. */
 const rangeOf = ({ startMs, endMs, nowMs }: ExecutionOptions): TimeRange | undefined =>
   startMs === undefined ? undefined : { startMs, endMs: endMs ?? nowMs };
 
@@ -61,7 +60,7 @@ const noNeedles: Needles = { inValues: [], inText: [] };
 export class Execution {
   readonly #options: ExecutionOptions;
   readonly #plan: Plan;
-  /** Subqueries first; the last is the query itself. */
+  /** Subqueries first; the query itself last. */
   readonly #passes: readonly Pass[];
   #at = 0;
   readonly #counts = noLines();
@@ -109,17 +108,14 @@ export class Execution {
   }
 
   /**
-   * The logs to read one after the other, `advance` between them; undefined is what the query
-   * reads.
+   * The logs to read one after the other, with `advance` in between; undefined is the query's own
+   * log.
    */
   get sources(): readonly (string | undefined)[] {
     return this.#passes.map(({ source }) => source);
   }
 
-  /**
-   * What is opened from here on is for the next of `sources`; false when there is none. Throws
-   * QueryLimitError.
-   */
+  /** Moves to the next of `sources`; false when there is none. Throws QueryLimitError. */
   advance(): boolean {
     if (this.#at === this.#passes.length - 1) return false;
     this.#pass.first.finish();
@@ -127,25 +123,23 @@ export class Execution {
     return true;
   }
 
-  /** What a subquery reads of the query's own log, the query tells. */
+  /** Whether the current pass counts: a subquery that reads the query's own log does not. */
   get #isTold(): boolean {
     return this.#at === this.#passes.length - 1 || this.#pass.source !== undefined;
   }
 
-  /** True once nothing more of this log need be read: `limit any` has its rows. */
+  /** True when no more of this log is needed: `limit any` is satisfied. */
   get isDone(): boolean {
     return this.#pass.isDone();
   }
 
-  /** How far it has come. */
+  /** Progress so far. */
   get progress(): { readonly lines: number; readonly bytes: number; readonly matched: number } {
     const { lines, bytes } = this.#counts;
     return { lines, bytes, matched: this.#matched };
   }
 
-  /**
-   * A log as bytes, the first of which stands at `offset`. `push` and `end` throw QueryLimitError.
-   */
+  /** A log as bytes, the first of which is at `offset`. `push` and `end` throw QueryLimitError. */
   open(source: LogSource, offset = 0): LineFeed {
     return new LineFeed({
       source,

@@ -1,5 +1,4 @@
-// Public entry of the Logs Insights query language: parse, evaluate over logs, explain what is
-// wrong.
+// Public entry of the Logs Insights query language: parse, evaluate over logs, explain errors.
 
 export { compileCondition } from './condition.ts';
 export {

@@ -1,4 +1,4 @@
-// `join`, by the examples of AWS's page, and what it leaves open as it is decided here.
+// `join`: the examples on AWS's page, and the cases that it leaves open.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { at, type Logs, refusal, runOver as run } from '../../test/builders/insights.ts';
@@ -42,7 +42,7 @@ describe('join', () => {
     ]);
     expect(sources).toEqual([lambda, undefined]);
     expect([matched, counts.lines]).toEqual([4, 10]);
-    // A row is of the event before the join: @ptr leads to that.
+    // A row keeps the event before the join: @ptr points to it.
     expect(pointers[0]).toBe(pointers[1]);
     expect(pointers[0]).not.toBe(pointers[2]);
   });
@@ -84,7 +84,7 @@ describe('join', () => {
     const { rows, columns, counts, pointers } = run(query, { own });
     expect(columns).toEqual(['a.verb', 'a.n', 'b.verb', 'b.most', 'b.count(*)']);
     expect(rows).toEqual([['list', '2', 'list', '3', '2']]);
-    // Read twice, and told of once.
+    // Read twice, counted once.
     expect(counts.lines).toBe(5);
     expect(pointers).toEqual([undefined]);
   });

@@ -1,25 +1,23 @@
-// Bytes of a log to events: lines are split, counted and searched as bytes, and only those that a
-// query could want are decoded. Keeps the part of a line that a chunk ends in, nothing else.
+// Splits a log's bytes into events: lines are split, counted and searched as bytes, and only
+// possible matches are decoded. Keeps only the incomplete line at the end of a chunk.
 import { LogEvent, type LogSource } from './evaluate/event.ts';
 import type { Needles } from './prefilter.ts';
 
 export interface LineCounts {
-  /** Lines that are not empty. */
+  /** Non-empty lines. */
   lines: number;
   bytes: number;
-  /** Lines that are no JSON object, as their first and last characters tell. */
+  /** Lines that are not a JSON object, by their first and last characters. */
   notJson: number;
-  /** Lines that begin and end as one and are none, of those that were parsed. */
+  /** Parsed lines that look like an object and are invalid JSON. */
   broken: number;
-  /**
-   * Lines that begin and end as one and that nobody had to parse: any of them may be broken too.
-   */
+  /** Unparsed lines that look like an object: any of them may be invalid too. */
   unparsed: number;
-  /** Lines of which bytes were no UTF-8, of those that were decoded. */
+  /** Decoded lines with invalid UTF-8. */
   badText: number;
-  /** Longer than a line may be; left out. */
+  /** Lines over the maximum length, which are skipped. */
   tooLong: number;
-  /** The last line had no end: it may have been cut off. */
+  /** The last line had no line end: it may be truncated. */
   unfinished: number;
 }
 
@@ -35,7 +33,8 @@ export const noLines = (): LineCounts => ({
 });
 
 /**
- * An audit event holds a request's and a response's object, 3 MiB each at most; this is far above.
+ * An audit event contains a request's and a response's object of at most 3 MiB each; this is far
+ * above.
  */
 const maxLineBytes = 64 * 1024 * 1024;
 
@@ -44,14 +43,14 @@ const carriageReturn = 0x0d;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
-/** A line of a CloudWatch export to S3: the time it was taken in, then the message. */
+/** A line of a CloudWatch export to S3: the ingestion time, then the message. */
 const exportPrefix = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z) (?=\{)/;
 
 const exportPrefixBytes = 40;
 
 const isBlank = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x09;
 
-/** By first and last character: whether it is JSON in between is only seen where somebody asks. */
+/** By first and last character: the JSON is validated only when it is parsed. */
 const looksLikeJson = (block: Buffer, from: number, to: number): boolean => {
   if (block[from] === openBrace && block[to - 1] === closeBrace) return true;
   let [at, end] = [from, to];
@@ -78,7 +77,7 @@ export class LineFeed {
     readonly needles: Needles;
     readonly counts: LineCounts;
     readonly onEvent: (event: LogEvent) => void;
-    /** Where the first byte stands in its source. */
+    /** Offset of the first byte in its source. */
     readonly offset?: number;
   }) {
     this.#offset = options.offset ?? 0;
@@ -96,7 +95,7 @@ export class LineFeed {
     if (inValues.length + inText.length > 0) this.#search = new Search(options.needles);
   }
 
-  /** The bytes may be used again by the caller as soon as this returns. */
+  /** The caller may reuse the bytes as soon as this returns. */
   push(bytes: Uint8Array): void {
     let chunk = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.#counts.bytes += chunk.length;
@@ -123,14 +122,14 @@ export class LineFeed {
     if (end < chunk.length) this.#carry(chunk.subarray(Math.max(end, from)));
   }
 
-  /** No more bytes: what was carried is the last line. */
+  /** End of input: a carried fragment is the last line. */
   end(): void {
     if (this.#carriedBytes === 0) return;
     this.#counts.unfinished++;
     this.#takeCarried();
   }
 
-  /** A byte order mark is no part of the text; that of UTF-16 tells how to read the rest. */
+  /** Removes a byte order mark; a UTF-16 mark selects the decoder. */
   #begin(chunk: Buffer): Buffer {
     this.#begun = true;
     if (chunk[0] === 0xff && chunk[1] === 0xfe) this.#decoder = new TextDecoder('utf-16le');
@@ -144,7 +143,7 @@ export class LineFeed {
 
   #carry(part: Buffer): void {
     this.#carriedBytes += part.length;
-    // What is too long is not kept: only its length, to go on at the right place.
+    // A line that is too long is not kept, only its length, to continue at the right offset.
     if (this.#carriedBytes > maxLineBytes) this.#carried = [];
     else this.#carried.push(Buffer.from(part));
   }
@@ -158,7 +157,7 @@ export class LineFeed {
     this.#carriedBytes = 0;
   }
 
-  /** Whole lines. */
+  /** Complete lines. */
   #block(block: Buffer, offset: number): void {
     const search = this.#search;
     search?.begin(block);
@@ -195,7 +194,7 @@ export class LineFeed {
 /** Letters, digits, `_`, `-` and `.`, the characters of needles, as two hexadecimal digits. */
 const escapedNeedle = /^(?:2[de]|3[0-9]|4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9a])$/i;
 const escapeStart = Buffer.from('\\u00');
-/** Of the first block, to see which needle is rarest. */
+/** Part of the first block that is sampled for the rarest needle. */
 const sampleBytes = 256 * 1024;
 /** The platform finds texts this short by their first byte, many bytes at a time. */
 const keyBytes = 6;
@@ -205,11 +204,11 @@ interface Needle {
   readonly isEscapable: boolean;
 }
 
-/** A needle, and the part of it that is searched for: it begins with the needle's rarest byte. */
+/** A needle and the part that is searched for: it starts with the needle's rarest byte. */
 interface Key {
   readonly needle: Needle;
   readonly bytes: Buffer;
-  /** Of the key in the needle. */
+  /** Offset of the key in the needle. */
   readonly at: number;
 }
 
@@ -218,14 +217,14 @@ const keyOf = (needle: Needle, sample: Buffer): Key => {
   const counts = new Uint32Array(256);
   for (const byte of sample) counts[byte] = (counts[byte] ?? 0) + 1;
   let at = 0;
-  // One byte alone is no key: the last cannot begin one.
+  // A single byte is not a key: the last byte cannot start one.
   for (let index = 1; index < bytes.length - 1; index++) {
     if ((counts[bytes[index] ?? 0] ?? 0) < (counts[bytes[at] ?? 0] ?? 0)) at = index;
   }
   return { needle, bytes: bytes.subarray(at, at + keyBytes), at };
 };
 
-/** Finds in a block the lines that hold a needle, or that could hide one behind an escape. */
+/** Finds lines that contain a needle, or that could hide one behind an escape. */
 class Search {
   readonly #needles: readonly Needle[];
   #key: Key | undefined;
@@ -247,7 +246,7 @@ class Search {
     this.#nextEscape = -1;
   }
 
-  /** The needle that is met least. */
+  /** The least frequent needle. */
   #choose(sample: Buffer): Key | undefined {
     const counted = this.#needles.map((needle) => ({ needle, hits: hits(sample, needle.bytes) }));
     counted.sort((a, b) => a.hits - b.hits);

@@ -1,5 +1,5 @@
-// Lookup tables, for the command `lookup`: CSV with a header line, as CloudWatch takes them. Keeps
-// a table whole.
+// Lookup tables for the command `lookup`: CSV with a header line, as in CloudWatch. Keeps the table
+// in memory.
 
 export interface LookupTable {
   readonly columns: readonly string[];
@@ -7,7 +7,7 @@ export interface LookupTable {
 }
 export type LookupTables = ReadonlyMap<string, LookupTable>;
 
-/** Throws Error with what is wrong, and where. */
+/** Throws Error with the fault and its place. */
 export const readLookupTable = (text: string): LookupTable => {
   const [header, ...rows] = records(text.replace(/^\ufeff/, ''));
   if (header === undefined) throw new Error('it has no header line');
@@ -23,12 +23,12 @@ export const readLookupTable = (text: string): LookupTable => {
 };
 
 interface TableRecord {
-  /** In which it begins. */
+  /** Line on which it starts. */
   readonly line: number;
   readonly values: readonly string[];
 }
 
-/** By RFC 4180: in quotes stand commas, line breaks, and a quote as two. Empty lines are none. */
+/** By RFC 4180: quotes enclose commas, line breaks and doubled quotes. Skips empty lines. */
 const records = (text: string): TableRecord[] => {
   const found: TableRecord[] = [];
   let [at, line, begins] = [0, 1, 1];
@@ -63,7 +63,7 @@ const bareCell = (text: string, at: number): Cell => {
   return { value: text.slice(at, end), end };
 };
 
-/** Quote by quote: a regular expression of it overflows the stack where the cell has megabytes. */
+/** Quote by quote: a regular expression overflows the stack on cells of megabytes. */
 const quotedCell = (text: string, start: number): Cell | undefined => {
   const parts: string[] = [];
   for (let at = start + 1; ; ) {
@@ -75,11 +75,11 @@ const quotedCell = (text: string, start: number): Cell | undefined => {
   }
 };
 
-/** Of several values; undefined where one is missing. */
+/** Key of several values; undefined when one is missing. */
 export const keyOf = (values: readonly (string | undefined)[]): string | undefined =>
   values.includes(undefined) ? undefined : JSON.stringify(values);
 
-/** The first row for each key, of the columns at these places. */
+/** The first row for each key of the given columns. */
 export const rowsByKey = (
   { rows }: LookupTable,
   places: readonly number[],

@@ -1,5 +1,5 @@
-// The commands and functions that the language got in 2026: what AWS's pages show of them, and what
-// they leave open as it is decided here.
+// The commands and functions added in 2026: the examples on AWS's pages, and the cases that they
+// leave open.
 import { describe, expect, it } from 'vitest';
 import { columnOf, execute, rowsOf } from '../../test/builders/insights.ts';
 import { explainQueryError, QueryError, QueryLimitError } from './language/query-error.ts';
@@ -26,7 +26,7 @@ describe('limit any', () => {
     const found = execute('filter even | limit any 3 | fields n', many, { chunkBytes: 600 });
     expect(found.rows.map(({ values }) => values[0])).toEqual([0, 2, 4]);
     expect(found.matched).toBe(3);
-    // What it counts or shows then is of these alone.
+    // Later commands count or show only these rows.
     expect(rowsOf('limit any 4 | stats count(*), max(n)', many)).toEqual([['4', '3']]);
     expect(rowsOf('filter n > 997 | limit any 5 | display n', many)).toHaveLength(2);
   });
@@ -77,7 +77,7 @@ describe('parse', () => {
       ['open', undefined, undefined],
     ]);
     expect(columnOf('parse csv as a, b | display b', ['1,2'])).toEqual(['2']);
-    // A field may be called so.
+    // A field may have this name.
     expect(columnOf('parse csv "*-*" as a, b | display b', [at(1, { csv: '1-2' })])).toEqual(['2']);
   });
 
@@ -97,7 +97,7 @@ describe('parse', () => {
     expect(
       columnOf(`parse text /(?<ip>\\d+)$/ multi | sort @timestamp | display ip`, some),
     ).toEqual(['2', undefined, '1']);
-    // An expression that matches nothing at all ends as well.
+    // An expression that matches the empty text terminates too.
     expect(rowsOf('parse text /(?<x>y*)/ multi | stats count(*)', lines('ayyb'))).toEqual([['3']]);
   });
 
@@ -204,7 +204,7 @@ describe('accum and filldown', () => {
       ['x', '1'],
       ['4', '5'],
     ]);
-    // Newest first, as the result is without a sort.
+    // Newest first, the default order of a result.
     expect(columnOf('fields n | accum n AS total | display total', some)).toEqual(['4', '4', '5']);
     expect(columnOf('stats sum(n) as s by bin(1s) | accum s as t | display t', some)).toEqual([
       ...['1', '1', '5'],

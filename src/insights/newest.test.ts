@@ -1,5 +1,5 @@
-// countFrequent, fillmissing and cidrlookup: what AWS's pages show of them, and what they leave
-// open as it is decided here. And what a query may keep, held against what it does keep.
+// countFrequent, fillmissing and cidrlookup: the examples on AWS's pages, and the cases that they
+// leave open. Also compares a query's memory limit with its actual memory.
 import { describe, expect, it } from 'vitest';
 import { execute, rowsOf } from '../../test/builders/insights.ts';
 import { explainQueryError, QueryError } from './language/query-error.ts';
@@ -156,7 +156,7 @@ describe('what a query keeps', () => {
         return false;
       }
     };
-    // Measured: 370 to 910 bytes a group, and a third more that is not yet collected.
+    // Measured: 370 to 910 bytes per group, plus a third of uncollected garbage.
     expect(fits('stats count(*) by id', 3000 * 500)).toBe(false);
     expect(fits('stats count(*) by id', 3000 * 900)).toBe(true);
     expect(fits('stats count(*), sum(n), pct(n, 50) by id', 3000 * 1200)).toBe(false);
@@ -164,7 +164,7 @@ describe('what a query keeps', () => {
   });
 
   it('is given back row by row when groups become rows', () => {
-    // Groups and rows together would need more.
+    // Groups and rows together would exceed the limit.
     expect(() =>
       execute('stats count(*) by id | sort n', log, { memoryBytes: 3000 * 760 }),
     ).not.toThrow();

@@ -1,5 +1,4 @@
-// `appendcols`: the columns that the query in brackets shows, put beside the rows before it by
-// their place in the order.
+// `appendcols`: adds the columns of the query in brackets to the preceding rows, by position.
 import { type Of, type Site, slotRead } from './plan-rows.ts';
 import { prepare } from './plan-subquery.ts';
 import type { Pass, Planning, PlanOptions } from './plan-types.ts';

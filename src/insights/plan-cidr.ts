@@ -1,6 +1,5 @@
-// `cidrlookup`: an address's row of a lookup table whose rows are networks. The most specific
-// network that holds the address answers; of equal ones the first in the table. Never asks anybody
-// else about an address.
+// `cidrlookup`: finds an address's row in a lookup table of networks. The most specific network
+// that contains the address wins; among equal ones the first. Calls no external service.
 
 import { networkBits } from '../api/addresses.ts';
 import { addressOf, networkOf } from './evaluate/addresses.ts';
@@ -42,7 +41,7 @@ export const planCidrLookup = (
   site.link((next) => new AssignStage(assign, next));
 };
 
-/** Where `AS` names none, the one column that has a network in every row. */
+/** The column of ranges when `AS` names none: the only one with a network in every row. */
 const onlyRanges = ({ columns, rows }: LookupTable, command: Of<'cidrlookup'>): number => {
   const { name, span } = command.table;
   const found = columns
@@ -58,9 +57,7 @@ const onlyRanges = ({ columns, rows }: LookupTable, command: Of<'cidrlookup'>): 
   );
 };
 
-/**
- * By version and length of prefix, the longest first: a look for each length that the table has.
- */
+/** By version and prefix length, longest first: one lookup for each length in the table. */
 const finderOf = (
   { rows }: LookupTable,
   place: number,

@@ -1,9 +1,9 @@
-// The two time ranges of a `diff`, which the `pattern` before it counts in.
+// The two time ranges of a `diff`, which the preceding `pattern` counts in.
 import type { Command } from './language/ast.ts';
 import { QueryError } from './language/query-error.ts';
 import { periodBefore, type TimeRange } from './patterns/periods.ts';
 
-/** The range asked for and the one before it; undefined where no `diff` follows. */
+/** The requested range and the previous one; undefined when no `diff` follows. */
 export const rangesOf = (
   following: Command | undefined,
   range: TimeRange | undefined,

@@ -1,5 +1,5 @@
-// `fillmissing`: which column of the `stats` before it has its bins, and what rows that are put in
-// between show. Refuses what leaves open which rows are missing.
+// `fillmissing`: which column of the preceding `stats` has its bins, and the values of inserted
+// rows. Refuses queries in which the missing rows are ambiguous.
 import { periodOf } from './evaluate/compile.ts';
 import type { Period } from './evaluate/time.ts';
 import type { Value } from './evaluate/values.ts';
@@ -8,12 +8,12 @@ import { QueryError } from './language/query-error.ts';
 
 export interface FillPlan {
   readonly period: Period;
-  /** Of a row that is put in; the bin's own place is set for each. */
+  /** Values of an inserted row; the bin's own slot is set for each. */
   readonly slots: readonly Value[];
   readonly binSlot: number;
 }
 
-/** `by` is what the last `stats` grouped by, `columns` what there is since. */
+/** `by`: the grouping of the last `stats`; `columns`: the columns since. */
 export const fillPlan = (
   { values, span }: Command & { readonly kind: 'fillmissing' },
   by: readonly NamedExpression[],

@@ -1,6 +1,5 @@
-// `join`: the rows in brackets are read before the query and kept by the field that is compared, of
-// each only what the commands behind ask for by name. Rows before it go on once for each of those
-// that are equal.
+// `join`: reads the rows in brackets before the query and indexes them by the compared field,
+// keeping only values that later commands use. Each preceding row continues once per equal row.
 import type { Names, Read, Row, Side } from './evaluate/row.ts';
 import { RowIndex } from './evaluate/row-index.ts';
 import type { Value } from './evaluate/values.ts';
@@ -20,7 +19,7 @@ interface Joined {
   readonly pass: Pass;
   readonly names: Names;
   readonly link: (next: Stage) => Stage;
-  /** All of both sides; asked for only where nothing says what is shown. */
+  /** All columns of both sides; used only when the query does not select columns. */
   readonly columns: () => readonly Column[];
   readonly notices: readonly string[];
 }
@@ -31,8 +30,7 @@ export const prepareJoin = (
   options: PlanOptions,
   planQuery: Planning,
 ): Joined => {
-  // The order of rows that have an equal partner is theirs to tell: without a `sort` that of the
-  // log.
+  // The indexed rows determine the order: without a `sort`, that of the log.
   const isSorted = query.commands.some(({ kind }) => kind === 'sort');
   const defaultLimit = isSorted ? Number.MAX_SAFE_INTEGER : undefined;
   const { plan, passTo } = prepare(query, { ...options, defaultLimit }, planQuery);
@@ -62,7 +60,7 @@ export const prepareJoin = (
   return { pass, names, link, columns, notices: plan.notices() };
 };
 
-/** Of an event any field may be there; of what `stats` has made only its columns are. */
+/** An event may have any field; rows of `stats` have only its columns. */
 const keyOf = ({ name, field }: JoinSide, names: Names): Read => {
   if (!names.has(field.name)) {
     const what = `\`${name}\` has no ${field.name} to join by`;
@@ -78,13 +76,13 @@ const rightNames = ({ names }: Plan, wanted: Wanted): Side => ({
 });
 
 /**
- * What the commands behind ask of the rows in brackets. All is asked for before the first row is
+ * The fields that later commands use of the rows in brackets. Complete before the first row is
  * read.
  */
 class Wanted {
   readonly #names: Names;
   readonly #reads = new Map<string, { readonly read: Read; readonly slot: number }>();
-  /** Where each value of `of` goes in a joined row. */
+  /** The slot in a joined row for each value of `of`. */
   readonly slots: number[] = [];
 
   constructor(names: Names) {

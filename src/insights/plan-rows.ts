@@ -1,5 +1,5 @@
-// How the commands of stages/row-stages.ts become stages: which places they read and make, and
-// which columns a result has after them.
+// Plans the commands of stages/row-stages.ts as stages: which slots they read and write, and the
+// result's columns after them.
 import { type CompileContext, compile, compileRegex } from './evaluate/compile.ts';
 import { pathReader } from './evaluate/event.ts';
 import { readCsv, readLogfmt } from './evaluate/formats.ts';
@@ -23,20 +23,20 @@ import {
 } from './stages/row-stages.ts';
 import { AssignStage, type Stage } from './stages/stage.ts';
 
-/** What the planner of a query lends. */
+/** The part of the query planner that command planners use. */
 export interface Site {
   readonly context: CompileContext;
-  /** Of the columns as they stand. */
+  /** The current columns. */
   readonly columns: readonly Column[];
   readonly link: (link: (next: Stage) => Stage) => void;
   readonly define: (name: string) => number;
-  /** Shows a column, in the place of one of its name. */
+  /** Shows a column; replaces one of the same name. */
   readonly show: (column: Column, where: 'in place' | 'last') => void;
-  /** Brings about the order that stands now: what follows gets all rows in it. */
+  /** Applies the current order: later stages receive all rows in it. */
   readonly inOrder: () => void;
   /**
-   * In order, as `inOrder`, and where the query has no limit no more rows than such a query has;
-   * the notice is told once there are more.
+   * Like `inOrder`; for a query without a limit, also limits the rows to the default. Adds the
+   * notice when rows are cut.
    */
   readonly cut: (notice: (rows: number) => string) => void;
   readonly countMatches: () => void;
@@ -45,7 +45,7 @@ export interface Site {
 
 export type Of<K extends Command['kind']> = Extract<Command, { readonly kind: K }>;
 
-/** What tells of each row beyond so many. */
+/** Calls `tell` for each row after the first `count`. */
 export const beyond = (count: number, tell: () => unknown): (() => void) => {
   let met = 0;
   return () => {
@@ -104,7 +104,7 @@ const valueBelow = (value: Value, below: ReturnType<typeof pathReader>): Value =
   }
 };
 
-/** What is shown of an event itself is nothing to add up. */
+/** Columns of the event itself are not summed. */
 const isSystem = ({ name }: Column): boolean => name.startsWith('@') && !name.startsWith('@@');
 
 export const planTotals = (site: Site, command: Of<'addtotals'>): void => {
@@ -133,7 +133,7 @@ export const planAccum = (site: Site, { field, alias }: Of<'accum'>): void => {
   site.link((next) => new CarryStage([{ read, slot, next: added }], next));
 };
 
-/** A table by its name, and the places of its columns. */
+/** A table by name, and the indexes of its columns. */
 export const tableOf = (
   { name: called, span }: Of<'lookup'>['table'],
   tables: LookupTables,
@@ -158,7 +158,7 @@ export const tableOf = (
   return { table, place };
 };
 
-/** The values of the first row of the table that matches; without one a field keeps what it had. */
+/** The values of the table's first matching row; without one, fields keep their values. */
 export const planLookup = (site: Site, command: Of<'lookup'>, tables: LookupTables): void => {
   const { table, place } = tableOf(command.table, tables);
   const rows = rowsByKey(
@@ -185,7 +185,7 @@ export const planLookup = (site: Site, command: Of<'lookup'>, tables: LookupTabl
   site.link((next) => new AssignStage(assign, next));
 };
 
-/** A star stands for any text. */
+/** A star matches any text. */
 const matchesStars = (pattern: string, name: string): boolean => {
   const [head = '', ...parts] = pattern.split('*');
   const tail = parts.pop();
@@ -221,7 +221,7 @@ export const planFilldown = (site: Site, { names, span }: Of<'filldown'>): void 
   site.link((next) => new CarryStage(carry, next));
 };
 
-/** The names of a `parse`, those of a regular expression's groups where none is given. */
+/** The names of a `parse`, or those of a regular expression's groups when none is given. */
 const namesOf = ({ pattern, names }: Of<'parse'>): readonly string[] =>
   pattern.kind === 'regex' && names.length === 0 ? [...compileRegex(pattern).names.keys()] : names;
 
@@ -312,7 +312,7 @@ const pickerOf = (
   return (groups) => groups.slice(1);
 };
 
-/** The names of the columns that `stats` makes; throws QueryError where two are the same. */
+/** The names of `stats` columns; throws QueryError for duplicates. */
 export const columnNames = (columns: readonly NamedExpression[]): readonly string[] => {
   const taken = new Set<string>();
   for (const { alias, text, span } of columns) {

@@ -1,15 +1,15 @@
-// Subqueries: each is evaluated before the query, by itself. Of one of `in (...)` the set of its
-// values is kept: it must show the field that it is compared with, as CloudWatch has it.
+// Subqueries: each is evaluated before the query, on its own. For `in (...)`, the set of values is
+// kept: as in CloudWatch, the subquery must show the field that it is compared with.
 import { ValueSet } from './evaluate/value-set.ts';
 import type { InQuery, Query, Subquery } from './language/ast.ts';
 import { QueryError } from './language/query-error.ts';
 import type { Pass, Plan, Planning, PlanOptions } from './plan-types.ts';
 import type { Stage } from './stages/stage.ts';
 
-/** A subquery with a chain of its own. */
+/** A subquery with its own chain. */
 export interface Prepared {
   readonly plan: Plan;
-  /** Gives its rows to whoever keeps them. */
+  /** Passes its rows to a stage that keeps them. */
   readonly passTo: (sink: Stage) => Pass;
 }
 

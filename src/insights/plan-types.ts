@@ -1,5 +1,4 @@
-// What the planners of queries, subqueries and commands tell each other. Data alone: plan.ts makes
-// it.
+// Types shared by the planners of queries, subqueries and commands. Data only, created by plan.ts.
 import type { Names, Read } from './evaluate/row.ts';
 import type { Query } from './language/ast.ts';
 import type { LookupTables } from './lookup-table.ts';
@@ -16,14 +15,14 @@ export interface PlanOptions {
   readonly nowMs: number;
   readonly budget: MemoryBudget;
   /**
-   * Rows at most where the query itself has no `limit`; undefined where their order is of no use.
+   * Maximum number of rows for a query without `limit`; undefined when their order does not matter.
    */
   readonly defaultLimit: number | undefined;
-  /** Told of each event that the filters let through. */
+  /** Called for each event that passes the filters. */
   readonly onMatch: () => void;
-  /** Told once no event more can change the result. */
+  /** Called once when no further event can change the result. */
   readonly onDone: () => void;
-  /** The time range asked for; undefined where it has no beginning. */
+  /** The requested time range; undefined when it has no start. */
   readonly range: TimeRange | undefined;
   readonly lookupTables: LookupTables;
 }
@@ -32,23 +31,23 @@ export interface Plan {
   /** The first stage of a chain that ends in `sink`. */
   readonly connect: (sink: Stage) => Stage;
   readonly columns: readonly Column[];
-  /** What can be named at the end. */
+  /** Names that are defined at the end. */
   readonly names: Names;
   /** True when rows are events: each has a `@ptr`. */
   readonly hasPointers: boolean;
-  /** Some are found only while rows come. */
+  /** Some notices are found only during evaluation. */
   readonly notices: () => readonly string[];
-  /** The range before, of which `diff` needs the events too. */
+  /** The previous range, whose events `diff` needs too. */
   readonly alsoWithin: TimeRange | undefined;
-  /** Subqueries, each to be read before the query. */
+  /** Subqueries, each read before the query. */
   readonly passes: readonly Pass[];
 }
 
 export type Planning = (query: Query, options: PlanOptions) => Plan;
 
-/** One reading of a log from front to back. */
+/** One reading of a log from start to end. */
 export interface Pass {
-  /** The log; undefined where it is what the query reads. */
+  /** The log; undefined for the query's own. */
   readonly source: string | undefined;
   readonly query: Query;
   readonly first: Stage;

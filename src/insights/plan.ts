@@ -1,5 +1,5 @@
-// A query's commands as a chain of stages. Decides where rows must be kept: a `sort` waits until a
-// `limit`, a `dedup` or the end needs its order, so that never more rows are kept than are wanted.
+// Plans a query's commands as a chain of stages. Decides where rows are kept: a `sort` is deferred
+// until a `limit`, a `dedup` or the end needs its order, so that no unneeded rows are kept.
 import { type CompileContext, compile } from './evaluate/compile.ts';
 import { Names, type Read, type Row } from './evaluate/row.ts';
 import type { Command, NamedExpression, Query } from './language/ast.ts';
@@ -55,8 +55,8 @@ const isLimited = (commands: readonly Command[]): boolean =>
 class Planner {
   readonly #options: PlanOptions;
   /**
-   * A limit stands somewhere; behind a `join`, behind it: before, it does not bound the rows that
-   * are made.
+   * The query has a limit; in a query with `join`, one after it: an earlier limit does not bound
+   * the joined rows.
    */
   #hasLimit: boolean;
   readonly #links: Link[] = [];
@@ -64,18 +64,18 @@ class Planner {
   readonly #notices = new Set<string>();
   readonly #passes: Pass[] = [];
   #names = new Names();
-  /** The order that the next `limit`, `dedup` or end brings about; the default is newest first. */
+  /** The order that the next `limit`, `dedup` or end applies; newest first by default. */
   #order: readonly OrderKey[] | undefined;
   #isOrdered = false;
   #columns: readonly Column[] = [];
-  /** Before the columns that commands add, where nothing says what is shown. */
+  /** Columns that precede those of commands, when the query does not select columns. */
   #usual = (): readonly Column[] => [this.#column('@timestamp'), this.#column('@message')];
   #alsoWithin: TimeRange | undefined;
-  /** What the last `stats` grouped by, for `fillmissing`. */
+  /** The grouping of the last `stats`, for `fillmissing`. */
   #bins: readonly NamedExpression[] = [];
-  /** Rows are no more than a query without a limit has. */
+  /** Rows are already limited to the default of a query without a limit. */
   #isCut = false;
-  /** Which columns a later `fields` adds to, and which a `display` has fixed. */
+  /** Whether a later `fields` adds columns, or a `display` has fixed them. */
   #choice: 'none' | 'fields' | 'display' | 'stats' = 'none';
 
   constructor(options: PlanOptions, hasLimit: boolean) {
@@ -167,7 +167,7 @@ class Planner {
         this.#pattern(command, rest[0]);
         return;
       case 'diff':
-      // What it adds, the `pattern` before it does.
+      // The preceding `pattern` adds its columns.
     }
   }
 
@@ -176,7 +176,7 @@ class Planner {
       read: compile(expression, this.#context),
       descending,
     }));
-    // A later sort comes first; what it leaves equal keeps the order of the one before.
+    // A later sort takes precedence; the earlier one breaks its ties.
     this.#order = [...keys, ...(this.#order ?? [])];
     this.#isOrdered = false;
   }
@@ -217,13 +217,13 @@ class Planner {
     this.#names = names;
     this.#bins = [];
     this.#isCut = false;
-    // What is shown begins anew: all of both sides, where nothing says what.
+    // Resets the columns: all of both sides, unless the query selects some.
     this.#usual = columns;
     this.#columns = [];
     this.#choice = 'none';
   }
 
-  /** What follows sees fewer rows than there were matches. */
+  /** Counts matches here, because later stages receive fewer rows. */
   #countMatches(): void {
     if (this.#counts) return;
     this.#counts = true;
@@ -291,7 +291,7 @@ class Planner {
     this.#bins = command.by;
   }
 
-  /** Exact: an approximate count may be. */
+  /** Exact; an approximate count is allowed. */
   #countFrequent(command: Command & { readonly kind: 'countFrequent' }): void {
     const alias = '_approxcount';
     this.#stats(countedBy(command, alias));
@@ -299,11 +299,11 @@ class Planner {
     this.#isOrdered = false;
   }
 
-  /** From here on there are rows of these columns alone, in an order of their own. */
+  /** From here on, rows have only these columns, in their own order. */
   #close(columns: readonly string[]): void {
     const { names, slots } = this.#names.closed(columns);
     this.#names = names;
-    // Which order rows came in makes no difference to what is counted.
+    // Counting does not depend on the order of rows.
     this.#order = undefined;
     this.#isOrdered = true;
     this.#choice = 'stats';
@@ -352,7 +352,7 @@ class Planner {
     };
   }
 
-  /** The order that stands now; what follows gets rows in it. */
+  /** The current order; later stages receive rows in it. */
   #takeOrder(): readonly OrderKey[] {
     this.#countMatches();
     const newest = { read: this.#names.read('@timestamp', ['@timestamp']), descending: true };

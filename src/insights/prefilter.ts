@@ -1,13 +1,13 @@
-// Texts that a line must contain for its event to pass the query's filters: what raw bytes are
-// searched for, so that most lines are never decoded or parsed. A text is taken only where nothing
-// that JSON allows can hide it; what could (escapes) is looked for beside it, see lines.ts.
+// Texts that a line must contain for its event to pass the query's filters: raw bytes are searched
+// for them, so most lines are never decoded or parsed. Uses only texts that JSON cannot encode
+// differently; lines.ts also searches for escapes that could.
 import { compileRegex } from './evaluate/compile.ts';
 import type { Command, Expression, FieldRef, Query } from './language/ast.ts';
 
 export interface Needles {
-  /** In a member's value: also a line with escaped letters may hold them. */
+  /** In a member's value: a line with escaped letters may also contain it. */
   readonly inValues: readonly string[];
-  /** In `@message` as it is. */
+  /** Literally in `@message`. */
   readonly inText: readonly string[];
 }
 
@@ -28,7 +28,7 @@ export const needlesOf = (query: Query): Needles => {
   return { inValues, inText };
 };
 
-/** Notes the names a command makes; false when rows after it are no longer the events before it. */
+/** Records the names that a command defines; false when later rows are not the events before it. */
 const namesOnly = (command: Command, made: Set<string>): boolean => {
   switch (command.kind) {
     case 'fields':
@@ -42,7 +42,7 @@ const namesOnly = (command: Command, made: Set<string>): boolean => {
         for (const name of compileRegex(command.pattern).names.keys()) made.add(name);
       }
       for (const name of command.names) made.add(name);
-      // The rows of all matches: their events are counted before the filters that follow.
+      // Events are counted before later filters, so rows of all matches end the prefilter.
       return !command.multi;
     case 'json':
       made.add(command.alias);
@@ -93,8 +93,8 @@ const requirement = (condition: Expression): Requirement | undefined => {
 };
 
 /**
- * The longest run of characters that stand in JSON as they are. A run that could be a number's is
- * not taken: 1e2 is shown as 100.
+ * The longest run of characters that JSON encodes as themselves. Excludes runs that could be a
+ * number: 1e2 is shown as 100.
  */
 const safeRun = (text: string): readonly string[] => {
   const runs = (text.match(/[A-Za-z0-9_.-]+/g) ?? []).filter((run) => /[A-DF-Za-df-z_]/.test(run));
@@ -102,6 +102,6 @@ const safeRun = (text: string): readonly string[] => {
   return longest.length < 2 ? [] : [longest];
 };
 
-/** Printable ASCII: bytes and characters are the same, whatever else the line holds. */
+/** Printable ASCII: bytes and characters are the same, whatever else the line contains. */
 const printable = (text: string): readonly string[] =>
   text.length >= 2 && /^[\x20-\x7e]+$/.test(text) ? [text] : [];

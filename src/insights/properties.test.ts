@@ -1,5 +1,5 @@
-// What must hold for any log and any query: what is skipped without being parsed would not have
-// matched, and where a log is cut makes no difference.
+// Properties of any log and query: lines that are skipped without parsing do not match, and the
+// chunking of a log does not matter.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { execute, stream, testNowMs } from '../../test/builders/insights.ts';
@@ -43,7 +43,7 @@ const eventOf = fc.record(
   { requiredKeys: ['stageTimestamp'] },
 );
 
-/** As other writers of JSON would have it: letters escaped, spaces, another form of a number. */
+/** As other JSON writers encode it: escaped letters, spaces, other number formats. */
 const written = fc
   .tuple(eventOf, fc.constantFrom('plain', 'go', 'letters', 'spaced', 'numbers', 'indented'))
   .map(([event, style]) => {
@@ -144,7 +144,7 @@ const after = fc.constantFrom(
 );
 const query = fc
   .tuple(before, condition, after)
-  // `pattern` takes events.
+  // `pattern` accepts events.
   .filter(([b, , a]) => !(b.startsWith('stats') && a.includes('pattern')))
   .map(([b, c, a]) => `${b}filter ${c}${a}`);
 
@@ -156,7 +156,7 @@ const outcome = ({ rows, matched, counts, withoutTime }: QueryResult) => ({
   withoutTime,
 });
 
-/** Where an event stands in its file is another thing than what it holds. */
+/** The position of an event in its file is independent of its content. */
 const valuesOf = ({ rows, matched, counts }: QueryResult) => ({
   rows: rows.map((row) => row.values.map(toText)),
   matched,
@@ -237,7 +237,7 @@ describe('of any query and log', () => {
     const bytes = Buffer.from(plain.repeat(50) + escaped);
     const result = execute('filter verb = "patch" | fields verb', bytes);
     expect(result).toMatchObject({ matched: 1, counts: { lines: 51 } });
-    // What is not decoded cannot be found to be bad text.
+    // Invalid text is detected only in decoded lines.
     const bad = Buffer.concat([
       Buffer.from('{"verb":"g'),
       Buffer.from([0xff]),

@@ -1,5 +1,4 @@
-// Subqueries of a filter, by the examples of AWS's page, and what it leaves open as it is decided
-// here.
+// Subqueries of a filter: the examples on AWS's page, and the cases that it leaves open.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { at, type Logs, refusal, runOver as run } from '../../test/builders/insights.ts';
@@ -59,7 +58,7 @@ describe('a subquery', () => {
     const query =
       'filter requestId not in (filter endpoint like /[xy]/ | fields requestId) | display endpoint';
     const { rows, counts } = run(query, logs);
-    // A field that is missing is in nothing, and not outside of it.
+    // A missing field is neither in a set nor outside it.
     expect(rows).toEqual([['/z']]);
     expect(counts.lines).toBe(4);
   });

@@ -1,5 +1,5 @@
-// `drover agent`: the node agent against this machine and its cluster, with the wall clock and
-// chance from the machine; and its looks that write nothing, `check` and `bundle`.
+// `drover agent`: the node agent on this machine and its cluster, with the wall clock and the
+// machine's random source; and the read-only commands `check` and `bundle`.
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { createBundleFile, createNodeHost } from '../adapters/host/index.ts';
@@ -32,7 +32,7 @@ const nodeClaim = 'authentication.kubernetes.io/node-name';
 
 type Review = KubeObject & { readonly status?: object };
 
-/** A kubelet's credentials, and a token bound to a pod, say of which node they are. */
+/** A kubelet's credentials, and a token bound to a pod, identify their node. */
 const nodeOfCredentials = async (kube: KubeApi): Promise<string | undefined> => {
   try {
     const review = await kube.create<Review>(selfReviews, {});
@@ -80,7 +80,7 @@ export const runAgent = async (options: AgentOptions, context: AgentContext): Pr
   await agent.run(signal);
 };
 
-/** The rules with the file of `--rules`, whose faults are the user's. */
+/** The rules with the file of `--rules`; an error in it is a usage error. */
 const rulesOf = (text: string | undefined, path: string) => {
   const { rules, fault } = rulesInForce(text);
   if (fault === undefined) return rules;

@@ -1,5 +1,5 @@
 // The AWS endpoint of an embedded world: the world's services and the EKS face behind one
-// dispatcher, each call stamped with the world's time and told only after it is on disk.
+// dispatcher. Each call carries the world's time and is answered only after it is on disk.
 
 import { cliUser, nodegroupService } from '../../world/aws/index.ts';
 import type { UserInfo } from '../../world/contracts.ts';
@@ -25,13 +25,13 @@ import type { Settings } from './data-dir.ts';
 
 export interface AwsFront {
   readonly handle: (request: HttpRequest) => Promise<HttpResponse>;
-  /** The user behind a token of `aws eks get-token`, or undefined. */
+  /** The user of a token from `aws eks get-token`, or undefined. */
   readonly userOfToken: (token: string) => Promise<UserInfo | undefined>;
 }
 
 const tokenPrefix = 'k8s-aws-v1.';
 
-/** Article 002's cluster creator as the API server knows them. */
+/** Article 002's cluster creator, as identified by the API server. */
 const adminUser: UserInfo = {
   username: 'kubernetes-admin',
   uid: `aws-iam-authenticator:${worldAccount}:AIDAYFMQSNSE7DQH72FL7`,
@@ -50,15 +50,15 @@ const stackCaller = {
   sourceIp: stackService,
 };
 
-/** Calls that may be about a node group or about something else of EKS say so in their input. */
+/** Calls that may concern a node group or another EKS resource are distinguished by their input. */
 const isAboutNodegroup = (input: AwsInput): boolean =>
   optionalText(input, 'nodegroupName') !== undefined ||
   (optionalText(input, 'resourceArn') ?? '').includes(':nodegroup/');
 
-/** Calls about a cluster that depend on its node groups; the face hands them on to the world. */
+/** Calls about a cluster that depend on its node groups; the face forwards them to the world. */
 const aboutGroupsToo: ReadonlySet<string> = new Set(['DeleteCluster', 'UpdateClusterVersion']);
 
-/** The world's services, with what the face has to say about node groups. */
+/** The world's services combined with the face's node group operations. */
 const withNodegroups = (services: AwsHandlers, face: AwsHandlers): AwsHandlers => {
   const merged: Record<string, Record<string, AwsHandler>> = { ...services };
   for (const [service, operations] of Object.entries(face)) {
@@ -75,7 +75,7 @@ const withNodegroups = (services: AwsHandlers, face: AwsHandlers): AwsHandlers =
   return merged;
 };
 
-/** Every operation that the endpoint answers: the world's services and the EKS face. */
+/** Every operation of the endpoint: the world's services and the EKS face. */
 export const awsHandlers = (world: World): AwsHandlers => {
   const ports = createInProcessPorts(world, {
     component: 'eks-face',
@@ -126,7 +126,7 @@ export const createAwsFront = (options: {
         error: error.stack ?? String(error),
       }),
   });
-  // Stacks make node groups as a client would: through the endpoint's own checks and records.
+  // Stacks create node groups like a client: through the endpoint's own checks and records.
   world.aws.connect(({ service, operation, input }) =>
     dispatcher.invoke({ service, operation, input, caller: stackCaller }),
   );
@@ -153,7 +153,7 @@ export const createAwsFront = (options: {
   };
 };
 
-/** Who signed a token, as GetCallerIdentity tells it. */
+/** The signer of a token, as in GetCallerIdentity. */
 interface Caller {
   readonly arn: string;
   readonly userId: string;
@@ -161,7 +161,7 @@ interface Caller {
 
 const awsAuth = { namespace: 'kube-system', name: 'aws-auth' };
 
-/** As EC2 has it; undefined for an instance that is not there. */
+/** EC2's private DNS name; undefined for an instance that does not exist. */
 const privateDnsName = (world: World, instanceId: string): string | undefined => {
   try {
     const answer = world.aws.call('ec2', 'DescribeInstances', { InstanceIds: [instanceId] });
@@ -174,13 +174,13 @@ const privateDnsName = (world: World, instanceId: string): string | undefined =>
   }
 };
 
-/** The cluster's creator is its admin; others are who their access entry says now, or aws-auth. */
+/** The cluster's creator is its admin; others map through their access entry or aws-auth. */
 const userOf = async (
   { world, pacer }: { readonly world: World; readonly pacer: Pacer },
   { arn, userId }: Caller,
 ): Promise<UserInfo | undefined> => {
   if (arn === cliUser(worldAccount).arn) return adminUser;
-  // Few tokens are of others, and the YAML parser would cost every start.
+  // Few tokens belong to other users, and the YAML parser would slow every start.
   const { identityOf, mappedUser, userNamed } = await import('../formats/index.ts');
   const data = world.kube.read({ group: '', resource: 'configmaps' }, awsAuth)?.data;
   const texts = Object.entries(objectOr(data)).map(([key, value]) => [key, String(value)] as const);
@@ -203,14 +203,14 @@ const userOf = async (
   };
 };
 
-/**
- * A token is good for this long after its signing, as EKS has it. By wall time, as its signer's.
- */
+/** A token is valid for this long after its signing, as in EKS. In wall time, like the signer's. */
 const tokenLifeMs = 15 * 60_000;
-/** One person's shells hold a handful; beyond that the oldest is asked about again. */
+/** A user's shells use a handful of tokens; beyond this the oldest is verified again. */
 const maxAcceptedTokens = 64;
 
-/** Who signed the tokens that our STS has accepted, until their end: one signature check each. */
+/**
+ * Signers of tokens that the world's STS has accepted, until they expire: one verification each.
+ */
 class AcceptedTokens {
   readonly #known = new Map<string, { readonly caller: Caller; readonly until: number }>();
 
@@ -237,7 +237,7 @@ const urlOfToken = (token: string): URL | undefined => {
   }
 };
 
-/** When a token ends, in epoch milliseconds; undefined when it does not say when it was signed. */
+/** When a token expires, in epoch milliseconds; undefined when it has no signing time. */
 export const endOfToken = (url: URL): number | undefined => {
   const text = url.searchParams.get('X-Amz-Date') ?? '';
   const match = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(text);
@@ -246,7 +246,7 @@ export const endOfToken = (url: URL): number | undefined => {
   return Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`) + tokenLifeMs;
 };
 
-/** Who signed it for a cluster of this world, when our own STS accepts it. */
+/** The signer of a token for a cluster of this world, if the world's STS accepts it. */
 const signerOf = async (
   url: URL,
   clusterNames: readonly string[],

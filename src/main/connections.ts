@@ -1,7 +1,7 @@
 // How a command finds its world, its cluster and its cloud: --data-dir, else the environment, else
 // ./.drover. All settings of one command come from one of the three, never mixed. A directory is
-// believed only as far as loopback: whatever stands in it, it can run nothing and reach nobody
-// else.
+// trusted only for loopback addresses: its content can neither run a program nor direct calls
+// elsewhere.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
@@ -16,12 +16,12 @@ type Values = Readonly<Record<string, string | undefined>>;
 
 const defaultDirectory = '.drover';
 const loopbackNames = new Set(['127.0.0.1', 'localhost', '[::1]']);
-/** Any of these in the environment means that it names the cluster: no directory is looked at. */
+/** Any of these in the environment selects the cluster: directories are then ignored. */
 const environmentMarks = ['DROVER_URL', 'KUBECONFIG', 'AWS_ENDPOINT_URL'] as const;
 const userKeys = new Set(['client-certificate-data', 'client-key-data']);
 const clusterKeys = new Set(['server', 'certificate-authority-data']);
 
-/** A world listens on loopback alone; a server elsewhere cannot be it. */
+/** A world listens only on loopback; a server elsewhere is not the world. */
 const isLoopback = (url: string): boolean => {
   try {
     return loopbackNames.has(new URL(url).hostname);
@@ -35,7 +35,7 @@ const entries = (value: unknown, key: string): readonly object[] =>
 
 /** Why this kubeconfig is not one that `drover up` writes, or undefined. */
 const kubeconfigFault = (text: string): string | undefined => {
-  // Loaded where a kubeconfig is read, not by every command: 72 modules.
+  // Imported only when a kubeconfig is read, not by every command: 72 modules.
   const { parse } = createRequire(import.meta.url)('yaml') as typeof import('yaml');
   let config: unknown;
   try {
@@ -56,7 +56,7 @@ const kubeconfigFault = (text: string): string | undefined => {
     : undefined;
 };
 
-/** Why the values of DIR/env are not those of a world of that directory, or undefined. */
+/** Why the values of DIR/env are not those of the directory's world, or undefined. */
 const environmentFault = (dir: DataDir, values: Values): string | undefined => {
   const unsafe = unsafety(dir.path);
   if (unsafe !== undefined) return `it ${unsafe.reason}`;
@@ -69,7 +69,7 @@ const environmentFault = (dir: DataDir, values: Values): string | undefined => {
   return kubeconfigFault(readFileSync(dir.kubeconfigFile, 'utf8'));
 };
 
-/** DIR/env of the world in `directory`, or undefined when there is none. Throws on a false one. */
+/** DIR/env of the world in `directory`, or undefined without one. Throws for an invalid file. */
 const worldAt = (directory: string): Values | undefined => {
   const dir = dataDirAt(directory);
   const values = readEnvironment(dir);
@@ -83,7 +83,7 @@ const worldAt = (directory: string): Values | undefined => {
   );
 };
 
-/** Where every setting of this command comes from. */
+/** The source of every setting of this command. */
 const sourceOf = (
   connection: Connection,
   env: Environment,
@@ -107,7 +107,7 @@ export interface ConnectionSettings {
   readonly kubeconfig: string | undefined;
   readonly droverUrl: string | undefined;
   readonly aws: {
-    /** Absent: the SDK's own rules, which read the profile's in ~/.aws/config. */
+    /** Undefined: the SDK's own rules, which read the profile's region in ~/.aws/config. */
     readonly region: string | undefined;
     readonly endpoint: string | undefined;
     readonly accessKeyId: string | undefined;
@@ -116,7 +116,7 @@ export interface ConnectionSettings {
   };
 }
 
-/** Where the endpoint is named, the region is a word in signatures alone. */
+/** With an explicit endpoint, the region occurs only in signatures. */
 const regionOfEndpoints = 'us-east-1';
 
 /**
@@ -128,7 +128,7 @@ const regionOf = ({ region }: Connection, values: Values): string | undefined =>
   values.AWS_DEFAULT_REGION ||
   (values.AWS_ENDPOINT_URL === undefined ? undefined : regionOfEndpoints);
 
-/** `nearby: false` never looks at ./.drover: for what runs unattended. */
+/** `nearby: false` ignores ./.drover: for unattended processes. */
 export const connectionSettings = (
   connection: Connection,
   env: Environment,
@@ -173,7 +173,7 @@ export const requireWorldEnvironment = (
   );
 };
 
-/** World control asks only the world: the environment's, else the one nearby. */
+/** World control needs only the world: the environment's, else the one in ./.drover. */
 export const droverUrl = (connection: Connection, env: Environment): string => {
   if (connection.dataDir !== undefined) {
     const { DROVER_URL } = requireWorldEnvironment(connection);
@@ -188,19 +188,19 @@ export const droverUrl = (connection: Connection, env: Environment): string => {
   );
 };
 
-/** Whether the API server at `server` is the one of the world whose kubeconfig this is. */
+/** Whether `server` is the API server of the world in these settings. */
 export const isWorldsServer = (settings: ConnectionSettings, server: string): boolean => {
   if (settings.droverUrl === undefined || settings.kubeconfig === undefined) return false;
   if (!isLoopback(server) || !existsSync(settings.kubeconfig)) return false;
   const world = new URL(settings.droverUrl);
   const api = new URL(server);
-  // The Kubernetes API is one above, except where both ports were free ones: then the directory
-  // that holds the kubeconfig is the world's own.
+  // The Kubernetes port is one above the world's, unless both were chosen freely: then the
+  // kubeconfig's directory must be the world's own.
   if (Number(api.port) === Number(world.port) + 1) return true;
   return existsSync(dataDirAt(`${settings.kubeconfig}/..`).settingsFile);
 };
 
-/** The world's audit log, oldest file first; it may be read while the world does not run. */
+/** The world's audit log, oldest file first; readable while the world is stopped. */
 export const auditFilesOf = (connection: Connection, env: Environment): readonly string[] => {
   const settings = connectionSettings(connection, env);
   if (connection.kubeconfig !== undefined || settings.droverUrl === undefined) {

@@ -1,4 +1,4 @@
-// World control answers only what is on disk: a kill right after the answer undoes nothing of it.
+// World control reports only what is on disk: a kill right after an answer loses nothing of it.
 import { describe, expect, it } from 'vitest';
 import { createWorld } from '../../world/index.ts';
 import { microsPerSecond } from '../../world/kernel/index.ts';

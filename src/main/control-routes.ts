@@ -1,5 +1,5 @@
-// World control as routes: status, advance, faults, down. Turns JSON into calls of the world and
-// its pacer; what a fault does is the world's business.
+// World control as routes: status, advance, faults, down. Converts JSON to calls of the world and
+// its pacer; the world implements the faults.
 
 import { instanceTypes } from '../../world/aws/index.ts';
 import {
@@ -19,7 +19,7 @@ import { type ControlAnswer, type ControlRoutes, type Pacer, WorldEnded } from '
 import { ensureNetwork } from './network-route.ts';
 import { groupNamed, instanceOfNode } from './world-lookup.ts';
 
-/** A hundred days: beyond that a typing mistake is likelier than a wish. */
+/** A hundred days: a longer advance is probably a typing mistake. */
 const longestAdvanceSeconds = 100 * 24 * 3600;
 
 const refused = (status: number, message: string): ControlAnswer => ({
@@ -64,7 +64,7 @@ const advance = async (world: World, pacer: Pacer, input: JsonObject): Promise<C
   return done({ now: worldTime(world) });
 };
 
-/** Faults that are events, not states: they happen once. What they announce can be called off. */
+/** Faults that are single events, not states. An announced one can be cancelled. */
 const happen: Readonly<Record<string, (world: World, instanceId: string) => boolean>> = {
   'spot-interruption': (world, instanceId) => world.aws.interrupt(instanceId),
   rebalance: (world, instanceId) => world.aws.recommendRebalance(instanceId),
@@ -77,7 +77,7 @@ const happen: Readonly<Record<string, (world: World, instanceId: string) => bool
   },
 };
 
-/** A fault aimed at nothing would wait in silence; a mistyped name is told instead. */
+/** Refuses an unknown target: a fault aimed at it would silently have no effect. */
 const unknownPlace = (
   world: World,
   target: Readonly<Partial<Record<TargetKey, string>>>,
@@ -104,7 +104,7 @@ const unknownPlace = (
   return undefined;
 };
 
-/** Faults of machines are looked up by node group, those of the cloud by Auto Scaling group. */
+/** Faults of machines name a node group, those of the cloud an Auto Scaling group. */
 const byAutoScalingGroup: ReadonlySet<FaultKind> = new Set([
   'no-capacity',
   'instance-impaired',
@@ -121,7 +121,7 @@ const groupKey = (world: World, kind: FaultKind, group: string): string => {
   return key ?? group;
 };
 
-/** Fields that a route does not know are mistakes of the caller's, never ignored. */
+/** Unknown fields are the caller's mistakes and are never ignored. */
 const strict =
   (
     fields: readonly string[],
@@ -140,7 +140,7 @@ const unknownKernelFault = (fault: string | undefined): string | undefined => {
   return `kernel-fault needs --fault with one of ${names}`;
 };
 
-/** EC2 sends notices of interruption for spot instances only. */
+/** EC2 sends interruption notices only for Spot Instances. */
 const onDemandNode = (world: World, node: string | undefined): string | undefined => {
   const instanceId = node === undefined ? undefined : instanceOfNode(world, node);
   if (instanceId === undefined) return undefined;
@@ -205,7 +205,7 @@ const clear = (world: World, input: JsonObject): ControlAnswer => {
   return done({ cleared: world.faults.clear(kind) });
 };
 
-/** A node, an instance or the private DNS name of one that never joined. */
+/** Found by node, by instance, or by the private DNS name of one that never joined. */
 const nodeBootstrap = (world: World, name: string): ControlAnswer => {
   const instanceId = instanceOfNode(world, name) ?? world.aws.instanceIdOfNode(name) ?? name;
   const found = world.aws.nodeBootstrap(instanceId);
@@ -224,7 +224,7 @@ const nodeBootstrap = (world: World, name: string): ControlAnswer => {
   });
 };
 
-/** What is answered is on disk: no kill undoes a change that its caller was told of. */
+/** Answers after the change is on disk: a kill never undoes an answered change. */
 const committed = async (pacer: Pacer, call: () => ControlAnswer): Promise<ControlAnswer> => {
   const answer = pacer.enter(call);
   await pacer.committed();

@@ -1,9 +1,9 @@
-// `drover controller`: the control plane against a real API server and cloud: wall clock, chance
-// from the machine, one leader at a time. It keeps trying while the API server does not answer, and
-// ends with one sentence when it may not do what it must.
+// `drover controller`: the control plane against a real API server and cloud, with the wall clock,
+// the machine's random source and one leader at a time. Retries while the API server does not
+// answer; ends with one sentence when it lacks required permissions.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-// One constant each, not the world behind them.
+// Imports single constants, not the world behind them.
 import { nodeManagerAgent } from '../../world/identities.ts';
 import { SeededRandom } from '../../world/kernel/random.ts';
 import { durationMs } from '../api/brand.ts';
@@ -24,7 +24,9 @@ import { describeError, LeaderElector, sleepOrAbort } from '../runtime/index.ts'
 import { journalTo } from './journal.ts';
 
 const crds = resourceTypes.customresourcedefinitions;
-/** Between two starts of the controllers, when the API server went away during the first steps. */
+/**
+ * Delay before the controllers restart, when the API server became unreachable during their start.
+ */
 const startAgainMs = durationMs(5_000);
 
 export interface ControllerDeps {
@@ -33,11 +35,11 @@ export interface ControllerDeps {
   readonly http: Http;
   /** The machine's own clock, for the lease. */
   readonly clock: Clock;
-  /** The API server's time, for all that is written and compared. */
+  /** The API server's time, for everything written and compared. */
   readonly serverClock: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;
-  /** Of the pod, where it is told (`POD_NAME`); else the host's name, which is a pod's own. */
+  /** The pod's name, if given (`POD_NAME`); else the hostname, which in a pod is the same. */
   readonly podName?: string;
 }
 
@@ -48,11 +50,11 @@ export interface ControllerSettings {
   readonly leaderElect: boolean;
 }
 
-/** With eks the articles' queries find what this controller does. */
+/** With eks the articles' audit queries match this controller's requests. */
 export const userAgentOf = (compat: 'eks' | 'native', version: string): string =>
   compat === 'eks' ? nodeManagerAgent : `drover/${version}`;
 
-/** Not to be predicted from outside, and one stream per purpose. */
+/** Not predictable from outside, with one stream per purpose. */
 const machineRandom = () => {
   const seed = randomBytes(4).readUInt32LE();
   return (purpose: string) => SeededRandom.split(seed, purpose);
@@ -68,7 +70,7 @@ const mayNot = (error: KubeError): CommandError =>
     { cause: error },
   );
 
-/** Runs the controllers, again and again while only the way to the API server is missing. */
+/** Runs the controllers; restarts them only while the API server is unreachable. */
 const keepRunning = async (
   deps: ControllerDeps,
   run: (signal: AbortSignal) => Promise<void>,
@@ -77,7 +79,7 @@ const keepRunning = async (
   const { clock, log, kube } = deps;
   while (!signal.aborted) {
     try {
-      // Asked first, so that a server that does not answer is told of at once.
+      // A first request, so that an unreachable server is reported at once.
       await kube.get(crds, { name: 'nodedisruptions.drover.dev' }, { signal });
       return await run(signal);
     } catch (error) {
@@ -94,7 +96,7 @@ const keepRunning = async (
   }
 };
 
-/** Until `signal` aborts. Throws CommandError, CrdError or KubeError when it cannot work at all. */
+/** Runs until `signal` aborts. Throws CommandError, CrdError or KubeError when it cannot work. */
 export const runController = async (
   settings: ControllerSettings,
   deps: ControllerDeps,

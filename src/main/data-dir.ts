@@ -1,5 +1,5 @@
-// The data directory of an embedded world: what stands where, whether a directory is one of ours,
-// and DIR/env. Reads and writes files; decides nothing about the world.
+// The data directory of an embedded world: its files, whether a directory is one, and DIR/env.
+// Reads and writes files; decides nothing about the world.
 import { randomBytes } from 'node:crypto';
 import {
   accessSync,
@@ -23,14 +23,14 @@ export class DataDirError extends Error {
   override readonly name = 'DataDirError';
 }
 
-/** Raised when the directory's layout changes; a newer one is refused. */
+/** Raised when the directory's layout changes; a newer layout is refused. */
 const layoutVersion = 1;
 
 export interface Settings {
   readonly layout: number;
   readonly frontPort: number;
   readonly kubePort: number;
-  /** Where the same API was before: user data of machines names it for as long as they live. */
+  /** Earlier ports of the same API: machines' user data keeps them for their lifetime. */
   readonly formerKubePorts: readonly number[];
   readonly token: string;
   readonly accessKeyId: string;
@@ -44,7 +44,7 @@ export interface DataDir {
   readonly settingsFile: string;
   readonly envFile: string;
   readonly kubeconfigFile: string;
-  /** Another user's: the one that the world's own controllers are. */
+  /** The user of the world's own controllers. */
   readonly controllerKubeconfigFile: string;
   readonly pkiFile: string;
   readonly databaseFile: string;
@@ -112,13 +112,11 @@ const refuseUnsafe = ({ path }: DataDir): void => {
   );
 };
 
-/**
- * True once a world in this directory has said that it is ready: its files stand beside each other.
- */
+/** True once a world in this directory has been ready: from then on its files are consistent. */
 export const hasAnswered = (settings: Settings | undefined): boolean =>
   settings !== undefined && settings.frontPort !== 0;
 
-/** A file of a world that is missing or empty; nothing is made in its place. */
+/** A missing or empty file of a world; it is never replaced by a new one. */
 export const lostFile = (file: string, how: 'missing' | 'empty'): DataDirError =>
   new DataDirError(
     `${file} is ${how} beside the files of a world: put a copy of it back, move the ` +
@@ -134,7 +132,7 @@ export const damagedFile = (file: string, error: unknown): DataDirError =>
     { cause: error },
   );
 
-/** The settings of an existing world, or undefined. Throws DataDirError when it is not ours. */
+/** The settings of an existing world, or undefined. Throws DataDirError for another directory. */
 export const readSettings = (dir: DataDir): Settings | undefined => {
   refuseUnsafe(dir);
   if (existsSync(dir.settingsFile)) return parseSettings(dir.settingsFile);
@@ -153,7 +151,7 @@ export const readSettings = (dir: DataDir): Settings | undefined => {
   return undefined;
 };
 
-/** Fresh settings; nothing is written yet. */
+/** New settings, not yet written. */
 export const newSettings = (choice: {
   readonly seed: number;
   readonly demo: boolean;
@@ -168,10 +166,10 @@ export const newSettings = (choice: {
   ...choice,
 });
 
-/** Of a world that is started with `--port 0` each time. */
+/** For a world that is started with `--port 0` each time. */
 const maxFormerPorts = 1_000;
 
-/** The ports as they are now; that of before is remembered. */
+/** Sets the ports; remembers the previous one. */
 export const movedTo = (
   settings: Settings,
   ports: Pick<Settings, 'frontPort' | 'kubePort'>,
@@ -183,9 +181,7 @@ export const movedTo = (
   return { ...settings, ...ports, formerKubePorts };
 };
 
-/**
- * Why a directory cannot be used: the reason is the nearest one that exists, if that is the cause.
- */
+/** Why a directory is unusable, naming its nearest existing ancestor if that is the cause. */
 const whyNot = (path: string, error: unknown): string => {
   let existing = path;
   while (!existsSync(existing)) existing = dirname(existing);
@@ -198,8 +194,8 @@ const whyNot = (path: string, error: unknown): string => {
 };
 
 /**
- * Creates the directory when needed; throws DataDirError when it cannot be written. The returned
- * function takes back what was made, with all that was put into it: for a world that never began.
+ * Creates the directory if needed; throws DataDirError when it is not writable. The returned
+ * function removes everything created, for a world that failed to start.
  */
 export const prepareDirectory = (dir: DataDir): (() => void) => {
   try {
@@ -220,11 +216,11 @@ export const prepareDirectory = (dir: DataDir): (() => void) => {
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW = 0, O_WRONLY } = constants;
 
-/** Writes a file whole or not at all; readable by the owner only. Throws DataDirError. */
+/** Writes a file atomically; readable by the owner only. Throws DataDirError. */
 export const writePrivate = (file: string, text: string): void => {
   const draft = `${file}.new`;
   try {
-    // What a crash has left, or a link that somebody has laid: never written through.
+    // A leftover of a crash, or a link created by another user: never written through.
     rmSync(draft, { force: true });
     const descriptor = openSync(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
     try {
@@ -250,7 +246,7 @@ export const unwritable = (file: string, error: unknown): DataDirError => {
 export const writeSettings = (dir: DataDir, settings: Settings): void =>
   writePrivate(dir.settingsFile, `${JSON.stringify(settings, null, 2)}\n`);
 
-/** DIR/env: what clients need, one KEY='value' a line. */
+/** DIR/env: settings for clients, one KEY='value' per line. */
 export const environmentOf = (
   dir: DataDir,
   settings: Settings,
@@ -274,7 +270,7 @@ export const writeEnvironment = (dir: DataDir, values: Readonly<Record<string, s
       .join(''),
   );
 
-/** DIR/env read back; undefined when there is none. */
+/** Parses DIR/env; undefined when it does not exist. */
 export const readEnvironment = (dir: DataDir): Readonly<Record<string, string>> | undefined => {
   if (!existsSync(dir.envFile)) return undefined;
   const values: Record<string, string> = {};

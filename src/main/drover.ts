@@ -1,5 +1,5 @@
-// The command line's entry: env, argv, signals and exit codes end here; everything else gets what
-// it needs handed in.
+// Entry point of the command line: reads environment and arguments, handles signals and exit codes;
+// passes everything else to the commands.
 
 import { userInfo } from 'node:os';
 import { CommanderError } from 'commander';
@@ -31,23 +31,23 @@ const env = process.env;
 
 const interrupted = new AbortController();
 const onSignal = (): void => {
-  // A second ^C ends at once: the first one asked politely.
+  // A second ^C ends at once; the first requests a clean stop.
   if (interrupted.signal.aborted) process.exit(130);
   interrupted.abort();
 };
 process.on('SIGINT', onSignal);
 process.on('SIGTERM', onSignal);
 
-// A reader that has gone (`| head`) is no failure of ours: what was asked for is done all the same.
+// A closed reader (`| head`) is not a failure: the command completes its work.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
   });
 }
 
-/** What the User-Agent header says of each client of ours. */
+/** The User-Agent header of the commands' clients. */
 const commandAgent = `drover-cli/${version}`;
-/** What runs unattended is told where it belongs; it never takes what lies nearby. */
+/** Unattended processes need explicit settings and ignore ./.drover. */
 interface Finding {
   readonly nearby: boolean;
 }
@@ -111,7 +111,7 @@ const readBytes = async (path: string): Promise<Uint8Array> => {
   const { readFile } = await import('node:fs/promises');
   const { buffer } = await import('node:stream/consumers');
   try {
-    // Not by its name: a socket cannot be opened a second time.
+    // Not opened by name: a socket cannot be opened a second time.
     return path === '-' ? await buffer(process.stdin) : await readFile(path);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
@@ -161,7 +161,7 @@ const clusterFacts = async (connection: Connection): Promise<ClusterFacts> => {
     const now = parseTime(String(status.now));
     return now === undefined ? elsewhere : { embedded: true, now: epochMs(now) };
   } catch {
-    // Whether the cluster itself answers is told by the first real question to it.
+    // The first request to the cluster reports whether it answers.
     return elsewhere;
   }
 };
@@ -230,7 +230,7 @@ const createContext = (): CliContext => {
         createLog('info'),
       ]);
       const agent = userAgentOf(settings.compat, version);
-      // Every answer of the API server corrects the time in which the controllers write and
+      // Every answer of the API server corrects the clock with which the controllers write and
       // compare.
       const serverClock = new runtime.ServerClock(wallClock);
       const kube = await kubeClient(connection, agent, unattended, { dates: serverClock });
@@ -254,7 +254,7 @@ const createLog = async (usual: 'info' | 'warn') => {
   return create({ level: wanted ?? usual });
 };
 
-/** The one command that is asked for, where it can be loaded without the others. */
+/** Loads only the requested command, if it can be loaded separately. */
 const programFor = async (words: readonly string[], context: CliContext) => {
   const { buildOneCommand } = await import('../cli/one-command.ts');
   const alone = await buildOneCommand(words[0], context);
@@ -270,11 +270,11 @@ const main = async (): Promise<number> => {
     return exitCodes.done;
   } catch (error) {
     if (error instanceof CommanderError) {
-      // Commander has printed its message already; help and version are no failures.
+      // Commander has already printed its message; help and version are not failures.
       return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
     }
     const { message, exitCode } = explainFailure(error);
-    // Names and texts of the user's files stand in messages.
+    // Messages contain names and texts from the user's files.
     context.err(`drover: ${visibleText(message)}`);
     if (env.DROVER_LOG === 'debug' && error instanceof Error) context.err(error.stack ?? '');
     return exitCode;

@@ -1,5 +1,5 @@
-// Drover's controllers inside `drover up`: in process, in the world's time, as the user and agent
-// that the articles' audit queries look for.
+// Drover's controllers inside `drover up`: in process, in the world's time, with the user and agent
+// that the articles' audit queries select.
 
 import { nodegroupService } from '../../world/aws/index.ts';
 import { nodeManagerAgent, nodeManagerUser, type World, worldAccount } from '../../world/index.ts';
@@ -11,7 +11,7 @@ import { createInProcessPorts } from '../sim/index.ts';
 import { noticesQueueUrl } from './demo.ts';
 import { journalTo } from './journal.ts';
 
-/** One way of a call: a node manager beside the API server, whose calls still take their time. */
+/** Latency per direction: a node manager near the API server. */
 const legMicros = 2 * microsPerMs;
 
 /** Runs until `signal` aborts. */

@@ -1,5 +1,5 @@
-// bin/drover.mjs as a process: what stays is started with a small young generation, under the id of
-// the process that was started; what ends soon, and a choice of one's own, is left alone.
+// bin/drover.mjs as a process: long-running commands start with a small young generation under the
+// same process id; short ones, and explicit settings, are left unchanged.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -20,9 +20,7 @@ const program = join(import.meta.dirname, '..', '..', 'bin', 'drover.mjs');
 const directory = mkdtempSync(join(tmpdir(), 'drover-entry-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-/**
- * How the process stands in /proc once `up` has found its directory unwritable, and what it said.
- */
+/** The process's state in /proc once `up` has found its directory unwritable, and its output. */
 const started = async (flags: readonly string[], args: readonly string[], more: object = {}) => {
   const child = spawn(process.execPath, [...flags, program, ...args], {
     env: { ...process.env, NODE_OPTIONS: '', XDG_CACHE_HOME: directory, ...more },

@@ -1,4 +1,4 @@
-// What a user is told when a command fails: one sentence and an exit code, never a stack.
+// The message of a failed command: one sentence and an exit code, never a stack.
 import { CommandError, type ExitCode, exitCodes } from '../cli/context.ts';
 import { CloudError, KubeError } from '../ports/index.ts';
 
@@ -19,7 +19,7 @@ export const explainFailure = (
     const message = remedy === undefined ? error.message : `${error.message}; ${remedy}`;
     return { message, exitCode: exitCodes.failed };
   }
-  // Others of ours (of the store, a listener, a data directory) say all in their message.
+  // Drover's other errors (of the store, a listener, a data directory) have complete messages.
   const message = error instanceof Error ? error.message : String(error);
   return { message, exitCode: exitCodes.failed };
 };

@@ -1,4 +1,4 @@
-// The journal's way into the log: one line an entry. Keeps nothing.
+// Writes journal entries to the log, one line each. Keeps nothing.
 import type { Journal, Log } from '../ports/index.ts';
 
 export const journalTo = (log: Log): Journal => ({

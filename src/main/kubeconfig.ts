@@ -8,7 +8,7 @@ export const renderKubeconfig = (options: {
   readonly port: number;
   readonly clusterName: string;
   readonly region: string;
-  /** Whose certificate. */
+  /** The user whose certificate is included. */
   readonly as: 'admin' | 'controller';
 }): string => {
   const cluster = `${options.clusterName}.${options.region}.drover`;

@@ -1,4 +1,4 @@
-// Chance from the machine, not to be predicted from outside.
+// The machine's random source, not predictable from outside.
 import { randomBytes } from 'node:crypto';
 import type { Random } from '../ports/index.ts';
 

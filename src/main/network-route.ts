@@ -1,6 +1,5 @@
-// World control: networks that a configuration names by id. An account of one's own would have
-// them; a world makes what is missing. Only reads the request: what a network is, is the world's
-// business.
+// World control: creates networks that a configuration names by id. In a real account they exist;
+// the world creates missing ones. Only parses the request; the world implements networks.
 
 import type { NamedNetwork, NamedSubnet } from '../../world/aws/index.ts';
 import type { World } from '../../world/index.ts';
@@ -38,7 +37,7 @@ const readSubnet = (value: unknown): NamedSubnet | string => {
   };
 };
 
-/** `{vpcId, cidr?, subnets: [{id, zone?, cidr?, public?}]}`; answers with what stands then. */
+/** `{vpcId, cidr?, subnets: [{id, zone?, cidr?, public?}]}`; answers with the resulting network. */
 export const ensureNetwork = (world: World, input: JsonObject): ControlAnswer => {
   const vpcId = textIn(input, 'vpcId') ?? '';
   if (!vpcPattern.test(vpcId)) return refused(`vpcId ${vpcId} must look like vpc-0a1b2c3d`);

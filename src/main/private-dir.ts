@@ -1,5 +1,5 @@
-// Whether a directory may hold keys and tokens: its owner's alone, and reached by no link that
-// another user could turn. Looks; changes nothing.
+// Whether a directory may contain keys and tokens: owned by the user only, and not reached through
+// a link that another user could change. Changes nothing.
 import { lstatSync, type Stats } from 'node:fs';
 import { dirname } from 'node:path';
 
@@ -7,8 +7,8 @@ const othersMayWrite = 0o002;
 const rootUid = 0;
 
 /**
- * What cannot be looked at (below a file, in a closed directory) is reported by whoever writes
- * there.
+ * A path that cannot be examined (below a file, in an inaccessible directory) is reported by the
+ * code that writes there.
  */
 const lookAt = (path: string): Stats | undefined => {
   try {
@@ -18,7 +18,7 @@ const lookAt = (path: string): Stats | undefined => {
   }
 };
 
-/** The nearest directory above that is a link which neither the caller nor root made. */
+/** The nearest ancestor that is a link created by neither the caller nor root. */
 const foreignLinkAbove = (path: string, uid: number): string | undefined => {
   for (let at = dirname(path); at !== dirname(at); at = dirname(at)) {
     const stats = lookAt(at);
@@ -28,16 +28,14 @@ const foreignLinkAbove = (path: string, uid: number): string | undefined => {
 };
 
 export interface Unsafe {
-  /** Continues a sentence that begins with "it". */
+  /** Continues a sentence that starts with "it". */
   readonly reason: string;
   readonly remedy: string;
 }
 
 const makeItYourOwn = 'make it your own (chown, chmod 700)';
 
-/**
- * Why `path` (absolute) is not safe to keep secrets in; undefined: it is, or does not exist yet.
- */
+/** Why `path` (absolute) is not safe for secrets; undefined when safe or not yet existing. */
 export const unsafety = (path: string): Unsafe | undefined => {
   const uid = process.getuid?.();
   // Windows has no such owners.

@@ -1,5 +1,5 @@
-// One YAML document of a request as JSON, and the keys that a map of it has twice: the API server
-// takes the last and, unless it is told to ignore them, says so. Reads nothing else.
+// Converts one YAML document of a request to JSON, and finds duplicate keys: the API server uses
+// the last and, unless the client ignores them, reports the duplicates. Reads nothing else.
 import { isScalar, LineCounter, parseDocument, visit } from 'yaml';
 import type { Json } from '../api/json.ts';
 import { isTooDeep, tooDeepMessage } from '../api/parse-json.ts';

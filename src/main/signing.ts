@@ -1,5 +1,5 @@
-// Carries certificate requests that the world has approved to a signer outside it, and their
-// certificates back as calls at a moment of the world. Decides nothing about a request.
+// Passes certificate requests that the world has approved to an external signer, and stores the
+// certificates as calls at a time of the world. Decides nothing about a request.
 
 import {
   certificateIssuer,
@@ -12,7 +12,7 @@ import { type JsonObject, objectOr } from '../api/json.ts';
 import type { Log } from '../ports/index.ts';
 import type { Pacer } from '../serve/index.ts';
 
-/** Gives the certificate as PEM; rejects where the request cannot be signed. */
+/** Returns the certificate as PEM; rejects when the request cannot be signed. */
 export type Signer = (order: SigningOrder) => Promise<string>;
 
 export interface Signing {
@@ -23,14 +23,14 @@ export interface Signing {
   readonly signal: AbortSignal;
 }
 
-/** Signs what waits and what will be approved, until `signal` aborts. */
+/** Signs pending requests and later approvals, until `signal` aborts. */
 export const startSigning = ({ world, pacer, log, sign, signal }: Signing): void => {
   const underWay = new Set<string>();
   const client = world.kube.as(certificateIssuer);
 
   const store = (order: SigningOrder, certificate: string): void => {
     const csr = world.kube.read(certificateRequests, { name: order.name });
-    // What was denied, signed or replaced meanwhile is not signed after all.
+    // A request that was meanwhile denied, signed or replaced is not signed.
     if (csr === undefined || signingOrderOf(csr)?.uid !== order.uid) return;
     const approved: JsonObject = csr;
     const status = { ...objectOr(approved.status), certificate: btoa(certificate) };

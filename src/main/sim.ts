@@ -1,6 +1,6 @@
 // `npm run sim -- --seeds N [--from S] [--compat eks|native|both] [--minutes M] [--nodes N]`:
-// random lives of a cluster on every core, judged by the oracles. Prints what fired where; a
-// failing seed comes with the command that replays it. Exit code 1 on a violation or an empty cell
+// random lives of a cluster on every core, judged by the oracles. Prints which faults fired where,
+// and for a failing seed the command that replays it. Exit code 1 on a violation or an empty cell
 // of the matrix.
 
 import { availableParallelism } from 'node:os';
@@ -26,8 +26,8 @@ type Message =
   | { readonly kind: 'done'; readonly batch: Batch };
 
 /**
- * Ticks run when the queue of microtasks is empty: nothing in a life waits for anything else, so
- * this is the same moment as a turn of the event loop, for a tenth of its price.
+ * Ticks run when the microtask queue is empty. A life waits for nothing else, so this is equivalent
+ * to a turn of the event loop at a tenth of its cost.
  */
 const settle = async (): Promise<void> => {
   await undefined;
@@ -36,15 +36,15 @@ const settle = async (): Promise<void> => {
 
 const runJob = async (job: Job, post: (message: Message) => void): Promise<void> => {
   let batch = emptyBatch();
-  // Most errors of a life are answers, and walking the stack is most of their cost. A replay of one
-  // seed has its stacks.
+  // Most errors in a life are expected answers, and capturing stacks is most of their cost. A
+  // replay of one seed keeps its stacks.
   if (job.to - job.from > job.step) Error.stackTraceLimit = 0;
   for (let seed = job.from; seed < job.to; seed += job.step) {
     const size = {
       ...defined({ chaosSeconds: job.chaosSeconds, maxNodes: job.maxNodes }),
       repairsPercent: job.repairsPercent,
     };
-    // Odd seeds mark as EKS does, even ones in Drover's own way.
+    // Odd seeds mark nodes as EKS does, even ones in Drover's own way.
     const ofSeed = seed % 2 === 1 ? 'eks' : 'native';
     const compat = job.compat === 'both' ? ofSeed : job.compat;
     try {

@@ -1,4 +1,4 @@
-// What is written to a terminal, and to what is none.
+// Output to a terminal, and to other streams.
 import { describe, expect, it } from 'vitest';
 import { createTerminal, type Output } from './terminal.ts';
 

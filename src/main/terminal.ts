@@ -1,11 +1,10 @@
-// Standard output and error of the command line: lines, one line of progress that is replaced, and
-// a screen of lines that is drawn over and over. Where it is no terminal only lines arrive.
-// Whatever a cluster, a cloud or a file says is printed as text: only what stands here moves the
-// cursor.
+// Standard output and error of the command line: lines, one progress line that is replaced, and a
+// redrawn screen of lines. Other streams than terminals receive only lines. Text from a cluster, a
+// cloud or a file is escaped: only this module moves the cursor.
 import type { CliContext } from '../cli/context.ts';
 import { visible, visibleText } from '../cli/visible.ts';
 
-/** The part of a NodeJS.WriteStream that is used. */
+/** The part of NodeJS.WriteStream that is used. */
 export interface Output {
   readonly isTTY?: boolean;
   readonly columns?: number;
@@ -13,11 +12,11 @@ export interface Output {
   write(text: string): unknown;
 }
 
-/** The cursor back to the line's start, the line erased. */
+/** Moves the cursor to the start of the line and erases the line. */
 const clearLine = '\r\u001b[2K';
-/** The cursor to the start of the line `count` further up, everything from there on erased. */
+/** Moves the cursor to the start of the line `count` further up and erases everything after it. */
 const clearUp = (count: number): string => `\u001b[${count}F\u001b[0J`;
-/** What a terminal has that tells nothing of itself. */
+/** Size of a terminal that does not report one. */
 const usual = { columns: 80, rows: 24 };
 
 export const createTerminal = (

@@ -1,5 +1,5 @@
-// `drover up`: the one wiring of the embedded world as a process: state, time, listeners, faces,
-// controllers, in the order in which they need each other.
+// `drover up`: wires the embedded world as a process: state, time, listeners, faces, controllers,
+// in order of their dependencies.
 import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { createWorld, type World, worldRegion } from '../../world/index.ts';
@@ -42,22 +42,22 @@ import { type Signer, startSigning } from './signing.ts';
 import { WorldAgents } from './world-agents.ts';
 
 const defaultPort = 8700;
-/** Large enough for days of a demo, small enough for a laptop: 5 files of 64 MiB. */
+/** Enough for days of a demo, small enough for a laptop: 5 files of 64 MiB. */
 const auditMaxBytes = 64 * 1024 * 1024;
 const auditFilesKept = 4;
 /**
- * A fresh demo begins this long before its first `ready` and is run up to now at full speed: nodes
- * are Ready and pods run (11 to 14 s of world time) before anybody is told that they can look.
+ * A new demo starts this long before the present and is advanced at full speed: nodes are Ready and
+ * pods run (11 to 14 s of world time) before the first `ready` line.
  */
 const demoPastMicros = 60 * microsPerSecond;
-/** How long open requests may take to end at shutdown. */
+/** How long open requests may take to finish at shutdown. */
 const closeWithinMs = 2000;
 
 export interface UpDeps {
   readonly out: (line: string) => void;
   readonly log: Log;
   readonly signal: AbortSignal;
-  /** Milliseconds since the process began, for the ready line. */
+  /** Milliseconds since the start of the process, for the ready line. */
   readonly sinceStartMs: () => number;
 }
 
@@ -67,7 +67,7 @@ const loadTables = (store: Store): Tables => {
   return tables;
 };
 
-/** An earlier version's world has no certificate for a controller outside. */
+/** Worlds of earlier versions have no certificate for an external controller. */
 type EarlierPki = Omit<Pki, 'controller'> & Partial<Pki>;
 
 const readPki = ({ pkiFile }: DataDir): EarlierPki | undefined => {
@@ -85,10 +85,10 @@ const readPki = ({ pkiFile }: DataDir): EarlierPki | undefined => {
 
 const loadPki = async (dir: DataDir, stored: Settings | undefined): Promise<Pki> => {
   const parsed = readPki(dir);
-  // Nodes and clients trust the authority that is lost.
+  // Nodes and clients trust the lost authority.
   if (parsed === undefined && hasAnswered(stored)) throw lostFile(dir.pkiFile, 'missing');
   if (parsed?.controller !== undefined) return { ...parsed, controller: parsed.controller };
-  // The certificate library is needed once in a world's life and costs 40 MB: imported only here.
+  // Used once in a world's lifetime and costs 40 MB, so it is imported only here.
   const { addController, createPki } = await import('../adapters/signer/index.ts');
   const now = Date.now();
   const pki = await (parsed === undefined ? createPki(now) : addController(parsed, now));
@@ -96,7 +96,7 @@ const loadPki = async (dir: DataDir, stored: Settings | undefined): Promise<Pki>
   return pki;
 };
 
-/** Never a fresh state beside the files of a world that has answered. */
+/** Never creates a new state beside the files of a world that has been ready. */
 const openStore = ({ databaseFile }: DataDir, stored: Settings | undefined): Store => {
   if (hasAnswered(stored)) {
     if (!existsSync(databaseFile)) throw lostFile(databaseFile, 'missing');
@@ -116,7 +116,7 @@ const kubeEndpoint = (port: number): string => `https://127.0.0.1:${port}`;
 const randomSeed = (): number => Math.floor(Math.random() * 2 ** 32);
 
 export const up = async (options: UpOptions, deps: UpDeps): Promise<void> => {
-  // Keys, tokens and Secrets stand in what is written from here on: for its owner only.
+  // Files from here on contain keys, tokens and Secrets: only their owner may read them.
   process.umask(0o077);
   const dir = dataDirAt(options.dataDir);
   const stored = readSettings(dir);
@@ -127,7 +127,7 @@ export const up = async (options: UpOptions, deps: UpDeps): Promise<void> => {
     begun = await begin({ options, deps, dir, stored, closers });
   } catch (error) {
     await closeAll(closers);
-    // What another drover made at the same moment is not ours to take back.
+    // Files that another drover created at the same time must not be removed.
     const theirs = error instanceof StoreError && error.code === 'locked';
     if (stored === undefined && !theirs) undo();
     throw error;
@@ -140,7 +140,7 @@ export const up = async (options: UpOptions, deps: UpDeps): Promise<void> => {
   }
 };
 
-/** What must be done at the end, whatever the end is; the last one first. */
+/** Cleanup at the end, whatever the reason; runs in reverse order. */
 type Closer = () => void | Promise<void>;
 
 const closeAll = async (closers: readonly Closer[]): Promise<void> => {
@@ -150,7 +150,7 @@ const closeAll = async (closers: readonly Closer[]): Promise<void> => {
 interface Begun {
   readonly settings: Settings;
   readonly world: World;
-  /** Settles when the world has stopped; rejects with why it could not go on. */
+  /** Settles when the world has stopped; rejects with the reason when it failed. */
   readonly ended: Promise<unknown>;
 }
 
@@ -164,7 +164,7 @@ interface Beginning {
 
 const openWorld = (options: {
   readonly settings: () => Settings;
-  /** How long before the present a fresh world begins. */
+  /** How long before the present a new world starts. */
   readonly pastMicros: number;
   readonly store: Store;
   readonly audit: AuditFile;
@@ -186,7 +186,7 @@ const openWorld = (options: {
   });
 };
 
-/** The certificate library costs 40 MB: it is loaded when a certificate is requested. */
+/** The certificate library costs 40 MB: it is loaded for the first certificate request. */
 const signWith =
   ({ ca }: Pki): Signer =>
   async (order) => {
@@ -194,14 +194,14 @@ const signWith =
     return signRequest(ca, order, Date.now());
   };
 
-/** Everything up to the moment when the world answers and all of it is on disk. */
+/** Everything until the world answers and is on disk. */
 const begin = async ({ options, deps, dir, stored, closers }: Beginning): Promise<Begun> => {
   const { log } = deps;
   const stopping = new AbortController();
   const stop = (): void => stopping.abort();
   deps.signal.addEventListener('abort', stop, { once: true });
   let settings = stored ?? newSettings({ seed: options.seed ?? randomSeed(), demo: options.demo });
-  // First of all files: a directory that is left half-made by a crash is then known as ours.
+  // Written first, so that a directory left incomplete by a crash is recognized as Drover's.
   if (stored === undefined) writeSettings(dir, settings);
   const store = openStore(dir, stored);
   closers.push(() => store.close());
@@ -240,7 +240,7 @@ const begin = async ({ options, deps, dir, stored, closers }: Beginning): Promis
         allowLoopbackWebhooks: options.allowLoopbackWebhooks,
       })
     : Promise.resolve();
-  // A world that cannot go on stops the process with its error; nothing else may hide it.
+  // A failed world stops the process with its error, which no later error may hide.
   running.catch(stop);
   controllers.catch(stop);
   closers.push(async () => {
@@ -248,7 +248,7 @@ const begin = async ({ options, deps, dir, stored, closers }: Beginning): Promis
     await Promise.allSettled([running, controllers]);
   });
   closers.unshift(() => rmSync(dir.pidFile, { force: true }));
-  // What ends the world meanwhile is told by `ended`, not by the wait for it.
+  // `ended` reports a failure, not this wait.
   if (!world.restored && pastMicros > 0) await pacer.advance(pastMicros).catch(() => undefined);
   writeForClients(dir, settings, pki);
   await pacer.committed();
@@ -281,7 +281,7 @@ const createListeners = (options: {
   const { world, pacer, pki, log, stop, settings } = options;
   const aws = createAwsFront({ world, pacer, settings: settings(), log });
   const onError = (error: unknown): void => {
-    // A refused commit is told once, by the process that it ends.
+    // A failed commit is reported once, by the ending process.
     if (pacer.whole) log.error('a request failed inside the world', { error: String(error) });
   };
   const front = createFrontListener(
@@ -299,7 +299,7 @@ const createListeners = (options: {
       tls: { ca: pki.ca.certificate, cert: pki.server.certificate, key: pki.server.key },
       authenticateToken: async (token) =>
         world.kube.userOfToken(token) ?? (await aws.userOfToken(token)),
-      // Few clients send YAML, and the parser would cost every start.
+      // Few clients send YAML, and the parser would slow every start.
       parseYaml: async (text) => (await import('./request-yaml.ts')).parseRequestYaml(text),
     },
     { port: () => settings().kubePort, onError },

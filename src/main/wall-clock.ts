@@ -1,4 +1,4 @@
-// The Clock port over the machine's own clock and timers.
+// The Clock port over the machine's clock and timers.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DurationMs, epochMs } from '../api/brand.ts';
 import type { Clock } from '../ports/index.ts';

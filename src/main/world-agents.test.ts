@@ -1,10 +1,10 @@
 // The add-on eks-node-monitoring-agent in a world: its pods run the real agent on simulated nodes,
-// whose faults show as Events and conditions; without it nothing of this exists.
+// whose faults appear as Events and conditions; without the add-on there are none.
 import { describe, expect, it } from 'vitest';
 import { CollectingLog } from '../../test/builders/runtime.ts';
 import { createWorld, seedCluster, type World } from '../../world/index.ts';
 import { microsPerSecond } from '../../world/kernel/index.ts';
-// Loaded before the world's time runs: the agents load it when the first of their pods runs.
+// Loaded before the world's time runs, as the first pod's agent would load it during a test.
 import '../agent/index.ts';
 import { objectOr } from '../api/json.ts';
 import type { Condition } from '../api/kube.ts';
@@ -57,7 +57,7 @@ class AgentWorld {
     await made.advance(60);
     return made;
   }
-  /** The process of the world ends, and the next one takes up its state. */
+  /** Ends the world's process and starts the next one from its state. */
   async restart(): Promise<void> {
     this.#stop.abort(new Error('told to stop'));
     await settle();
@@ -124,7 +124,7 @@ describe('the add-on eks-node-monitoring-agent', () => {
       `${life.node}: NetworkingReady: UnexpectedRejectRule: Found an unexpected iptables reject rule: "${rule}"`,
     ]);
     expect(life.says('NetworkingReady')).toBe('True NetworkingIsReady');
-    // The agent reports on a node whose kubelet has fallen silent as well.
+    // The agent also reports on a node whose kubelet has stopped.
     await life.advance(12 * minute);
     expect(life.says('Ready')).toBe('Unknown NodeStatusUnknown');
     life.world.faults.inject('kernel-fault', { node: life.node, fault: 'soft-lockup' });

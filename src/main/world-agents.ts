@@ -1,6 +1,6 @@
 // Node agents of the embedded world: one for each running pod of the add-on
-// eks-node-monitoring-agent, on the node's simulated sources and in the world's time. Without the
-// add-on nothing is made.
+// eks-node-monitoring-agent, on the node's simulated sources and in the world's time. Does nothing
+// without the add-on.
 import type { UserInfo } from '../../world/contracts.ts';
 import {
   createSimulatedHost,
@@ -18,8 +18,8 @@ import { onAbort, sleepOrAbort, TaskRegistry } from '../runtime/index.ts';
 import { createInProcessPorts } from '../sim/index.ts';
 
 /**
- * Between two passes. A real agent looks each second; here a pass is an event of the world, and a
- * look comes each five minutes.
+ * Time between two passes. A real agent polls each second; here a pass is an event of the world,
+ * and checks run every five minutes.
  */
 const passMs = durationMs(10_000);
 const shutdownMs = 1_000;
@@ -33,7 +33,7 @@ interface AgentPod {
   readonly node: string;
 }
 
-/** A pod of the DaemonSet whose container runs, or undefined. */
+/** A pod of the DaemonSet whose container is running, or undefined. */
 const agentPodOf = ({ metadata, ...rest }: KubeObject): AgentPod | undefined => {
   const [[label, value]] = Object.entries(monitoringAgent.labels) as [[string, string]];
   const { spec, status } = rest as { readonly spec?: unknown; readonly status?: unknown };
@@ -47,7 +47,7 @@ const agentPodOf = ({ metadata, ...rest }: KubeObject): AgentPod | undefined => 
   return { uid: metadata.uid, name: metadata.name, node: nodeName };
 };
 
-/** The account's token, bound to the pod. */
+/** The service account's identity, bound to the pod. */
 const userOf = ({ uid, name, node }: AgentPod): UserInfo => {
   const { namespace, name: account } = monitoringAgent;
   const claim = 'authentication.kubernetes.io';
@@ -106,7 +106,7 @@ export class WorldAgents {
     if (this.#running.has(uid) || this.#tasks.signal.aborted) return;
     const stopped = new AbortController();
     this.#running.set(uid, stopped);
-    // A listener of the store only schedules.
+    // A listener of the store may only schedule work.
     this.#world.kernel.after(0, () => {
       if (this.#tasks.signal.aborted) return;
       this.#tasks.start(`agent ${pod.name}`, (ending) =>
@@ -120,10 +120,10 @@ export class WorldAgents {
     this.#running.delete(uid);
   }
 
-  /** An agent for each boot of the node's machine; none while it is switched off. */
+  /** One agent per boot of the node's machine; none while it is powered off. */
   async #run(pod: AgentPod, signal: AbortSignal): Promise<void> {
     const { kernel, faults, kubelets } = this.#world;
-    // The agent with its rules costs 40 MB: a world without the add-on does without.
+    // The agent with its rules costs 40 MB: loaded only with the add-on.
     const { NodeAgent } = await import('../agent/index.ts');
     const ports = createInProcessPorts(this.#world, {
       component: `node-agents.${pod.node}`,

@@ -1,9 +1,9 @@
-// Client of world control: HTTP to a running embedded world, with errors that say what to do.
+// Client of world control: HTTP to a running embedded world, with errors that name a remedy.
 import { request } from 'undici';
 import { type Json, type JsonObject, objectOr } from '../api/json.ts';
 import { CommandError, exitCodes, type WorldControl } from '../cli/context.ts';
 
-/** `url` is DROVER_URL with the token as password. */
+/** `url`: DROVER_URL with the token as password. */
 export const createWorldControl = (url: string): WorldControl => {
   const parsed = new URL(url);
   const token = decodeURIComponent(parsed.password);
@@ -16,7 +16,7 @@ export const createWorldControl = (url: string): WorldControl => {
         method,
         headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        // An advance may take long; its end is the answer.
+        // An advance may take long and answers at its end.
         headersTimeout: 0,
         bodyTimeout: 0,
       });

@@ -1,4 +1,4 @@
-// Finding things in a world by the names that people use: nodes, groups. Reads only.
+// Finds nodes and groups of a world by their usual names. Reads only.
 
 import type { World } from '../../world/index.ts';
 import { instanceIdOfProviderId } from '../api/brand.ts';
@@ -16,13 +16,13 @@ export const instanceOfNode = (world: World, name: string): string | undefined =
 };
 
 export interface GroupNames {
-  /** The node group's name, which its nodes carry as a label. */
+  /** The node group's name, a label of its nodes. */
   readonly nodeGroup: string;
-  /** Undefined while it has no Auto Scaling group. */
+  /** Undefined while the Auto Scaling group does not exist. */
   readonly autoScaling: string | undefined;
 }
 
-/** A group by either of its names; undefined when there is none. */
+/** A group by either of its names; undefined when it does not exist. */
 export const groupNamed = (world: World, name: string): GroupNames | undefined => {
   const groups = world.aws.groups();
   const found = groups.find((group) => group.nodeGroup === name || group.autoScaling === name);

@@ -1,8 +1,9 @@
-// Where a bundle of a node's logs goes: an archive that grows entry by entry. Throws NodeHostError.
+// The destination of a bundle of a node's logs: an archive to which entries are added. Throws
+// NodeHostError.
 
 export interface BundleWriter {
   /** Entries keep their order. */
   add(name: string, bytes: Uint8Array): Promise<void>;
-  /** Closes the archive; the number of bytes that it takes. */
+  /** Closes the archive; returns its size in bytes. */
   end(): Promise<number>;
 }

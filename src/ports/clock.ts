@@ -1,5 +1,5 @@
-// Time and chance as ports. Everything that waits or rolls dice takes these; nothing else in the
-// code base may read a clock.
+// Time and randomness as ports. Everything that waits or draws random numbers takes these; no other
+// code may read a clock.
 import type { DurationMs, EpochMs } from '../api/brand.ts';
 
 export interface Clock {
@@ -8,9 +8,11 @@ export interface Clock {
   sleep(duration: DurationMs, signal?: AbortSignal): Promise<void>;
 }
 
-/** Learns a server's time from its answers. */
+/** Derives a server's time from its answers. */
 export interface DateReader {
-  /** To be called before a request leaves; what it returns takes the Date header of the answer. */
+  /**
+   * Call it before a request is sent; pass the Date header of the answer to the returned function.
+   */
   sent(): (date: string | undefined) => void;
 }
 

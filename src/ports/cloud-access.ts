@@ -1,5 +1,4 @@
-// Who may reach instances, and as whom these may join: key pairs, security groups, EKS access
-// entries.
+// Access to instances and their authorization: key pairs, security groups, EKS access entries.
 import type { AccessEntry, IngressRule, NewSecurityGroup, SecurityGroup } from '../api/cloud.ts';
 import type { SecurityGroupRules } from '../api/network.ts';
 
@@ -14,25 +13,25 @@ export interface CloudAccess {
     by: { readonly ids: readonly string[] } | { readonly name: string },
     options?: Options,
   ): Promise<readonly (SecurityGroup & SecurityGroupRules)[]>;
-  /** Its id. Throws InvalidRequest when the VPC has one of that name. */
+  /** Returns its id. Throws InvalidRequest when the VPC has one of that name. */
   createSecurityGroup(group: NewSecurityGroup, options?: Options): Promise<string>;
-  /** What is allowed already stays as it is. */
+  /** Rules that already exist stay unchanged. */
   allowIngress(groupId: string, rule: IngressRule, options?: Options): Promise<void>;
-  /** Throws InvalidRequest while it is in use. `false` when there was none. */
+  /** Throws InvalidRequest while it is in use. `false` when it did not exist. */
   deleteSecurityGroup(groupId: string, options?: Options): Promise<boolean>;
   findAccessEntry(
     entry: Pick<AccessEntry, 'clusterName' | 'principalArn'>,
     options?: Options,
   ): Promise<AccessEntry | undefined>;
-  /** Throws InvalidRequest when the role has one, or the cluster's mode knows none. */
+  /** Throws InvalidRequest when the role has one, or the cluster's authentication mode has none. */
   createAccessEntry(entry: AccessEntry, options?: Options): Promise<void>;
-  /** `false` when there was none. */
+  /** `false` when it did not exist. */
   deleteAccessEntry(
     entry: Pick<AccessEntry, 'clusterName' | 'principalArn'>,
     options?: Options,
   ): Promise<boolean>;
 }
 
-/** DeleteSecurityGroup of one that instances or rules of others still have. */
+/** The message of DeleteSecurityGroup when instances or other groups' rules use the group. */
 export const isInUse = (message: string): boolean =>
   /DependencyViolation|has a dependent object/i.test(message);

@@ -1,6 +1,6 @@
-// The cloud as the controllers and the command line need it: Auto Scaling, its hooks, one queue,
-// instances, stacks. Implementation: aws-cloud, over the SDK or the world in process.
-// Absence is a value; every other failure is a CloudError with a code of the table below.
+// The cloud API of the controllers and the command line: Auto Scaling, its hooks, one queue,
+// instances, stacks. Implementation: aws-cloud, over the SDK or the world in process. Absence is a
+// value; every other failure is a CloudError with a code of the table below.
 
 import type { EpochMs } from '../api/brand.ts';
 import type {
@@ -29,12 +29,12 @@ import type { Retry } from './kube.ts';
 
 export const cloudErrorTable = {
   Throttled: { retry: 'backoff' },
-  /** The hook is no longer open: completed by somebody else, expired, or gone with its group. */
+  /** The hook is not open: completed by another system, expired, or deleted with its group. */
   NoActiveLifecycleAction: { retry: 'never' },
   AccessDenied: { retry: 'never' },
   InvalidRequest: { retry: 'never' },
   ServerError: { retry: 'backoff' },
-  /** No answer; the call may or may not have happened. */
+  /** No answer: the call may or may not have happened. */
   Unreachable: { retry: 'backoff' },
   Unsupported: { retry: 'never' },
 } as const satisfies Readonly<Record<string, { retry: Retry }>>;
@@ -68,7 +68,7 @@ export interface CloudApi extends CloudAccess {
     seconds: number,
     options?: CallOptions,
   ): Promise<void>;
-  /** All groups, or those named; unknown names are simply missing from the answer. */
+  /** All groups, or the named ones; unknown names are missing from the answer. */
   describeGroups(
     names?: readonly string[],
     options?: CallOptions,
@@ -77,18 +77,18 @@ export interface CloudApi extends CloudAccess {
     autoScalingGroupName: string,
     options?: CallOptions,
   ): Promise<readonly LifecycleHook[]>;
-  /** Creates the hook, or changes the one of that name. */
+  /** Creates the hook, or updates the one of that name. */
   installHook(autoScalingGroupName: string, hook: NewHook, options?: CallOptions): Promise<void>;
   /**
-   * Ends what waits in the hook, as Auto Scaling does it: instances that start are terminated,
-   * instances that terminate go on. `false` when there was none.
+   * Ends the hook's waits as Auto Scaling does: launching instances are terminated, terminating
+   * instances proceed. `false` when it did not exist.
    */
   removeHook(
     autoScalingGroupName: string,
     hookName: string,
     options?: CallOptions,
   ): Promise<boolean>;
-  /** Throws NoActiveLifecycleAction when there is nothing (any more) to complete. */
+  /** Throws NoActiveLifecycleAction when there is nothing to complete. */
   completeHook(
     call: HookCall & { readonly result: 'CONTINUE' | 'ABANDON' },
     options?: CallOptions,
@@ -98,28 +98,28 @@ export interface CloudApi extends CloudAccess {
     instanceId: string,
     options: CallOptions & { readonly decrementDesired: boolean },
   ): Promise<void>;
-  /** Instances that EC2 still knows (terminated ones for about an hour). */
+  /** Instances that EC2 still lists (terminated ones for about an hour). */
   describeInstances(
     instanceIds: readonly string[],
     options?: CallOptions,
   ): Promise<readonly CloudInstance[]>;
   /**
-   * The cloud's own time, to the second, as the Date header of an answer has it. Costs one call
-   * that changes nothing. Throws CloudError.
+   * The cloud's own time, to the second, from the Date header of an answer. Costs one call that
+   * changes nothing. Throws CloudError.
    */
   time(options?: CallOptions): Promise<EpochMs>;
-  /** Of all running instances of the account; EC2 keeps those that are over for about a week. */
+  /** For all running instances of the account; EC2 lists completed events for about a week. */
   describeScheduledEvents(options?: CallOptions): Promise<readonly ScheduledEvent[]>;
-  /** Running instances of the account whose status checks fail. */
+  /** Running instances of the account with a failing status check. */
   describeImpairedInstances(options?: CallOptions): Promise<readonly ImpairedInstance[]>;
-  /** Asks for a reboot. Throws InvalidRequest for an instance that does not run. */
+  /** Requests a reboot. Throws InvalidRequest for an instance that is not running. */
   rebootInstance(instanceId: string, options?: CallOptions): Promise<void>;
   /** What a launch template version launches; `$Latest` and `$Default` are allowed. */
   describeLaunchTemplate(
     template: { readonly id: string; readonly version: string },
     options?: CallOptions,
   ): Promise<LaunchTemplateFacts | undefined>;
-  /** By name or id; `version` may be `$Latest` or `$Default`. Undefined when there is none. */
+  /** By name or id; `version` may be `$Latest` or `$Default`. Undefined when it does not exist. */
   findLaunchTemplate(
     template: { readonly name?: string; readonly id?: string; readonly version: string },
     options?: CallOptions,
@@ -129,19 +129,17 @@ export interface CloudApi extends CloudAccess {
     template: Pick<LaunchTemplate, 'name' | 'tags' | 'data'>,
     options?: CallOptions,
   ): Promise<void>;
-  /**
-   * A further version: `data`, laid over that of `source` where there is one. Returns its number.
-   */
+  /** Adds a version: `data`, merged over the data of `source` if given. Returns its number. */
   addLaunchTemplateVersion(
     template: { readonly id: string; readonly source?: string; readonly data: JsonObject },
     options?: CallOptions,
   ): Promise<string>;
-  /** `false` when there was none. */
+  /** `false` when it did not exist. */
   deleteLaunchTemplate(name: string, options?: CallOptions): Promise<boolean>;
   findInstanceProfile(name: string, options?: CallOptions): Promise<InstanceProfile | undefined>;
   /**
-   * There afterwards, with this role: made and filled as far as it is missing. Throws
-   * InvalidRequest when it has another role, or when there is no such role.
+   * Creates the profile and adds the role where missing. Throws InvalidRequest when it has another
+   * role, or when the role does not exist.
    */
   ensureInstanceProfile(
     profile: {
@@ -151,7 +149,7 @@ export interface CloudApi extends CloudAccess {
     },
     options?: CallOptions,
   ): Promise<void>;
-  /** Taken from its role first. `false` when there was none. */
+  /** Removes its role first. `false` when it did not exist. */
   deleteInstanceProfile(name: string, options?: CallOptions): Promise<boolean>;
   /** Throws InvalidRequest when the name is taken. */
   createGroup(group: NewGroup, options?: CallOptions): Promise<void>;
@@ -162,22 +160,20 @@ export interface CloudApi extends CloudAccess {
       readonly maxSize?: number;
       readonly desiredCapacity?: number;
       readonly launchTemplate?: { readonly id: string; readonly version: string };
-      /** Of a group with a mixed instances policy: they go with its template. */
+      /** For a group with a mixed instances policy: sent together with its template. */
       readonly overrides?: ScalingGroup['overrides'];
     },
     options?: CallOptions,
   ): Promise<void>;
-  /**
-   * Tags of the group alone, not carried over to instances; a key that is there gets the new value.
-   */
+  /** Tags of the group only, not propagated to instances; an existing key gets the new value. */
   tagGroup(
     name: string,
     tags: Readonly<Record<string, string>>,
     options?: CallOptions,
   ): Promise<void>;
-  /** Removes tags by their keys; a key that the group does not have is skipped. */
+  /** Removes tags by their keys; skips keys that the group does not have. */
   untagGroup(name: string, keys: readonly string[], options?: CallOptions): Promise<void>;
-  /** Of processes that are suspended, or not, already: nothing. */
+  /** No-op for processes that are already in the requested state. */
   setProcesses(
     change: {
       readonly name: string;
@@ -187,28 +183,28 @@ export interface CloudApi extends CloudAccess {
     options?: CallOptions,
   ): Promise<void>;
   /**
-   * Throws InvalidRequest while instances are in it; its warm pool, which counts as such and has no
-   * pods, is told to go then. `false` when there was none.
+   * Throws InvalidRequest while instances are in it. Then it also requests the deletion of the warm
+   * pool, whose instances count but run no pods. `false` when it did not exist.
    */
   deleteGroup(name: string, options?: CallOptions): Promise<boolean>;
-  /** The newest activities, newest first. */
+  /** The latest activities, newest first. */
   describeActivities(
     autoScalingGroupName: string,
     options?: CallOptions,
   ): Promise<readonly ScalingActivity[]>;
-  /** Unknown ones are missing from the answer, as in the next four. */
+  /** Unknown ids are missing from the answer, as in the next four. */
   describeSubnets(ids: readonly string[], options?: CallOptions): Promise<readonly Subnet[]>;
   describeInstanceTypes(
     names: readonly string[],
     options?: CallOptions,
   ): Promise<readonly InstanceTypeFacts[]>;
-  /** Amazon's images of this name; `*` stands for anything. */
+  /** Amazon's images of this name; `*` is a wildcard. */
   describeImages(name: string, options?: CallOptions): Promise<readonly Image[]>;
-  /** An image by its id, whoever owns it; undefined where EC2 knows none. */
+  /** An image by its id, whoever owns it; undefined if EC2 does not know it. */
   findImage(id: string, options?: CallOptions): Promise<Image | undefined>;
-  /** What new nodes are told about their EKS cluster; undefined where EKS knows none. */
+  /** What new nodes need to know about their EKS cluster; undefined if EKS does not know it. */
   describeCluster(name: string, options?: CallOptions): Promise<ClusterAccess | undefined>;
   consoleOutput(instanceId: string, options?: CallOptions): Promise<string>;
-  /** CloudFormation stacks that hold an Auto Scaling group; for listing self-managed groups. */
+  /** CloudFormation stacks that contain an Auto Scaling group; for listing self-managed groups. */
   listStacks(options?: CallOptions): Promise<readonly Stack[]>;
 }

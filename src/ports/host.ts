@@ -1,5 +1,6 @@
-// The machine that a command runs on, or a tree that will be one's root: files, systemd, and the
-// instance metadata service. Paths are the machine's own, `/etc/...`, wherever its root lies.
+// The machine that a command runs on, or a directory tree that becomes a machine's root: files,
+// systemd, and the instance metadata service. Paths are absolute on that machine, `/etc/...`,
+// wherever its root is.
 
 export interface HostFile {
   readonly path: string;
@@ -12,38 +13,40 @@ export interface MachineFacts {
   readonly hostname: string;
   readonly cpus: number;
   readonly memoryMiB: number;
-  /** Addresses of its own, none of loopback, IPv4 first. */
+  /** The machine's own addresses without loopback, IPv4 first. */
   readonly addresses: readonly string[];
 }
 
 export interface HostApi {
-  /** `/`, or the tree written to. */
+  /** `/`, or the directory tree to write to. */
   readonly root: string;
-  /** Undefined: there is no such file. Throws HostError. */
+  /** Undefined: the file does not exist. Throws HostError. */
   read(path: string): Promise<{ readonly bytes: Uint8Array; readonly mode: string } | undefined>;
-  /** Names within, sorted; none where there is no such directory. */
+  /** Names in the directory, sorted; empty if it does not exist. */
   list(directory: string): Promise<readonly string[]>;
-  /** Whole or not at all, after a crash too. Makes the directories. Throws HostError. */
+  /** Atomic, also across a crash. Creates the directories. Throws HostError. */
   write(file: HostFile): Promise<void>;
-  /** What is not there is no error. */
+  /** No error if the file does not exist. */
   remove(path: string): Promise<void>;
   /** SHA-256 in hex. */
   digest(text: string): string;
   machine(): MachineFacts;
-  /** `1.33.2` of the kubelet installed; undefined: none, or one of another machine's tree. */
+  /**
+   * Version of the installed kubelet, e.g. `1.33.2`; undefined: none, or a tree of another machine.
+   */
   kubeletVersion(): Promise<string | undefined>;
-  /** False in a container, a chroot, or a tree that no machine runs yet. */
+  /** False in a container, a chroot, or a tree that is not a running machine. */
   hasSystemd(): boolean;
-  /** Throws HostError `systemd` with what systemctl said. */
+  /** Throws HostError `systemd` with systemctl's message. */
   systemctl(...words: readonly string[]): Promise<void>;
 }
 
 export interface MetadataApi {
-  /** Below /latest/; undefined: the instance has none such. Throws HostError. */
+  /** A path below /latest/; undefined: the instance does not have it. Throws HostError. */
   get(path: string): Promise<Uint8Array | undefined>;
 }
 
-/** Why the machine did not do it, and what helps. */
+/** Why the machine refused, and what helps. */
 export const hostErrors = {
   denied: 'run it as root, or with --root on a tree of your own',
   full: 'free some space and run it again; nothing is half-written',

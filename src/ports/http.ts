@@ -1,15 +1,15 @@
-// Plain HTTP to addresses that people name: health probes and webhooks of updates. No redirects,
-// the body thrown away; never to link-local addresses, where clouds keep their instances'
-// credentials.
+// HTTP to addresses that operators configure: health probes and webhooks of updates. Follows no
+// redirects and discards the body. Never calls link-local addresses, where clouds serve their
+// instances' credentials.
 
 export const httpErrorTable = {
   /**
-   * No address that may be called: not http(s), or link-local by name or by what the name resolves
-   * to; for a POST also loopback, and what is not https, unless this process was told that it may.
+   * The address is not allowed: not http(s), or link-local by name or after resolution. A POST also
+   * refuses loopback and plain http, unless this process was started with permission for loopback.
    */
   NotAllowed: { retry: 'never' },
   Timeout: { retry: 'backoff' },
-  /** No answer: no such name, refused, reset, a certificate that does not hold. */
+  /** No answer: unknown name, refused, reset, or an invalid certificate. */
   Unreachable: { retry: 'backoff' },
 } as const;
 export type HttpErrorCode = keyof typeof httpErrorTable;
@@ -26,11 +26,11 @@ export class HttpError extends Error {
 export interface HttpPost {
   /** JSON text. */
   readonly body: string;
-  /** The same for every try of one thing (header Idempotency-Key). */
+  /** The same for every attempt of one call (header Idempotency-Key). */
   readonly idempotencyKey: string;
-  /** Sent as `Authorization: Bearer`; in no error and no log. */
+  /** Sent as `Authorization: Bearer`; never part of an error or a log. */
   readonly bearerToken?: string;
-  /** PEM: who signs the server's certificate; absent = whom this machine trusts. */
+  /** PEM: CA of the server's certificate; absent = the CAs that this machine trusts. */
   readonly ca?: string;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
@@ -38,7 +38,7 @@ export interface HttpPost {
 
 export interface HttpAnswer {
   readonly status: number;
-  /** Of Retry-After, a date counted from the server's own. */
+  /** From Retry-After; a date is counted from the server's own. */
   readonly retryAfterSeconds?: number;
 }
 
@@ -48,6 +48,6 @@ export interface Http {
     url: string,
     options: { readonly timeoutMs: number; readonly signal?: AbortSignal },
   ): Promise<{ readonly status: number }>;
-  /** Sent once. Throws HttpError; after a Timeout nobody knows whether it arrived. */
+  /** Sent once. Throws HttpError; after a Timeout it is unknown whether the call arrived. */
   post(url: string, options: HttpPost): Promise<HttpAnswer>;
 }

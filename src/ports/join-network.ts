@@ -1,6 +1,5 @@
-// One look at the network between instances and their cluster: DescribeSubnets,
-// DescribeSecurityGroups and what DescribeCluster said. What may not or cannot be read is left out
-// and told; decides nothing.
+// Reads the network between instances and their cluster: DescribeSubnets, DescribeSecurityGroups
+// and the result of DescribeCluster. What cannot be read is left out and reported; decides nothing.
 
 import type { ClusterAccess } from '../api/cloud.ts';
 import type { InstanceNetwork, JoinNetwork } from '../api/network.ts';
@@ -8,20 +7,20 @@ import { type CloudApi, CloudError } from './cloud.ts';
 
 export interface JoinNetworkLook {
   readonly network: JoinNetwork;
-  /** Sentences on what was not looked at. */
+  /** Sentences about what could not be read. */
   readonly unseen: readonly string[];
 }
 
 export interface JoinPlaces {
-  /** Undefined: EKS did not tell it. */
+  /** Undefined: EKS did not return it. */
   readonly cluster: ClusterAccess | undefined;
-  /** Of the Auto Scaling group. */
+  /** Subnets of the Auto Scaling group. */
   readonly subnets: readonly string[];
-  /** Of instances that have not joined. */
+  /** Networks of instances that have not joined. */
   readonly instances: readonly (InstanceNetwork | undefined)[];
 }
 
-/** Three calls at most; of nobody who waits, of subnets alone. */
+/** Three calls at most; reads only the subnets if no instance is waiting to join. */
 export const lookAtJoinNetwork = async (
   cloud: Pick<CloudApi, 'describeSubnets' | 'findSecurityGroups'>,
   { cluster, subnets, instances }: JoinPlaces,

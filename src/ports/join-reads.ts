@@ -1,5 +1,5 @@
-// What the command line and the controller read before they say why nodes do not join: aws-auth,
-// and the user data that a launch template starts instances with. Throws the ports' errors.
+// What the command line and the controller read to explain why nodes do not join: aws-auth, and the
+// user data of the launch template. Throws the ports' errors.
 import type { ClusterAccess, ScalingGroup } from '../api/cloud.ts';
 import { type KubeObject, resourceTypes } from '../api/kube.ts';
 import type { CloudApi } from './cloud.ts';
@@ -30,15 +30,15 @@ export const readNodeRoles = async (
   if (access?.authenticationMode === 'API') return { kind: 'unused' };
   const found = await kube.get<ConfigMap>(resourceTypes.configmaps, awsAuth, options);
   if (found.kind === 'found') return { kind: 'map', data: found.object.data ?? {} };
-  // kubeadm's and kOps' nodes join by other means.
+  // Nodes of kubeadm and kOps join by other means.
   return access === undefined ? { kind: 'unused' } : { kind: 'absent' };
 };
 
 interface UserDataRead {
   readonly base64: string;
-  /** For people: id and version. */
+  /** For display: id and version. */
   readonly template: string;
-  /** What the template itself names. */
+  /** The instance type that the template itself specifies. */
   readonly instanceType: string | undefined;
 }
 

@@ -1,5 +1,5 @@
-// The typed in-process journal: everything that is worth telling happens once here and feeds the
-// log, Kubernetes events, the simulator's trace and the tests. And the developer's log.
+// The typed in-process journal: every reportable event is recorded here once and feeds the log,
+// Kubernetes events, the simulator's trace and the tests. Also the developer's log.
 import type { EpochMs } from '../api/brand.ts';
 import type { JsonObject } from '../api/json.ts';
 
@@ -7,7 +7,7 @@ export interface JournalEntry {
   readonly at: EpochMs;
   /** e.g. `node:drain:started`; constant text, facts are fields. */
   readonly type: string;
-  /** The NodeDisruption, node or group it is about. */
+  /** The NodeDisruption, node or group of the event. */
   readonly subject: string;
   readonly facts: JsonObject;
 }

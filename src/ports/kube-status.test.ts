@@ -8,7 +8,7 @@ const because = (reason: string, message = 'm'): JsonObject => ({
 });
 const refused = "Cannot evict pod as it would violate the pod's disruption budget.";
 
-// Bodies as a Kubernetes 1.36 API server sent them.
+// Bodies as a Kubernetes 1.36 API server sends them.
 const answers: readonly [KubeErrorCode, number, JsonObject][] = [
   ['AlreadyExists', 409, { reason: 'AlreadyExists', message: 'configmaps "x" already exists' }],
   [

@@ -1,5 +1,5 @@
-// From a Status object on the wire to a KubeError: one reading of the API server's answers for
-// every implementation of the port. Cases and messages as measured on a real API server.
+// Converts a Status object of the API server to a KubeError, for every implementation of the port.
+// Cases and messages as measured on a real API server.
 import { isObject, type JsonObject, objectOr } from '../api/json.ts';
 import { KubeError, type KubeErrorCode } from './kube.ts';
 
@@ -8,7 +8,7 @@ const causesOf = (status: JsonObject): readonly JsonObject[] => {
   return Array.isArray(causes) ? causes.filter(isObject) : [];
 };
 
-/** In the server's words, not only by the word: it may stand in an object's name. */
+/** Matches the server's whole phrase, because the word alone may be part of an object's name. */
 const preconditionFailed =
   /the (UID|ResourceVersion) in the precondition \(|Precondition failed: (UID|ResourceVersion) in/;
 
@@ -17,7 +17,7 @@ const conflictCode = (status: JsonObject, message: string): KubeErrorCode => {
   return preconditionFailed.test(message) ? 'PreconditionFailed' : 'Conflict';
 };
 
-/** Which budget refused, and why: the server's own message says neither. */
+/** Which budget refused, and why: the server's own message contains neither. */
 const budgetMessage = (status: JsonObject): string | undefined => {
   const cause = causesOf(status).find(({ reason }) => reason === 'DisruptionBudget');
   if (cause === undefined) return undefined;
@@ -26,13 +26,13 @@ const budgetMessage = (status: JsonObject): string | undefined => {
 
 const tooManyCode = (status: JsonObject): KubeErrorCode => {
   const message = budgetMessage(status);
-  // "still being processed" is the budget's controller lagging, not the budget refusing.
+  // "still being processed" means that the budget's controller lags, not that the budget refuses.
   return message === undefined || /still being processed/.test(message)
     ? 'TooManyRequests'
     : 'DisruptionBudget';
 };
 
-/** 500 and above: the reason and, for two budgets on one pod, the message tell them apart. */
+/** 500 and above: distinguished by the reason and, for two budgets on one pod, by the message. */
 const serverCode = (httpStatus: number, status: JsonObject, message: string): KubeErrorCode => {
   if (httpStatus === 504 || status.reason === 'ServerTimeout') return 'Timeout';
   return httpStatus === 500 && /more than one PodDisruptionBudget/.test(message)
@@ -40,7 +40,7 @@ const serverCode = (httpStatus: number, status: JsonObject, message: string): Ku
     : 'ServerError';
 };
 
-/** The code for an HTTP status and the Status body that came with it. */
+/** The code for an HTTP status and its Status body. */
 export const kubeErrorCode = (httpStatus: number, status: JsonObject): KubeErrorCode => {
   const message = typeof status.message === 'string' ? status.message : '';
   switch (httpStatus) {
@@ -61,14 +61,14 @@ export const kubeErrorCode = (httpStatus: number, status: JsonObject): KubeError
     case 429:
       return tooManyCode(status);
     default:
-      // 405, 406, 413, 415 and the like: the request itself is wrong.
+      // 405, 406, 413, 415 and similar: the request itself is wrong.
       return httpStatus >= 400 && httpStatus < 500
         ? 'BadRequest'
         : serverCode(httpStatus, status, message);
   }
 };
 
-/** `what` says what was being asked, e.g. `evict pod demo/n1`. */
+/** `what` names the request, e.g. `evict pod demo/n1`. */
 export const kubeErrorFrom = (
   what: string,
   httpStatus: number,

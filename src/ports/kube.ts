@@ -1,22 +1,22 @@
-// The Kubernetes API as the controllers need it. Two implementations: adapters/kube (HTTP, any
-// cluster) and sim (the embedded world in process). Absence is a value; every other failure is a
-// KubeError with a code of the table below.
+// The Kubernetes API for the controllers. Two implementations: adapters/kube (HTTP, any cluster)
+// and sim (the embedded world in process). Absence is a value; every other failure is a KubeError
+// with a code of the table below.
 import type { Json, JsonObject } from '../api/json.ts';
 import type { KubeObject, ResourceType } from '../api/kube.ts';
 
 export type Retry = 'now' | 'backoff' | 'never';
 
-/** Code -> HTTP status the API server sends and whether a caller may try again. */
+/** Code -> HTTP status of the API server and whether a caller may retry. */
 export const kubeErrorTable = {
   AlreadyExists: { httpStatus: 409, retry: 'never' },
   Conflict: { httpStatus: 409, retry: 'now' },
-  /** 409 of an eviction or delete whose uid or resourceVersion precondition does not hold. */
+  /** 409 of an eviction or delete whose uid or resourceVersion precondition fails. */
   PreconditionFailed: { httpStatus: 409, retry: 'never' },
   Invalid: { httpStatus: 422, retry: 'never' },
   BadRequest: { httpStatus: 400, retry: 'never' },
   /**
-   * 404 where absence is no answer: the kind is not served (no CRD yet), or a create names a
-   * namespace that is not there. Get, patch, delete and evict answer `gone` instead.
+   * 404 where absence is not an answer: the kind is not served (no CRD yet), or a create refers to
+   * a missing namespace. Get, patch, delete and evict return `gone` instead.
    */
   NotFound: { httpStatus: 404, retry: 'backoff' },
   Unauthorized: { httpStatus: 401, retry: 'never' },
@@ -27,9 +27,9 @@ export const kubeErrorTable = {
   Expired: { httpStatus: 410, retry: 'now' },
   /** 429 with cause DisruptionBudget: a budget refused this eviction. */
   DisruptionBudget: { httpStatus: 429, retry: 'backoff' },
-  /** Any other 429 (priority and fairness, budget status not caught up). */
+  /** Any other 429 (priority and fairness, budget status not up to date). */
   TooManyRequests: { httpStatus: 429, retry: 'backoff' },
-  /** 500 of an eviction when two budgets select the pod; the message is the only discriminator. */
+  /** 500 of an eviction when two budgets select the pod; only the message distinguishes it. */
   MultipleBudgets: { httpStatus: 500, retry: 'backoff' },
   ServerError: { httpStatus: 500, retry: 'backoff' },
   Timeout: { httpStatus: 504, retry: 'backoff' },
@@ -42,7 +42,7 @@ export class KubeError extends Error {
   override readonly name = 'KubeError';
   readonly code: KubeErrorCode;
   readonly retry: Retry;
-  /** Seconds the server asked to wait, when it did. */
+  /** Seconds to wait, if the server requested a wait. */
   readonly retryAfterSeconds: number | undefined;
   readonly details: JsonObject | undefined;
   constructor(
@@ -94,8 +94,8 @@ export interface KubeApi {
     options?: { readonly signal?: AbortSignal },
   ): Promise<Found<T>>;
   /**
-   * `trim` is applied to each item as it arrives: thousands of objects are never whole in memory at
-   * once.
+   * `trim` is applied to each item as it arrives: thousands of complete objects are never in memory
+   * at once.
    */
   list<T extends KubeObject>(
     type: ResourceType,

@@ -1,5 +1,5 @@
-// Logs Insights queries that run where the logs are: CloudWatch. A query goes there as it was
-// written; nothing here reads its language. Implementation: aws-cloud.
+// Logs Insights queries that run in CloudWatch. A query is sent unchanged; nothing here parses its
+// language. Implementation: aws-cloud.
 
 export interface LogQueryRequest {
   readonly query: string;
@@ -8,17 +8,17 @@ export interface LogQueryRequest {
   /** Epoch seconds, both inclusive. */
   readonly startSeconds: number;
   readonly endSeconds: number;
-  /** Rows, where the query has no `limit`. */
+  /** Maximum number of rows, where the query has no `limit`. */
   readonly limit?: number;
 }
 
-/** CloudWatch's bound of StartQuery. */
+/** CloudWatch's limit for StartQuery. */
 export const maxLogGroups = 50;
 
 export interface LogQueryState {
-  /** CloudWatch's own word: Scheduled, Running, Complete, Failed, Cancelled, Timeout, Unknown. */
+  /** As CloudWatch spells it: Scheduled, Running, Complete, Failed, Cancelled, Timeout, Unknown. */
   readonly status: string;
-  /** A field without a value is left out of its row. */
+  /** A row omits fields without a value. */
   readonly rows: readonly (readonly { readonly field: string; readonly value: string }[])[];
   readonly recordsMatched: number;
   readonly recordsScanned: number;
@@ -30,23 +30,24 @@ interface Options {
 }
 
 /**
- * Every failure is a CloudError or a LogQueryError. All may be asked again but startQuery: without
- * an answer its query may run, and is paid for.
+ * Every failure is a CloudError or a LogQueryError. All calls may be retried except startQuery:
+ * without an answer its query may be running, and is charged.
  */
 export interface LogQueries {
-  /** The query's id. */
+  /** Returns the query's id. */
   startQuery(request: LogQueryRequest, options?: Options): Promise<string>;
-  /** How far it is; all of its rows once it is complete. */
+  /** Its progress; all rows once it is complete. */
   queryState(id: string, options?: Options): Promise<LogQueryState>;
-  /** `false` when it was over already. */
+  /** `false` when it had already ended. */
   stopQuery(id: string, options?: Options): Promise<boolean>;
-  /** Names of the first few hundred groups whose name begins so. */
+  /** Names of the first few hundred groups with this prefix. */
   logGroups(prefix: string, options?: Options): Promise<readonly string[]>;
 }
 
 /**
- * `no-group`: a log group does not exist there. `malformed`: the query, at `place` if it was told,
- * in UTF-16 units of its text. `too-many`: the account runs as many queries as it may; ask later.
+ * `no-group`: a log group does not exist. `malformed`: the query is invalid, at `place` if
+ * reported, in UTF-16 units of its text. `too-many`: the account's limit of running queries is
+ * reached; retry later.
  */
 export type LogQueryRefusal = 'no-group' | 'malformed' | 'too-many';
 

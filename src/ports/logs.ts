@@ -1,17 +1,17 @@
-// Logs as bytes, wherever they are. Who reads decides what a line is.
+// Logs as bytes, from any source. The reader decides what a line is.
 
 export interface LogInput {
-  /** As it was named: a path, or `-`. */
+  /** The name that the user gave: a path, or `-`. */
   readonly name: string;
-  /** Bytes to read in all, compressed ones as they are; undefined for what has no end in sight. */
+  /** Total bytes to read, as stored (compressed); undefined for a source without a known end. */
   readonly size: number | undefined;
-  /** Of `size`, read so far. */
+  /** How much of `size` is read so far. */
   readonly position: () => number;
-  /** How it is compressed, as far as it is; known once its first chunk came. */
+  /** Its compression, if any; known once the first chunk has arrived. */
   readonly packing: () => 'gzip' | 'zstd' | undefined;
   /**
-   * Uncompressed. A chunk may be used again by the source once the next is asked for. Rejects with
-   * LogError; what came before it stands.
+   * Uncompressed. The source may reuse a chunk's memory once the next one is requested. Rejects
+   * with LogError; chunks before it are valid.
    */
   readonly chunks: () => AsyncIterable<Uint8Array>;
   readonly close: () => Promise<void>;
@@ -20,9 +20,9 @@ export interface LogInput {
 type LogErrorCode = 'unreadable' | 'truncated' | 'packed';
 
 /**
- * `unreadable`: it cannot be opened or read, never to be tried again without a change of its name
- * or rights. `truncated`: compressed data that ends before its end. `packed`: compressed in a way
- * that is not unpacked here; nothing of it was read.
+ * `unreadable`: it cannot be opened or read; retrying needs another name or other permissions.
+ * `truncated`: compressed data ends too early. `packed`: compressed in an unsupported way; nothing
+ * of it was read.
  */
 export class LogError extends Error {
   override readonly name = 'LogError';

@@ -1,5 +1,4 @@
-// NodeGroups as everyone but the informer reads them: completed with what AWS says of adopted
-// groups.
+// Reads NodeGroups outside the informer: completed with AWS' facts about adopted groups.
 import { completeNodeGroup } from '../api/adopted.ts';
 import { resourceTypes } from '../api/kube.ts';
 import type { NodeGroup } from '../api/nodegroup.ts';

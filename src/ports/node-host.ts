@@ -1,8 +1,8 @@
-// The node as the agent sees it: files, logs and programs, read and never changed, but for the
-// agent's own record and its marker in the kernel log. Implemented by the machine (adapters/host)
-// and by simulated nodes.
+// The node as the agent sees it: files, logs and programs. All are read and never changed, except
+// the agent's own record and its marker in the kernel log. Implemented by the machine
+// (adapters/host) and by simulated nodes.
 
-/** Why the node did not give what was asked for. */
+/** Why the node did not return what was requested. */
 export const nodeHostErrors = {
   denied: 'the agent lacks the right to',
   missing: 'it does not exist here',
@@ -20,15 +20,15 @@ export class NodeHostError extends Error {
   }
 }
 
-/** What a program gave, or why it gave nothing. */
+/** The output of a program, or why there is none. */
 export type ProgramOutcome =
   | {
       readonly kind: 'ended';
       readonly code: number;
       readonly output: Uint8Array;
-      /** The beginning of what it wrote to standard error. */
+      /** The beginning of its standard error. */
       readonly errors: string;
-      /** More was written than `maxBytes`; the rest is lost. */
+      /** The output exceeded `maxBytes`; the rest is lost. */
       readonly isCut: boolean;
     }
   | { readonly kind: 'missing' }
@@ -45,8 +45,8 @@ export interface ProgramOptions {
 /** A log, read as it grows. */
 export interface LogReader {
   /**
-   * What has come since the last call, oldest first, at most about `max` entries; fewer than that:
-   * all was read. Throws NodeHostError when the log cannot be read (any more).
+   * Entries since the last call, oldest first, at most about `max`; fewer means that all were read.
+   * Throws NodeHostError when the log cannot be read.
    */
   read(max: number): {
     readonly entries: readonly string[];
@@ -74,24 +74,26 @@ export interface FilePart {
 
 export interface NodeHost {
   /**
-   * Text of a file, cut at `maxBytes` (default 64 KiB); undefined: no such file. Throws
+   * Text of a file, cut at `maxBytes` (default 64 KiB); undefined: it does not exist. Throws
    * NodeHostError.
    */
   read(path: string, options?: { readonly maxBytes?: number }): Promise<string | undefined>;
-  /** A file as it is, cut at `maxBytes`; undefined: no such file. Throws NodeHostError. */
+  /** Bytes of a file, cut at `maxBytes`; undefined: it does not exist. Throws NodeHostError. */
   readBytes(path: string, maxBytes: number): Promise<Uint8Array | undefined>;
-  /** Names within, sorted; none where there is no such directory. Throws NodeHostError. */
+  /** Names in the directory, sorted; empty if it does not exist. Throws NodeHostError. */
   list(directory: string): Promise<readonly string[]>;
-  /** What a file has from `offset` to `end`, at most `maxBytes`; another `id` is another file. */
+  /**
+   * Content of a file from `offset` to `end`, at most `maxBytes`; another `id` means another file.
+   */
   readFrom(
     path: string,
     place: { readonly offset: number; readonly maxBytes: number },
   ): Promise<FilePart | undefined>;
-  /** Never throws for what the program does. */
+  /** Never throws because of the program. */
   run(program: string, words: readonly string[], options: ProgramOptions): Promise<ProgramOutcome>;
   /**
-   * The kernel's log from its beginning, or after the record of number `sequence` of this boot.
-   * Throws NodeHostError when neither /dev/kmsg nor the journal can be read.
+   * The kernel's log from its beginning, or after record number `sequence` of this boot. Throws
+   * NodeHostError when neither /dev/kmsg nor the journal can be read.
    */
   openKernelLog(options: { readonly afterSequence?: number }): Promise<KernelLogReader>;
   /**
@@ -100,20 +102,20 @@ export interface NodeHost {
   openJournal(options: {
     readonly units: readonly string[];
     readonly identifiers: readonly string[];
-    /** Absent: from now on. */
+    /** Absent: from the present on. */
     readonly afterCursor?: string;
   }): Promise<LogReader>;
   /** Writes a line to the kernel log. Throws NodeHostError. */
   writeKernelLog(text: string): Promise<void>;
-  /** Body cut at 1 KiB. Throws NodeHostError where there is no answer. */
+  /** Body cut at 1 KiB. Throws NodeHostError without an answer. */
   httpGet(
     url: string,
     timeoutMs: number,
   ): Promise<{ readonly status: number; readonly body: string }>;
-  /** Whether a file can be made in a directory; it is removed again. */
+  /** Whether a file can be created in a directory; the file is removed again. */
   tryWrite(directory: string): Promise<WriteProbe>;
-  /** The agent's own record; undefined: there is none. Throws NodeHostError. */
+  /** The agent's own record; undefined: it does not exist. Throws NodeHostError. */
   readRecord(): Promise<string | undefined>;
-  /** Whole or not at all. Throws NodeHostError. */
+  /** Atomic. Throws NodeHostError. */
   writeRecord(text: string): Promise<void>;
 }

@@ -1,9 +1,8 @@
-// A look whose refusal is no reason to fail: what may not or cannot be read is unknown. Hides no
-// other error.
+// A read that may be refused: what cannot be read is unknown. Hides no other error.
 import { CloudError } from './cloud.ts';
 import { KubeError } from './kube.ts';
 
-/** Undefined where the cloud or the API server answers with an error. */
+/** Undefined where the cloud or the API server returns an error. */
 export const orUnknown = async <T>(reading: Promise<T>): Promise<T | undefined> => {
   try {
     return await reading;

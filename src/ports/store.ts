@@ -1,5 +1,4 @@
-// Durable rows for the world's state: named tables of JSON rows, written in batches that land whole
-// or not at all.
+// Durable rows for the world's state: named tables of JSON rows, written in atomic batches.
 import type { Json } from '../api/json.ts';
 
 export interface RowChange {
@@ -12,14 +11,14 @@ export interface RowChange {
 export interface Store {
   /** Every row, in no particular order. Throws StoreError. */
   load(): Iterable<{ readonly table: string; readonly key: string; readonly value: Json }>;
-  /** Atomic: after a crash either all changes are there or none. Throws StoreError. */
+  /** Atomic: after a crash either all changes are stored or none. Throws StoreError. */
   commit(changes: readonly RowChange[]): void;
   close(): void;
 }
 
 /**
- * code: why the store cannot be used. full = disk full, foreign = not ours, newer = other version,
- * unencodable = a row is not JSON, whatever the disk is like.
+ * code: why the store cannot be used. full = disk full, foreign = not Drover's file, newer =
+ * another version, unencodable = a row is not JSON (independent of the disk).
  */
 export class StoreError extends Error {
   override readonly name = 'StoreError';

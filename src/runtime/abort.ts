@@ -1,21 +1,20 @@
-// Small helpers around AbortSignal: a signal under another one, a call with a deadline in the
-// clock's time. Never starts a timer of its own: time comes from the Clock port.
+// Small helpers around AbortSignal: a linked signal, a call with a deadline in the clock's time.
+// Never starts a timer of its own: time comes from the Clock port.
 import { type DurationMs, durationMs } from '../api/brand.ts';
 import type { Clock } from '../ports/index.ts';
 
 export interface LinkedAbort {
   readonly signal: AbortSignal;
   abort(reason?: unknown): void;
-  /** Forgets the parent, so that a long-lived parent does not collect listeners. */
+  /** Detaches from the parent, so that a long-lived parent does not collect listeners. */
   unlink(): void;
 }
 
 const waiting = new WeakMap<AbortSignal, Set<() => void>>();
 
 /**
- * Calls `run` once when `signal` aborts, unless the answer is called before. One listener serves
- * all: calls that end long before their process does would else come and go by the thousand in an
- * EventTarget, which is slow at that.
+ * Calls `run` once when `signal` aborts, unless the returned function is called first. All callers
+ * share one listener: an EventTarget is slow at adding and removing thousands of them.
  */
 export const onAbort = (signal: AbortSignal, run: () => void): (() => void) => {
   let all = waiting.get(signal);
@@ -34,7 +33,7 @@ export const onAbort = (signal: AbortSignal, run: () => void): (() => void) => {
   return () => all.delete(own);
 };
 
-/** Without a reason of its own every abort would make a DOMException and walk the stack for it. */
+/** Without an explicit reason every abort would create a DOMException with a stack trace. */
 const ended = new Error('ended');
 
 /** A signal that aborts with `parent`, or by itself. */
@@ -78,8 +77,8 @@ export class DeadlineError extends Error {
 }
 
 /**
- * Runs `call` with a signal that aborts after `within`. Throws DeadlineError then, even when the
- * call ignores its signal; whatever the call does later is dropped.
+ * Runs `call` with a signal that aborts after `within`. Throws DeadlineError then, even if the call
+ * ignores its signal; a later result of the call is dropped.
  */
 export const withDeadline = <T>(
   options: { readonly clock: Clock; readonly within: DurationMs; readonly signal: AbortSignal },

@@ -1,5 +1,5 @@
-// How long to wait before trying again, and whether to try at all. Decides from the retry classes
-// of the ports' error tables; never sleeps except in `retry`, and then through the Clock.
+// How long to wait before a retry, and whether to retry at all. Decides from the retry classes of
+// the ports' error tables; never sleeps except in `retry`, and then through the Clock.
 import { type DurationMs, durationMs } from '../api/brand.ts';
 import { type Clock, CloudError, KubeError, type Random, type Retry } from '../ports/index.ts';
 import { sleepOrAbort } from './abort.ts';
@@ -10,7 +10,10 @@ export interface BackoffPolicy {
   readonly capMs: number;
 }
 
-/** A budget for a dead server: 30 s between tries keeps a herd of controllers bearable. */
+/**
+ * Limits the load on an unavailable server: 30 s between tries is bearable even with many
+ * controllers.
+ */
 export const defaultBackoff: BackoffPolicy = { baseMs: 100, capMs: 30_000 };
 
 /** Decorrelated jitter (AWS Architecture Blog, "Exponential Backoff And Jitter"). */
@@ -34,7 +37,7 @@ export class Backoff {
   }
 }
 
-/** Wait before try number `failures` + 1: exponential, the upper half of it by chance. */
+/** Wait before try number `failures` + 1: exponential, with random jitter in the upper half. */
 export const exponentialDelay = (
   failures: number,
   random: Random,
@@ -45,9 +48,9 @@ export const exponentialDelay = (
 };
 
 export interface RetryAdvice {
-  /** `bug`: not an error of a port, so somebody's mistake; a retry is only a hope. */
+  /** `bug`: not a port's error, so probably a programming error; a retry may not help. */
   readonly retry: Retry | 'bug';
-  /** What the server asked for; a wait may be longer, never shorter. */
+  /** The wait that the server requested; a wait may be longer, never shorter. */
   readonly atLeastMs: number;
 }
 
@@ -59,7 +62,7 @@ export const retryAdvice = (error: unknown): RetryAdvice => {
   return { retry: 'bug', atLeastMs: 0 };
 };
 
-/** Conflicts are tried at once this often (termination.md M1), then they back off as well. */
+/** This many retries of a conflict are immediate (termination.md M1); then it backs off as well. */
 const immediateTries = 5;
 
 export interface RetryOptions {
@@ -67,13 +70,13 @@ export interface RetryOptions {
   readonly random: Random;
   readonly signal: AbortSignal;
   readonly policy?: BackoffPolicy;
-  /** In all, the first one included; default 8. */
+  /** Total number of tries, the first one included; default 8. */
   readonly tries?: number;
   readonly onRetry?: (error: unknown, waitMs: number) => void;
 }
 
 /**
- * Runs `call` until it succeeds, fails for good (retry class `never`, or no error of a port), or
+ * Runs `call` until it succeeds, fails permanently (retry class `never`, or not a port's error), or
  * the tries are used up; then the last error is thrown. An abort throws the signal's reason.
  */
 export const retry = async <T>(options: RetryOptions, call: () => Promise<T>): Promise<T> => {

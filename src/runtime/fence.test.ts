@@ -1,4 +1,4 @@
-// The fence of a leader: what passes, what it refuses, and when it asks.
+// The fence of a leader: what it allows, what it refuses, and when it checks.
 import { describe, expect, it } from 'vitest';
 import { FakeCloud } from '../../test/builders/controllers-cloud.ts';
 import { VirtualClock } from '../../test/builders/runtime.ts';

@@ -1,9 +1,9 @@
 // The fence around the ports of a control plane: reads pass; a write is sent only while this
-// process leads, and rejects with `NotLeader` otherwise. It asks synchronously, right before each
-// call, so a leader that stood still cannot act on what it decided before. It decides nothing else.
+// process leads, and rejects with `NotLeader` otherwise. It checks synchronously, right before each
+// call, so a paused leader cannot act on an earlier decision. It decides nothing else.
 import type { CloudApi, Http, KubeApi } from '../ports/index.ts';
 
-/** A write of a process that does not lead. It was not sent; the leader decides for itself. */
+/** A write of a process that does not lead. It was not sent; the leader makes its own decision. */
 export class NotLeader extends Error {
   override readonly name = 'NotLeader';
   constructor() {
@@ -12,7 +12,7 @@ export class NotLeader extends Error {
 }
 
 type Effect = 'read' | 'write';
-/** The compiler asks for a row when a port gets another call. */
+/** The compiler requires a row for every call of a port. */
 type Effects<T> = Readonly<Record<keyof T, Effect>>;
 
 const kubeEffects: Effects<KubeApi> = {
@@ -26,7 +26,7 @@ const kubeEffects: Effects<KubeApi> = {
 };
 
 const cloudEffects: Effects<CloudApi> = {
-  // A message that is received is hidden from the leader.
+  // Receiving a message hides it from the leader.
   receiveMessages: 'write',
   deleteMessage: 'write',
   changeVisibility: 'write',

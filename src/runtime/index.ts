@@ -1,4 +1,4 @@
-// Public entry of the runtime: what controllers stand on. See docs/designs/runtime.md.
+// Public entry of the runtime, the base of all controllers. See docs/designs/runtime.md.
 export { DeadlineError, linkedAbort, onAbort, sleepOrAbort, withDeadline } from './abort.ts';
 export { Backoff, retry } from './backoff.ts';
 export { describeError } from './errors.ts';

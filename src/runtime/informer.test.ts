@@ -1,4 +1,4 @@
-// The informer against a server that misbehaves in every way we know of.
+// The informer against a server with every known kind of misbehaviour.
 import { describe, expect, it } from 'vitest';
 import { CollectingLog, TestRandom, VirtualClock } from '../../test/builders/runtime.ts';
 import { FakeKube } from '../../test/builders/runtime-kube.ts';

@@ -1,6 +1,6 @@
-// One collection of the Kubernetes API, kept current by list and watch: resumes where it was, lists
-// again after 410 and tells the difference, aborts a silent watch, never goes back in time without
-// saying so. Listeners only enqueue; nothing here acts on what it sees.
+// One collection of the Kubernetes API, kept current by list and watch. It resumes where it
+// stopped, lists again after 410 and reports the difference, and aborts a silent watch. It never
+// goes back in time without reporting it. Listeners only enqueue; nothing here acts on changes.
 import { defined } from '../api/defined.ts';
 import type { KubeObject, ResourceType } from '../api/kube.ts';
 import {
@@ -26,7 +26,7 @@ export interface InformerOptions<T extends KubeObject> {
   readonly namespace?: string;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
-  /** Trims an object to what is looked at, before it is kept. Must keep `metadata`. */
+  /** Trims an object to the fields that are read, before it is stored. Must keep `metadata`. */
   readonly project?: (object: T) => T;
   readonly indexes?: Readonly<Record<string, IndexFunction<T>>>;
   /** API servers send a bookmark about once a minute on a quiet watch. */
@@ -37,7 +37,7 @@ export interface InformerStats {
   readonly lists: number;
   readonly watches: number;
   readonly events: number;
-  /** Events that were no news: repeated, reordered, or of a deleted object. */
+  /** Events without a change: repeated, reordered, or of a deleted object. */
   readonly ignoredEvents: number;
   readonly staleLists: number;
   readonly stalledWatches: number;
@@ -49,9 +49,12 @@ const defaultBookmarkPeriodMs = 60_000;
 const silentPeriods = 3;
 /** A watch that ends sooner than this without a frame is treated as a failure, not a rotation. */
 const shortWatchMs = 1_000;
-/** Lists older than what was seen, in a row, until the server's past counts as restored. */
+/**
+ * Lists in a row that are older than the cache, after which the server counts as restored from a
+ * backup.
+ */
 const maxStaleLists = 10;
-/** How long `observedAtLeast` waits at most: a watch that is further behind is cut off. */
+/** Maximum wait of `observedAtLeast`; a watch that is further behind is not waited for. */
 const observeWithinMs = 30_000;
 
 export class Informer<T extends KubeObject> {
@@ -102,7 +105,7 @@ export class Informer<T extends KubeObject> {
   }
   /**
    * Calls `listener` for every change, and at once for every object already known. A listener only
-   * enqueues; what it throws is logged and counted. Returns how to stop listening.
+   * enqueues; what it throws is logged and counted. Returns a function that removes the listener.
    */
   onChange(listener: (change: Change<T>) => void): () => void {
     this.#listeners.add(listener);
@@ -120,13 +123,13 @@ export class Informer<T extends KubeObject> {
     signal.throwIfAborted();
   }
 
-  /** Whether this resourceVersion (of a write to this collection) is already in what is known. */
+  /** Whether the cache includes this resourceVersion (of a write to this collection). */
   hasObserved(resourceVersion: string): boolean {
     return this.#synced && this.#revision >= revisionOf(resourceVersion);
   }
   /**
-   * Waits until `hasObserved`. False when that took longer than 30 s: the caller comes back later
-   * instead of holding its place. Rejects with the signal's reason.
+   * Waits until `hasObserved`. False when that takes longer than 30 s: the caller should retry
+   * later instead of blocking. Rejects with the signal's reason.
    */
   async observedAtLeast(resourceVersion: string, signal: AbortSignal): Promise<boolean> {
     if (this.hasObserved(resourceVersion)) return true;
@@ -177,7 +180,7 @@ export class Informer<T extends KubeObject> {
     };
   }
 
-  /** False when the list was older than what was already seen and is not believed. */
+  /** False when the list is older than the cache and therefore not used. */
   async #listOnce(signal: AbortSignal): Promise<boolean> {
     const { kube, log, type, project } = this.#options;
     this.#stats.lists++;
@@ -224,7 +227,7 @@ export class Informer<T extends KubeObject> {
     }
   }
 
-  /** One watch until its end; returns how many frames came. */
+  /** One watch until its end; returns the number of frames. */
   async #watchOnce(signal: AbortSignal): Promise<number> {
     const { kube, clock, type } = this.#options;
     this.#stats.watches++;
@@ -333,7 +336,7 @@ export class Informer<T extends KubeObject> {
   }
 }
 
-/** Resolves once every one of them has listed; rejects when `signal` aborts before. */
+/** Resolves once all informers have listed; rejects if `signal` aborts earlier. */
 export const allSynced = async (
   informers: readonly { readonly synced: (signal: AbortSignal) => Promise<void> }[],
   signal: AbortSignal,

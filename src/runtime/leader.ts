@@ -1,7 +1,7 @@
-// Leader election on one Lease of a fixed name, as client-go does it (15 s lease, 10 s to renew,
-// a try every 2 s): who leads, since which takeover, and whether that is still certain right now.
-// Narrows the window in which a paused leader still writes; in a cluster deploy/fence.yaml, a
-// ValidatingAdmissionPolicy that reads this Lease, closes it. Calls to the cloud nothing fences.
+// Leader election on one Lease of a fixed name, like client-go (15 s lease, 10 s to renew, a try
+// every 2 s): who leads, since which takeover, and whether that is still certain at this moment.
+// Narrows the window in which a paused leader still writes. In a cluster deploy/fence.yaml, a
+// ValidatingAdmissionPolicy that reads this Lease, closes it. Calls to the cloud have no fence.
 import { durationMs, type EpochMs } from '../api/brand.ts';
 import type { JsonObject } from '../api/json.ts';
 import { type KubeObject, resourceTypes } from '../api/kube.ts';
@@ -25,7 +25,7 @@ const retryPeriodMs = 2_000;
 const releaseWithinMs = durationMs(3_000);
 
 export interface Term {
-  /** Grows with every takeover, also over a Lease that was deleted and made anew. */
+  /** Increases with every takeover, even after the Lease was deleted and created again. */
   readonly epoch: number;
 }
 
@@ -47,8 +47,8 @@ const microTime = (at: EpochMs): string => `${new Date(at).toISOString().slice(0
 const countedFrom = 1_577_836_800_000;
 
 /**
- * What a Lease that is made counts from. Records keep the epoch of their last leader and refuse an
- * earlier one, so a Lease that somebody deleted must not begin at 1 again.
+ * The transitions of a new Lease. Records keep the epoch of their last leader and refuse an earlier
+ * one, so a recreated Lease must not start at 1 again.
  */
 const firstTransitions = (now: EpochMs): number =>
   Math.max(1, Math.floor((now - countedFrom) / 1000));
@@ -64,8 +64,9 @@ export class LeaderElector {
   }
 
   /**
-   * Whether we lead, checked against the clock: a process that was paused past its renewal, or
-   * whose clock went back, is no leader even before it has noticed. Ask just before each effect.
+   * Whether this process leads, checked against the clock. A process that was paused past its
+   * renewal, or whose clock went back, does not lead even before it notices. Call it just before
+   * each effect.
    */
   isLeader(): boolean {
     if (this.#held === undefined) return false;
@@ -74,9 +75,9 @@ export class LeaderElector {
   }
 
   /**
-   * Runs `lead` whenever we hold the lease, with a signal that aborts when it is lost; then tries
-   * for it again. Ends when `signal` aborts, or `lead` ends by itself; the lease is released then.
-   * Rejects with what `lead` rejects with.
+   * Runs `lead` whenever this process holds the lease, with a signal that aborts when it is lost;
+   * then tries to acquire it again. Ends when `signal` aborts, or when `lead` ends by itself; then
+   * it releases the lease. Rejects with `lead`'s error.
    */
   async run(
     lead: (term: Term, signal: AbortSignal) => Promise<void>,
@@ -94,7 +95,7 @@ export class LeaderElector {
       const renewing = this.#renew(link);
       try {
         await lead(term, link.signal);
-        // Returned because the lease was lost: try for it again. Else leading is over.
+        // `lead` returned because the lease was lost: try again. Otherwise leading is over.
         if (!link.signal.aborted) return;
       } catch (error) {
         if (!link.signal.aborted) throw error;
@@ -154,7 +155,7 @@ export class LeaderElector {
     }
   }
 
-  /** The lease when it is ours now, undefined when somebody else holds it. */
+  /** The lease if this process holds it after the call, undefined if another one does. */
   async #takeOrRenew(now: EpochMs, signal: AbortSignal): Promise<Lease | undefined> {
     const { kube, namespace, name, identity } = this.#options;
     const found = await kube.get<Lease>(resourceTypes.leases, { namespace, name }, { signal });
@@ -222,7 +223,7 @@ export class LeaderElector {
     }
   }
 
-  /** Hands the lease back, so that the next leader need not wait for it to run out. */
+  /** Releases the lease, so that the next leader does not have to wait for it to expire. */
   async #release(): Promise<void> {
     const { clock, log } = this.#options;
     const lease = this.#observed?.lease;

@@ -1,8 +1,8 @@
-// The JSON merge patch (RFC 7386) that turns one value into another: what vanished becomes null,
-// which spreading the new value over the old one would leave standing. Lists are replaced whole.
+// The JSON merge patch (RFC 7386) that turns one value into another: removed members become null,
+// which spreading the new value over the old one would keep. Lists are replaced as a whole.
 import { isObject, type Json, type JsonObject, jsonEqual } from '../api/json.ts';
 
-/** The patch from `before` to `after`; undefined when there is nothing to change. */
+/** The patch from `before` to `after`; undefined when nothing changes. */
 export const mergePatchBetween = (before: unknown, after: object): JsonObject | undefined => {
   const old = isObject(before) ? before : {};
   const wanted = after as Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
-// What an informer knows: the newest version seen of each object, with indexes. Decides which of
-// the versions that arrive are news; an older or repeated one never replaces a newer one, and a
-// deleted object never comes back. No clock, no promises, no listeners.
+// The cache of an informer: the newest version of each object, with indexes. Decides which incoming
+// versions are new. An older or repeated one never replaces a newer one, and a deleted object never
+// returns. No clock, no promises, no listeners.
 import type { KubeObject } from '../api/kube.ts';
 import type { ObjectName } from '../ports/index.ts';
 
@@ -11,12 +11,12 @@ export type Change<T> =
 
 export type IndexFunction<T> = (object: T) => readonly string[];
 
-/** Deletions remembered, so that a late event does not revive an object. */
+/** Number of remembered deletions, so that a late event does not restore an object. */
 const maxTombstones = 1000;
 
 /**
  * resourceVersions as numbers: both the API server on etcd and the world count revisions, and
- * Kubernetes 1.35 declares them comparable. Anything else is refused loudly.
+ * Kubernetes 1.35 declares them comparable. Any other value throws.
  */
 export const revisionOf = (resourceVersion: string): number => {
   const revision = Number(resourceVersion);
@@ -32,21 +32,21 @@ export const keyOf = (name: ObjectName): string =>
 interface Row<T> {
   readonly object: T;
   readonly revision: number;
-  /** Per index function the values this row stands under. */
+  /** Per index function, the values of this row. */
   readonly indexed: ReadonlyMap<string, readonly string[]>;
 }
 
 export class ObjectCache<T extends KubeObject> {
   readonly #rows = new Map<string, Row<T>>();
   /**
-   * All objects in order, as long as none came, went or changed: lists are asked for far more
+   * All objects in order, cached until one is added, removed or changed: lists are read far more
    * often.
    */
   #list: readonly T[] | undefined;
   readonly #tombstones = new Map<string, number>();
   readonly #functions: ReadonlyMap<string, IndexFunction<T>>;
   readonly #indexes = new Map<string, Map<string, Map<string, T>>>();
-  /** Revision of the last list: events up to it are already in. */
+  /** Revision of the last list: the cache includes all events up to it. */
   #floor = 0;
 
   constructor(indexes: Readonly<Record<string, IndexFunction<T>>> = {}) {
@@ -64,14 +64,14 @@ export class ObjectCache<T extends KubeObject> {
     this.#list ??= Array.from(this.#rows.values(), ({ object }) => object);
     return this.#list;
   }
-  /** Objects that stand under `value`, in the order in which they were first seen. */
+  /** Objects with `value` in the index, in the order of their first observation. */
   indexed(index: string, value: string): readonly T[] {
     const values = this.#indexes.get(index);
     if (values === undefined) throw new Error(`no index ${index}`);
     const found = values.get(value);
     return found === undefined ? [] : [...found.values()];
   }
-  /** Takes one event; returns what it changed, nothing when it is old news. */
+  /** Applies one event; returns its changes, empty for an outdated event. */
   apply(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: T): readonly Change<T>[] {
     const { uid, resourceVersion } = object.metadata;
     const revision = revisionOf(resourceVersion);
@@ -83,13 +83,14 @@ export class ObjectCache<T extends KubeObject> {
       this.#drop(known);
       return [{ kind: 'removed', object }];
     }
-    // The same uid with a newer revision is no revival: it may have left a selector and come back.
+    // The same uid with a newer revision is not a deleted object: it may have left a selector and
+    // returned.
     if (revision <= Math.max(this.#floor, this.#tombstones.get(uid) ?? 0)) return [];
     if (known !== undefined && known.revision >= revision) return [];
     return this.#put(object, revision, known);
   }
 
-  /** Takes a complete list of revision `revision`; returns the difference to what was known. */
+  /** Applies a complete list of revision `revision`; returns the difference to the cache. */
   replace(objects: readonly T[], revision: number): readonly Change<T>[] {
     const changes: Change<T>[] = [];
     const listed = new Set<string>();

@@ -5,7 +5,7 @@ import { ServerClock } from './server-clock.ts';
 
 const serverStart = Date.parse('2026-01-01T00:00:00.700Z');
 
-/** A process whose clock is `skewMs` ahead of the server's, and a call that takes so long. */
+/** A process whose clock is `skewMs` ahead of the server's, and a call of a given duration. */
 const processOf = (skewMs: number) => {
   let server = serverStart;
   const own: Clock = { now: () => epochMs(server + skewMs), sleep: async () => undefined };

@@ -1,5 +1,6 @@
-// The API server's time: the process' own clock, corrected by the Date header of each answer. What
-// leaders write and compare is in this time, so two whose own clocks differ agree. Makes no call.
+// The API server's time: the process' own clock, corrected by the Date header of each answer.
+// Leaders write and compare times of this clock, so two processes with different clocks agree.
+// Makes no call.
 import { type DurationMs, type EpochMs, epochMs } from '../api/brand.ts';
 import type { Clock, DateReader } from '../ports/index.ts';
 
@@ -23,9 +24,9 @@ export class ServerClock implements Clock, DateReader {
   }
 
   /**
-   * The server made the Date after the request left and before its answer came, so the correction
-   * lies between two bounds. It changes only where it is outside of them: a right clock is never
-   * moved.
+   * The server set the Date after the request was sent and before the answer arrived, so the
+   * correction has a lower and an upper bound. It changes only if it is outside of them: a correct
+   * clock is never moved.
    */
   sent(): (date: string | undefined) => void {
     const sentAt = this.#own.now();

@@ -21,7 +21,7 @@ export class TaskRegistry {
     this.#report = options.report;
   }
 
-  /** Aborted when shutdown begins; each task gets it too. */
+  /** Aborted when shutdown begins; each task receives it too. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
@@ -50,7 +50,7 @@ export class TaskRegistry {
     try {
       await run(this.signal);
     } catch (error) {
-      // What a task throws because it was told to stop is not a failure.
+      // An error that a task throws because of the shutdown is not a failure.
       if (!(this.signal.aborted && error === this.signal.reason)) {
         this.#report({ task: name, error });
       }

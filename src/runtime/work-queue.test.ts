@@ -207,7 +207,7 @@ describe('the work queue', () => {
     await clock.advance(120_000);
     const bad = passes.filter(({ key }) => key === 'bad').map((pass) => pass.at);
     expect(passes.filter(({ key }) => key === 'good')).toHaveLength(1);
-    // 50-100 ms, then doubling up to 15-30 s: a handful of tries in the first minute, one after.
+    // 50-100 ms, then doubling up to 15-30 s: several tries in the first minute, few after it.
     expect(bad.length).toBeGreaterThan(8);
     expect(bad.length).toBeLessThan(16);
     expect(bad[1]).toBeGreaterThanOrEqual(50);

@@ -1,6 +1,6 @@
-// Keys that want a pass: each at most once in line and never twice at work at the same time, with
-// bounded concurrency, wake-up times, and backoff per failing key. Knows nothing about what a key
-// means; a pass always runs later than the `add` that asked for it, never inside it.
+// A queue of keys to reconcile: each is queued at most once and never processed twice at the same
+// time, with bounded concurrency, wake-up times, and backoff per failing key. Does not know what a
+// key means. A pass always runs after the `add` that requested it, never inside it.
 import { type EpochMs, epochMs } from '../api/brand.ts';
 import type { Clock, Log, Random } from '../ports/index.ts';
 import { aborted, type LinkedAbort, linkedAbort, sleepOrAbort } from './abort.ts';
@@ -8,7 +8,7 @@ import { type BackoffPolicy, defaultBackoff, exponentialDelay, retryAdvice } fro
 import { describeError } from './errors.ts';
 import { NotLeader } from './fence.ts';
 
-/** A pass may ask for its next one; the earliest of all wishes wins. */
+/** A pass may request its next one; the earliest requested time applies. */
 export interface PassResult {
   readonly nextAt?: EpochMs;
 }
@@ -29,20 +29,20 @@ export interface QueueStats {
 }
 
 interface KeyState {
-  /** When somebody wants a pass; undefined = nobody does. */
+  /** Requested time of a pass; undefined = none. */
   wakeAt: number | undefined;
-  /** When the failed pass is tried again; a success clears it. */
+  /** When the failed pass is retried; cleared by a success. */
   retryAt: number | undefined;
   failures: number;
   active: boolean;
-  /** Asked for while at work: runs once more right after. */
+  /** Requested while a pass runs: another one runs right after it. */
   dirty: boolean;
 }
 
-/** Timers of operating systems wrap at 2^31 ms; a look in between costs nothing. */
+/** Timers of operating systems overflow at 2^31 ms; a wake-up in between costs nothing. */
 const longestSleepMs = 12 * 3_600_000;
 
-/** Conflicts mean that a cache was behind: it catches up within milliseconds. */
+/** A conflict means that a cache was behind; it catches up within milliseconds. */
 const conflictBackoff: BackoffPolicy = { baseMs: 10, capMs: 5_000 };
 
 export class WorkQueue<K extends string> {
@@ -54,7 +54,7 @@ export class WorkQueue<K extends string> {
   readonly #policy: BackoffPolicy;
   readonly #keys = new Map<K, KeyState>();
   readonly #ready = new Set<K>();
-  /** Ahead of `#ready`, in the order in which they came. */
+  /** Ahead of `#ready`, in the order of their arrival. */
   readonly #urgent = new Set<K>();
   #urgentAtWork = 0;
   readonly #inFlight = new Set<Promise<void>>();
@@ -95,7 +95,7 @@ export class WorkQueue<K extends string> {
     };
   }
 
-  /** A pass for `key` as soon as a place is free. A wake-up time that was set stays set. */
+  /** Requests a pass for `key` as soon as possible. An earlier wake-up time stays set. */
   add(key: K): void {
     const state = this.#state(key);
     if (state.active) state.dirty = true;
@@ -103,7 +103,7 @@ export class WorkQueue<K extends string> {
     this.#dispatch();
   }
 
-  /** As `add`, but ahead of all keys that are not urgent. For what must not wait for other work. */
+  /** Like `add`, but ahead of all keys that are not urgent, for work that must not wait. */
   addUrgent(key: K): void {
     const state = this.#state(key);
     if (state.active) state.dirty = true;
@@ -114,12 +114,12 @@ export class WorkQueue<K extends string> {
     this.#dispatch();
   }
 
-  /** True while an urgent key waits for its pass or is at work. */
+  /** True while an urgent key is queued or being processed. */
   get hasUrgent(): boolean {
     return this.#urgent.size > 0 || this.#urgentAtWork > 0;
   }
 
-  /** A pass for `key` at `at` or before; of several times the earliest counts. */
+  /** Requests a pass for `key` at `at` or earlier; of several times the earliest applies. */
   addAfter(key: K, at: EpochMs): void {
     if (at <= this.#clock.now()) {
       this.add(key);
@@ -131,7 +131,9 @@ export class WorkQueue<K extends string> {
     this.#wakeTimer(at);
   }
 
-  /** Works until `signal` aborts, then waits for the passes in flight. Runs once at a time. */
+  /**
+   * Processes keys until `signal` aborts, then waits for the passes in flight. Runs once at a time.
+   */
   async run(worker: Worker<K>, signal: AbortSignal): Promise<void> {
     if (this.#worker !== undefined) throw new Error(`queue ${this.#name} is already running`);
     this.#worker = { run: worker, signal };
@@ -189,7 +191,7 @@ export class WorkQueue<K extends string> {
     worker: { readonly run: Worker<K>; readonly signal: AbortSignal },
   ): Promise<void> {
     const state = this.#state(key);
-    // One hop, so that the pass never runs inside the listener that asked for it.
+    // One microtask, so that the pass never runs inside the listener that requested it.
     await undefined;
     this.#passes++;
     try {
@@ -204,7 +206,7 @@ export class WorkQueue<K extends string> {
     }
     if (state.dirty) {
       state.dirty = false;
-      // A wish for now may have begun the next pass already: then this one comes after it.
+      // A request for an immediate pass may have started it already: then this one runs after it.
       this.add(key);
     } else if (!state.active && !this.#isInLine(key) && dueAt(state) === undefined) {
       if (state.failures === 0) this.#keys.delete(key);
@@ -233,7 +235,7 @@ export class WorkQueue<K extends string> {
     return this.#ready.has(key) || this.#urgent.has(key);
   }
 
-  /** Ends the timer's sleep when it would sleep past `at`. */
+  /** Ends the timer's sleep if it would sleep past `at`. */
   #wakeTimer(at: number): void {
     if (this.#sleep !== undefined && at < this.#sleep.until) this.#sleep.link.abort();
   }
@@ -253,7 +255,7 @@ export class WorkQueue<K extends string> {
     }
   }
 
-  /** Puts every due key in line; returns when the next one is due. */
+  /** Queues every due key; returns when the next one is due. */
   #promoteDue(): number {
     const now = this.#clock.now();
     let next = Number.POSITIVE_INFINITY;

@@ -21,7 +21,7 @@ export type ControlRoutes = Readonly<
 export interface FrontListenerOptions {
   readonly aws: (request: HttpRequest) => Promise<HttpResponse>;
   readonly control: ControlRoutes;
-  /** Token that world control asks for, as password of DROVER_URL. */
+  /** Token for world control, the password in DROVER_URL. */
   readonly token: string;
 }
 

@@ -1,5 +1,5 @@
-// Who may talk to a loopback listener at all: the right Host (no DNS rebinding) and no foreign
-// Origin (form-encoded AWS calls would pass a browser unasked). Knows nothing of credentials.
+// Admits requests to a loopback listener: the right Host (no DNS rebinding) and no foreign Origin
+// (browsers send form-encoded AWS calls without preflight). Checks no credentials.
 
 export type Verdict = { readonly kind: 'ok' } | { readonly kind: 'refused'; readonly why: string };
 

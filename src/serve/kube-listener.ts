@@ -1,5 +1,5 @@
-// The Kubernetes API's TLS listener: who calls (client certificate or bearer token), body decoding,
-// and watch streams written to the socket as they are committed. All answers come from the world.
+// The Kubernetes API's TLS listener: authentication (client certificate or bearer token), body
+// decoding, and watch streams written as changes are committed. The world answers all requests.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
@@ -25,15 +25,17 @@ export interface KubeListenerOptions {
   readonly kube: WorldKube;
   readonly pacer: Pacer;
   readonly tls: { readonly ca: string; readonly cert: string; readonly key: string };
-  /** The user behind a bearer token, or undefined. */
+  /** The user of a bearer token, or undefined. */
   readonly authenticateToken: (token: string) => Promise<UserInfo | undefined>;
-  /** One YAML document as JSON, and what it has twice; rejects with the parser's words. */
+  /**
+   * Converts one YAML document to JSON and finds duplicate keys; rejects with the parser's message.
+   */
   readonly parseYaml: (
     text: string,
   ) => Promise<{ readonly value: Json; readonly duplicates: readonly string[] }>;
 }
 
-/** A watcher that reads this much slower than the world writes is cut off, as etcd would. */
+/** A watcher that lags this many bytes behind is disconnected, as by etcd. */
 const maxBufferedBytes = 32 * 1024 * 1024;
 const anonymousPaths = new Set(['/version', '/healthz', '/readyz', '/livez']);
 const yamlTypes = new Set(['application/yaml', 'application/apply-patch+yaml']);
@@ -56,13 +58,13 @@ const userOfCertificate = (message: IncomingMessage): UserInfo | undefined => {
     | { readonly CN?: string; readonly O?: string | readonly string[] }
     | undefined;
   if (subject?.CN === undefined) return undefined;
-  // As EKS' authenticator does: the role's session stands in each audit event.
+  // As in EKS' authenticator: each audit event names the role's session.
   if (subject.CN === nodeManagerUser.username) return nodeManagerUser;
   const organisations = subject.O === undefined ? [] : [subject.O].flat();
   return { username: subject.CN, groups: [...organisations, 'system:authenticated'] };
 };
 
-/** YAML is decoded here, since the world has no parser; all else is the API server's. */
+/** Decodes YAML, since the world has no parser; the API server decodes everything else. */
 const decode = async (
   request: HttpRequest,
   parseYaml: KubeListenerOptions['parseYaml'],
@@ -99,7 +101,8 @@ const headerList = (value: string | readonly string[] | undefined): readonly str
 const extraHeader = 'impersonate-extra-';
 
 /**
- * Claims of a token that the caller acts with: `Impersonate-Extra-KEY`, the key percent-encoded.
+ * Extra user information of the impersonated user: `Impersonate-Extra-KEY`, the key
+ * percent-encoded.
  */
 const extraOf = (headers: NodeJS.Dict<string[]>): UserInfo['extra'] => {
   const extra = Object.entries(headers).flatMap(([name, values]) => {
@@ -115,8 +118,8 @@ const extraOf = (headers: NodeJS.Dict<string[]>): UserInfo['extra'] => {
 };
 
 /**
- * Whom the caller acts for by its Impersonate headers (`kubectl --as`); the caller itself without
- * any. Administrators may act for everybody, others for nobody: text, why not.
+ * The user that the Impersonate headers name (`kubectl --as`); without any, the caller.
+ * Administrators may impersonate every user, others none: text is the reason.
  */
 const impersonated = (message: IncomingMessage, user: UserInfo): UserInfo | string => {
   const { headersDistinct } = message;
@@ -193,7 +196,7 @@ const streamWatch = (
     }),
   );
   response.on('close', () => {
-    // A world that has stopped has no watches left to end.
+    // A stopped world has no watches left to end.
     if (!ended && pacer.whole) pacer.enter(stop);
   });
 };
@@ -216,7 +219,7 @@ const respond = async (
       });
       return;
     case 'object': {
-      // The body is rendered now: objects are immutable, but the answer is as of this revision.
+      // Rendered immediately: objects are immutable, but the answer is as of this revision.
       const body = `${JSON.stringify(answer.body)}\n`;
       await pacer.committed();
       writeResponse(response, {
@@ -270,7 +273,9 @@ const serveOne = async (
   );
 };
 
-/** The listener, not yet listening. `port()` is asked per request, since 0 picks a free one. */
+/**
+ * The listener, not yet listening. Calls `port()` per request, because port 0 selects a free one.
+ */
 export const createKubeListener = (
   options: KubeListenerOptions,
   more: {
@@ -285,7 +290,7 @@ export const createKubeListener = (
       cert: options.tls.cert,
       key: options.tls.key,
       requestCert: true,
-      // A bearer token may stand in for the certificate; `authenticate` decides.
+      // A bearer token may replace the certificate; `authenticate` decides.
       rejectUnauthorized: false,
       ...listenerLimits,
       ...more.limits,

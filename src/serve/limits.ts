@@ -1,23 +1,23 @@
-// How long and how much a listener waits for one connection: slow or silent clients are cut off,
-// whatever they hold open. Answers that stream (watches) have no limit of time.
+// Time and size limits of a listener per connection: slow or silent clients are disconnected.
+// Streaming answers (watches) have no time limit.
 
 export interface ListenerLimits {
-  /** From the connection, or the end of the request before, to the last header. */
+  /** From the connection, or the end of the previous request, to the last header. */
   readonly headersTimeout: number;
-  /** From there to the last byte of the body, at most 3 MiB. */
+  /** From then to the last byte of the body, at most 3 MiB. */
   readonly requestTimeout: number;
-  /** Of a connection between two requests. */
+  /** For a connection between two requests. */
   readonly keepAliveTimeout: number;
-  /** Of TLS. */
+  /** For the TLS handshake. */
   readonly handshakeTimeout: number;
-  /** How often the first two are looked at. */
+  /** How often the first two limits are checked. */
   readonly connectionsCheckingInterval: number;
-  /** Headers in all, in bytes. */
+  /** Total size of headers, in bytes. */
   readonly maxHeaderSize: number;
 }
 
 /**
- * In milliseconds. client-go keeps an idle connection for 90 s: the server must not end it first.
+ * In milliseconds. client-go keeps an idle connection for 90 s: the server must not close it first.
  */
 export const listenerLimits: ListenerLimits = {
   headersTimeout: 10_000,
@@ -28,5 +28,5 @@ export const listenerLimits: ListenerLimits = {
   maxHeaderSize: 32 * 1024,
 };
 
-/** Open connections; the next one is refused. Far above what clients of one laptop hold. */
+/** Open connections; further ones are refused. Far above what the clients of a laptop open. */
 export const maxConnections = 4096;

@@ -1,12 +1,12 @@
-// Turns node:http messages into HttpRequest and back, with a bound on the body. Never interprets.
+// Converts node:http messages to HttpRequest and back, with a limit on the body. Never interprets.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HttpRequest, HttpResponse } from '../api/http.ts';
 
 /** The API server's own limit for request bodies. */
 export const maxBodyBytes = 3 * 1024 * 1024;
 /**
- * A body that is larger is still read up to here, and dropped: an answer to a client that is in the
- * middle of writing reaches it as a broken connection.
+ * A larger body is read up to here and discarded: a client that is still writing would see an early
+ * answer as a broken connection.
  */
 const maxDroppedBytes = 16 * 1024 * 1024;
 
@@ -23,10 +23,10 @@ const lowerHeaders = (message: IncomingMessage): Readonly<Record<string, string>
   return headers;
 };
 
-/** A request's head alone, as it stands before the body is read. */
+/** A request's headers, before the body is read. */
 export const headersOf = lowerHeaders;
 
-/** Reads the whole request; `gone` when the client went away first, or was cut off. */
+/** Reads the complete request; `gone` when the client closed or lost the connection. */
 export const readRequest = async (message: IncomingMessage): Promise<ReadResult> => {
   const chunks: Buffer[] = [];
   let size = 0;

@@ -1,27 +1,27 @@
-// Ties the world's time to the wall clock: runs due events, lets outside calls in at the right
-// moment, and makes every answer wait until what it tells is on disk. Decides nothing about events.
+// Ties the world's time to the wall clock: runs due events, admits outside calls at the right time,
+// and delays every answer until its changes are on disk. Decides nothing about events.
 import type { Kernel, Micros } from '../../world/kernel/index.ts';
 
 export interface PacerOptions {
   readonly kernel: Kernel;
   /** Monotonic wall time in milliseconds. */
   readonly wallMs: () => number;
-  /** World seconds per wall second, or 'max' for as fast as the machine allows. */
+  /** World seconds per wall second, or 'max' for full speed. */
   readonly speed: number | 'max';
-  /** Resolves when every live task waits for the world again. */
+  /** Resolves when every live task is waiting for the world. */
   readonly settle: () => Promise<void>;
-  /** Writes what changed. Throws when the disk refuses: the world then stops. */
+  /** Writes changes. Throws when the disk refuses: the world then stops. */
   readonly commit: () => void;
 }
 
-/** Longest stretch of events without letting sockets be served. */
+/** Longest batch of events before sockets are served. */
 const sliceMs = 8;
-/** Longest sleep, so that a changed clock is noticed. */
+/** Longest sleep, so that clock changes are noticed. */
 const longestSleepMs = 1000;
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** The world was told to stop while somebody waited for it. */
+/** The world was stopped while a caller waited for it. */
 export class WorldEnded extends Error {
   override readonly name = 'WorldEnded';
 }
@@ -35,7 +35,7 @@ export class Pacer {
   #dirty = false;
   #committed: Promise<void> = Promise.resolve();
   #afterCommit: (() => void)[] = [];
-  /** Why the world can not go on: once a commit was refused, nothing may happen any more. */
+  /** Why the world failed: after a refused commit nothing may happen. */
   #failure: { readonly error: unknown } | undefined;
   #ended = false;
 
@@ -47,8 +47,8 @@ export class Pacer {
   }
 
   /**
-   * Runs `call` as an outside call at this moment of the world; its changes are then committed.
-   * Throws what the disk said once it has refused a commit.
+   * Runs `call` as an outside call at the world's current time, then commits its changes. Throws
+   * the disk's error once a commit was refused.
    */
   enter<T>(call: () => T): T {
     this.#mustBeWhole();
@@ -61,18 +61,18 @@ export class Pacer {
     return result;
   }
 
-  /** Resolves when everything that happened up to now is on disk; rejects when it never will be. */
+  /** Resolves when everything up to the present is on disk; rejects when it never will be. */
   committed(): Promise<void> {
     return this.#committed;
   }
 
-  /** Runs `then` after the commit of what is happening now: for frames of watches. */
+  /** Runs `then` after the commit of the current changes: for frames of watches. */
   afterCommit(then: () => void): void {
     this.#afterCommit.push(then);
     this.#touch();
   }
 
-  /** Runs ahead at full speed; resolves when the world is there, rejects when it ends before. */
+  /** Advances at full speed; resolves at the target time, rejects when the world stops earlier. */
   async advance(micros: Micros): Promise<void> {
     const until = Math.max(this.#target(), this.#options.kernel.now()) + micros;
     this.#worldBase += micros;
@@ -114,7 +114,7 @@ export class Pacer {
     }
   }
 
-  /** One stretch of due events; true when there is more to do at once. */
+  /** One batch of due events; true when more are due. */
   async #slice(signal: AbortSignal): Promise<boolean> {
     const { kernel, wallMs, speed } = this.#options;
     const end = wallMs() + sliceMs;
@@ -159,7 +159,7 @@ export class Pacer {
         }
       });
     });
-    // `run` tells the failure; a caller that waits for the commit is told as well.
+    // `run` reports the failure; a caller that waits for the commit is rejected as well.
     this.#committed.catch(() => undefined);
   }
 

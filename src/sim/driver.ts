@@ -1,8 +1,10 @@
-// Runs a world and the tasks that live in it in virtual time: one event, then every task until all
-// wait for the world again, then the next event. The same seed takes the same steps.
+// Runs a world and the tasks in it in virtual time: one event, then every task until all wait for
+// the world again, then the next event. The same seed takes the same steps.
 import { type Kernel, type Micros, microsPerSecond } from '../../world/kernel/index.ts';
 
-/** Ends when every promise that can go on has gone on; the only thing here outside virtual time. */
+/**
+ * Resolves when every promise that can continue has continued; the only part outside virtual time.
+ */
 export type Settle = () => Promise<void>;
 
 export class Driver {
@@ -17,7 +19,7 @@ export class Driver {
     return this.#kernel.steps;
   }
 
-  /** Runs everything due up to `until` and moves time there. */
+  /** Runs everything that is due up to `until` and advances time to it. */
   async runUntil(until: Micros): Promise<void> {
     const kernel = this.#kernel;
     await this.#settle();
@@ -36,8 +38,8 @@ export class Driver {
   }
 
   /**
-   * Runs until `holds`, looking once per `everySeconds` of world time; false when it did not within
-   * `limitSeconds`.
+   * Runs until `holds` returns true; checks it every `everySeconds` of world time. Resolves to
+   * false if it does not hold within `limitSeconds`.
    */
   async until(
     holds: () => boolean,

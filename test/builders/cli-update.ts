@@ -86,7 +86,7 @@ export const aGroup = (more: Partial<NodeGroup['spec']> = {}): NodeGroup => ({
   status: { state: 'UPDATING', desired: 5, minSize: 0, maxSize: 5, instances: 7, ready: 6 },
 });
 
-/** The part of node `n<index>` in update u1. */
+/** The entry of node `n<index>` in update u1. */
 export const aPart = (
   index: number,
   status: Partial<NodeDisruptionStatus> | undefined,
@@ -119,7 +119,7 @@ export const aPart = (
   ...(status === undefined ? {} : { status: { episode: 1, phase: 'Draining', ...status } }),
 });
 
-/** Draining since 10 minutes into the update, blocked by a budget. */
+/** Draining since minute 10 of the update, blocked by a budget. */
 export const blocked = (index: number, pods = 1): NodeDisruption =>
   aPart(index, {
     markedAt: timePlus(600),

@@ -1,5 +1,5 @@
 // For tests only: a queue with visibility timeouts, Auto Scaling groups and hooks behind the
-// CloudApi port, in the test's time. Knows no state machine; the world has that.
+// CloudApi port, in the test's time. Implements no state machine; the world does.
 import { type EpochMs, epochMs } from '../../src/api/brand.ts';
 import type {
   CloudInstance,
@@ -51,14 +51,14 @@ type Verb =
   | 'installHook'
   | 'removeHook';
 
-/** What the world is for. */
+/** Tests that need these use the world. */
 const unsupported = (): CloudError =>
   new CloudError('Unsupported', 'the fake creates nothing in the cloud');
 
-/** As EKS leaves them on the group of node group `ng` of cluster `c`. */
+/** Tags that EKS sets on the group of node group `ng` of cluster `c`. */
 const namedTags = { 'eks:nodegroup-name': 'ng', 'eks:cluster-name': 'c' } as const;
 
-/** Whose groups and messages they are. */
+/** Account of the groups and messages. */
 export const account = '123456789012';
 export const region = 'eu-west-1';
 
@@ -79,13 +79,13 @@ export class FakeCloud implements CloudApi {
   readonly #failures: { readonly verb: Verb; readonly code: CloudErrorCode; left: number }[] = [];
   readonly #hanging = new Set<Verb>();
   readonly #states = new Map<string, string>();
-  /** Shown until somebody changes it. */
+  /** Returned until a test changes it. */
   scheduledEvents: readonly ScheduledEvent[] = [];
   impaired: readonly ImpairedInstance[] = [];
   readonly rebooted: string[] = [];
   /** How far the cloud's clock is ahead of the test's. */
   aheadMs = 0;
-  /** Instances that EC2 lists as spot instances. */
+  /** Spot Instances according to EC2. */
   readonly spot = new Set<string>();
   #sent = 0;
   #arrived = (): void => undefined;
@@ -94,7 +94,7 @@ export class FakeCloud implements CloudApi {
     this.#clock = clock;
   }
 
-  /** Calls of this verb are never answered; they do not even end with their signal. */
+  /** Calls of this verb never settle, not even when their signal aborts. */
   hang(verb: Verb, hangs = true): void {
     if (hangs) this.#hanging.add(verb);
     else this.#hanging.delete(verb);
@@ -108,11 +108,11 @@ export class FakeCloud implements CloudApi {
   count(verb: string): number {
     return this.calls.filter((call) => call === verb).length;
   }
-  /** Messages that nobody has deleted. */
+  /** Number of messages that have not been deleted. */
   get queued(): number {
     return this.#queue.length;
   }
-  /** Messages that somebody has in hand. */
+  /** Number of messages in flight. */
   get inFlight(): number {
     return this.#queue.filter(({ visibleAt }) => visibleAt > this.#clock.now()).length;
   }
@@ -222,7 +222,7 @@ export class FakeCloud implements CloudApi {
   async heartbeatHook(): Promise<void> {
     await this.#call('heartbeatHook');
   }
-  /** Changes no state: tests say with `putInstanceState` what EC2 sees. */
+  /** Changes no state: tests set EC2's view with `putInstanceState`. */
   async terminateInGroup(): Promise<void> {
     await this.#call('terminateInGroup');
   }
@@ -284,7 +284,7 @@ export class FakeCloud implements CloudApi {
     const suspendedProcesses = suspended ? [...others, ...processes] : others;
     this.#groups.set(name, { ...group, suspendedProcesses });
   }
-  /** Sizes alone; no instance starts or ends by it. */
+  /** Changes only sizes; starts and terminates no instance. */
   async updateGroup(change: Parameters<CloudApi['updateGroup']>[0]): Promise<void> {
     await this.#call('updateGroup');
     const group = this.#groups.get(change.name);
@@ -380,7 +380,7 @@ export class FakeCloud implements CloudApi {
     throw new CloudError(failure.code, `told to fail: ${failure.code}`);
   }
 
-  /** Ends with a new message, a message that becomes visible again, or at `until`. */
+  /** Resolves on a new message, a message that becomes visible again, or at `until`. */
   async #nextArrival(until: number, signal: AbortSignal): Promise<void> {
     const next = Math.min(until, ...this.#queue.map((message) => message.visibleAt));
     const woken = new AbortController();

@@ -1,5 +1,5 @@
-// For tests only: a managed group with its informers over the fakes, ready to be looked at by a
-// controller. Builders take overrides.
+// For tests only: a managed group with its informers over the fakes, ready for a controller.
+// Builders take overrides.
 import type { NodeDisruption } from '../../src/api/disruption.ts';
 import { resourceTypes } from '../../src/api/kube.ts';
 import type { NodeGroupSpec } from '../../src/api/nodegroup.ts';
@@ -28,7 +28,7 @@ export const aGroupSpec = (more: Partial<NodeGroupSpec> = {}): NodeGroupSpec => 
   ...more,
 });
 
-/** i1 -> i-0000000000000000a1 and so on: ids that parse. */
+/** Valid ids: 1 gives i-0000000000000000a1 and so on. */
 export const anInstance = (n: number): string => `i-${n.toString(16).padStart(17, '0')}`;
 
 export const setUpControllers = () => {

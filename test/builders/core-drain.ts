@@ -1,5 +1,5 @@
-// For tests only: builders of pods, budgets and drains with overrides. Nothing in src imports this
-// outside of tests.
+// For tests only: builders of pods, budgets and drains with overrides. Only tests in src import
+// this.
 
 import { type EpochMs, epochMs, formatKubeTime, formatTime } from '../../src/api/brand.ts';
 import { defined } from '../../src/api/defined.ts';
@@ -9,7 +9,7 @@ import { type Allocation, allocate, type Drain } from '../../src/core/drain/allo
 import { BudgetIndex } from '../../src/core/drain/budgets.ts';
 import { Ledger } from '../../src/core/drain/ledger.ts';
 
-/** 2026-01-01T00:00:00Z, the moment at which every test begins. */
+/** 2026-01-01T00:00:00Z, the start time of every test. */
 export const t0 = epochMs(Date.UTC(2026, 0, 1));
 export const tPlus = (seconds: number): EpochMs => epochMs(t0 + seconds * 1000);
 export const timePlus = (seconds: number): string => formatTime(tPlus(seconds));
@@ -21,7 +21,7 @@ export interface PodOverrides {
   readonly node?: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
-  /** `Kind/name`; empty = no controller. Default: a ReplicaSet. */
+  /** `Kind/name`; empty for no controller. Default: a ReplicaSet. */
   readonly owner?: string;
   readonly phase?: Pod['status']['phase'];
   readonly ready?: boolean;
@@ -82,7 +82,7 @@ export interface BudgetOverrides {
   readonly desired?: number;
   readonly expected?: number;
   readonly disrupted?: readonly string[];
-  /** Seconds after t0 at which the server entered them. */
+  /** Seconds after t0 at which the server recorded them. */
   readonly disruptedAt?: number;
   readonly policy?: 'IfHealthyBudget' | 'AlwaysAllow';
   readonly generation?: number;
@@ -90,7 +90,7 @@ export interface BudgetOverrides {
   readonly resourceVersion?: string;
 }
 
-/** A budget `demo/NAME` over app=web that allows `allowed` (default 1) now. */
+/** A budget `demo/NAME` over app=web that currently allows `allowed` (default 1). */
 export const aBudget = (name: string, more: BudgetOverrides = {}): PodDisruptionBudget => {
   const { minAvailable, maxUnavailable, policy } = more;
   const selector = more.selector ?? { matchLabels: { app: 'web' } };
@@ -122,7 +122,7 @@ export const aBudget = (name: string, more: BudgetOverrides = {}): PodDisruption
   };
 };
 
-/** A drain of node n1 that may evict, without a deadline unless given. */
+/** A drain of node n1 that may evict, by default without a deadline. */
 export const aDrain = (pods: readonly Pod[], more: Partial<Drain> = {}): Drain => ({
   id: 'i-1',
   node: 'n1',

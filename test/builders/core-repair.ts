@@ -1,4 +1,4 @@
-// For tests only: members of a group in health and illness, and observations of their repairs.
+// For tests only: healthy and unhealthy members of a group, and observations of their repairs.
 import { epochMs, formatKubeTime } from '../../src/api/brand.ts';
 import type { Condition, Node } from '../../src/api/kube.ts';
 import type { NodeRepair, NodeRepairStatus } from '../../src/api/node-repair.ts';
@@ -37,7 +37,7 @@ export const aRepairGroup = (more: Partial<NodeGroupSpec> = {}): NodeGroup => {
   };
 };
 
-/** A condition that is bad since minute `since`. */
+/** A bad condition since minute `since`. */
 export const bad = (since: number, more: Partial<Condition> = {}): Condition => ({
   type: 'Ready',
   status: 'Unknown',
@@ -51,7 +51,7 @@ export interface MemberOverrides {
   readonly zone?: string;
   readonly annotations?: Readonly<Record<string, string>>;
   readonly bootId?: string;
-  /** Minute of the node's registration; default: long ago. */
+  /** Minute of the node's registration; default: long before the test. */
   readonly created?: number;
 }
 
@@ -77,7 +77,7 @@ const aRepairNode = (n: number, more: MemberOverrides): Node => ({
   },
 });
 
-/** Member `n`, as it is at minute `m`. */
+/** Member `n` at minute `m`. */
 export const aMember = (n: number, m: number, more: MemberOverrides = {}): RepairMember => {
   const node = aRepairNode(n, more);
   const health = healthOf({ node, now: atMinute(m) });
@@ -143,11 +143,11 @@ export const aRepairObservation = (
   ...more,
 });
 
-/** The repair of member `n` as the plan leaves it. */
+/** The repair of member `n` after the plan. */
 export const outlookOf = (plan: RepairPlan, n: number): RepairOutlook | undefined =>
   plan.outlook.find(({ spec }) => spec.instanceId === idOf(n));
 
-/** What the plan leaves of member `n`: its phase, and what blocks it. */
+/** The phase of member `n` after the plan, and what blocks it. */
 export const verdictOf = (observation: RepairObservation, n: number): string => {
   const { status } = outlookOf(decideRepairs(observation), n) ?? {};
   if (status === undefined) return 'none';

@@ -1,5 +1,5 @@
 // For tests only: builders of disruptions, nodes and observations, and a small model in which a
-// plan's steps take effect. Nothing in src imports this outside of tests.
+// plan's steps take effect. Only tests in src import this.
 
 import { durationMs, type EpochMs, formatTime } from '../../src/api/brand.ts';
 import { defined } from '../../src/api/defined.ts';
@@ -41,7 +41,7 @@ export const confirmedByCloud = {
   confirmation: { state: 'Confirmed', at: timePlus(0), reason: 'the cloud says so' },
 } as const;
 
-/** A terminate hook of EKS as intake records it: force, 15 minutes. */
+/** EKS' terminate hook as recorded by intake: force, 15 minutes. */
 export const aHookCause = (more: Partial<DisruptionCause> = {}): DisruptionCause => ({
   kind: 'LifecycleHook',
   ...confirmedByCloud,
@@ -151,7 +151,7 @@ export const observe = (more: Partial<Observation> = {}): Observation => ({
   ...more,
 });
 
-/** `Step kind` or, for a status, the phase it writes. */
+/** `Step kind` or, for a status, the phase that it writes. */
 export const stepNames = (plan: Plan): readonly string[] =>
   plan.steps.map((step) => (step.kind === 'WriteStatus' ? step.status.phase : step.kind));
 
@@ -169,11 +169,11 @@ const merge = (target: JsonObject, patch: JsonObject): JsonObject => {
   return out;
 };
 
-/** One disruption and its surroundings, where each step of a plan does what it says at once. */
+/** One disruption and its environment, in which each step of a plan takes effect at once. */
 export class Model {
   observation: Observation;
   readonly done: string[] = [];
-  /** What the cloud and the API server answer. */
+  /** Answers of the cloud and the API server. */
   instanceGone = false;
   instanceLeaving = false;
   replacement = { rebalances: true, serving: 3, desired: 3 };
@@ -193,7 +193,7 @@ export class Model {
   at(seconds: number): void {
     this.change({ now: tPlus(seconds) });
   }
-  /** Changes the spec as intake and the command line do. */
+  /** Changes the spec like intake and the command line. */
   causes(causes: readonly DisruptionCause[]): void {
     const { disruption } = this.observation;
     this.#put({ ...disruption, spec: { ...disruption.spec, causes } });
@@ -202,7 +202,7 @@ export class Model {
     this.change({ memory: noMemory });
   }
 
-  /** Decides and applies until nothing is left to do now; returns what was done. */
+  /** Decides and applies until nothing remains to do; returns the steps. */
   settle(): readonly string[] {
     const from = this.done.length;
     for (let pass = 0; pass < 20; pass++) {
@@ -287,7 +287,7 @@ export class Model {
   }
 }
 
-/** A pod that its budget holds, as the allocation says it. */
+/** A pod that its budget blocks, in the allocation's form. */
 export const blocked = [
   {
     kind: 'pdb' as const,
@@ -298,7 +298,7 @@ export const blocked = [
   },
 ];
 
-/** Drives a fresh disruption to Draining at t0 with `pods` on its node. */
+/** Brings a new disruption to Draining at t0 with `pods` on its node. */
 export const draining = (causes: readonly DisruptionCause[], pods = [aPod('p1')]): Model => {
   const model = new Model(observe({ disruption: aDisruption(causes), pods }));
   model.settle();

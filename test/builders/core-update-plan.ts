@@ -1,4 +1,4 @@
-// For tests only: builders of model inputs. Nothing in src imports this outside of tests.
+// For tests only: builders of model inputs. Only tests in src import this.
 import { defaultTimes, type ModelApp, type ModelInput } from '../../src/core/update/plan/model.ts';
 import type { Spread } from '../../src/core/update/plan/spread.ts';
 
@@ -17,8 +17,7 @@ export interface AppOf {
 }
 
 /**
- * `count` nodes over `zones` zones, each with `perNode` pods of every app; times exact unless
- * given.
+ * `count` nodes over `zones` zones, each with `perNode` pods of every app; exact times by default.
  */
 export const anInput = (
   count: number,
@@ -79,7 +78,7 @@ export const anInput = (
   };
 };
 
-/** The same with the spreads that a plan has where nothing was measured. */
+/** The same with a plan's spreads for unmeasured times. */
 export const withSpread = (input: ModelInput): ModelInput => ({
   ...input,
   apps: input.apps.map((app) => ({

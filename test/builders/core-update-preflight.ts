@@ -1,5 +1,4 @@
-// For tests only: builders of snapshots with overrides. Nothing in src imports this outside of
-// tests.
+// For tests only: builders of snapshots with overrides. Only tests in src import this.
 
 import { epochMs, formatKubeTime } from '../../src/api/brand.ts';
 import { defined } from '../../src/api/defined.ts';
@@ -92,7 +91,7 @@ export interface PodOverrides {
   readonly namespace?: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
-  /** Kind/name; '' = bare. */
+  /** Kind/name; '' for a pod without a controller. */
   readonly owner?: string;
   readonly ready?: boolean;
   readonly phase?: FullPod['status']['phase'];
@@ -143,7 +142,7 @@ export interface BudgetOverrides {
 }
 
 /**
- * demo/NAME over app=web with maxUnavailable 1; status as its controller would write for `n` pods.
+ * demo/NAME over app=web with maxUnavailable 1; status as written by its controller for `n` pods.
  */
 export const aBudget = (
   name: string,
@@ -202,7 +201,7 @@ export const attachable = (name: string, count: number): CsiNode => ({
   spec: { drivers: [{ name: 'ebs.csi.aws.com', allocatable: { count } }] },
 });
 
-/** Any other object demo/NAME; `labels` go into its metadata. */
+/** Any other object demo/NAME; `labels` are its metadata's. */
 export const anObject = <T extends KubeObject>(
   kind: string,
   name: string,
@@ -271,7 +270,7 @@ export const aSnapshot = (more: Partial<Snapshot> = {}): Snapshot => ({
   ...more,
 });
 
-/** Nodes are drained in the order of their names, one a minute from minute 3 on. */
+/** Nodes are drained in the order of their names, one per minute from minute 3 on. */
 export const aForecast = (snapshot: Snapshot, more: Partial<Forecast> = {}): Forecast => {
   const order = snapshot.nodes
     .filter(({ isOld }) => isOld)
@@ -302,6 +301,6 @@ export const findingsOf = (
   return check.run(viewOf(snapshot, aForecast(snapshot, forecast)));
 };
 
-/** `severity kind/name` of each finding: what most tables look at. */
+/** `severity kind/name` of each finding, as most tables compare. */
 export const briefOf = (found: readonly Found[]): readonly string[] =>
   found.map(({ severity, object }) => `${severity} ${object.kind} ${object.name}`);

@@ -1,5 +1,5 @@
-// Certificate requests for tests, the same bytes each time: their key and signature are no real
-// ones, which nobody but a real API server looks at. Used by tests only.
+// Deterministic certificate requests for tests. Key and signature are not real; only a real API
+// server verifies them. Used by tests only.
 
 const element = (tag: number, ...parts: readonly Uint8Array[]): Uint8Array => {
   const length = parts.reduce((sum, part) => sum + part.length, 0);
@@ -32,11 +32,11 @@ export interface WantedRequest {
   readonly dnsNames?: readonly string[];
   /** IPv4. */
   readonly ipAddresses?: readonly string[];
-  /** DNS names in a second list beside the first, which no kubelet makes. */
+  /** DNS names in a second list after the first, which no kubelet creates. */
   readonly more?: readonly string[];
 }
 
-/** Of organization system:nodes, with a key on P-256; as PEM. */
+/** For organization system:nodes, with a P-256 key; as PEM. */
 export const aRequest = ({
   commonName,
   dnsNames = [],

@@ -1,4 +1,4 @@
-// A context for a program whose help is read and whose commands never run.
+// A context for a program whose help is printed and whose commands never run.
 import type { CliContext } from '../../src/cli/context.ts';
 
 const unused = (): never => {

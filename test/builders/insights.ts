@@ -1,4 +1,4 @@
-// For tests: a query over lines, and its rows as text.
+// For tests: runs a query over lines and returns its rows as text.
 
 import { toText } from '../../src/insights/evaluate/values.ts';
 import {
@@ -31,7 +31,7 @@ export const execute = (
   return execution.finish();
 };
 
-/** Text as it is, everything else as JSON, a line each. */
+/** Text unchanged, everything else as JSON, one per line. */
 const linesOf = (events: readonly unknown[]): string =>
   events.map((one) => `${typeof one === 'string' ? one : JSON.stringify(one)}\n`).join('');
 
@@ -50,7 +50,7 @@ export const columnOf = (
 
 export type Logs = Readonly<Record<string, readonly object[]>>;
 
-/** `own` is what the query reads; the others have the names that SOURCE gives. */
+/** `own`: the log of the query; the others are named by SOURCE. */
 export const runOver = (query: string, logs: Logs, options: Partial<ExecutionOptions> = {}) => {
   const execution = new Execution(parseQuery(query), { nowMs: 0, ...options });
   const [...sources] = execution.sources;
@@ -67,7 +67,7 @@ export const runOver = (query: string, logs: Logs, options: Partial<ExecutionOpt
   return { rows: shown, columns, counts, matched, sources, notices, pointers };
 };
 
-/** What is told of a query that is refused before anything is read. */
+/** The message of a query that is refused before anything is read. */
 export const refusal = (query: string): string => {
   try {
     runOver(query, {});
@@ -78,7 +78,7 @@ export const refusal = (query: string): string => {
   throw new Error(`not refused: ${query}`);
 };
 
-/** An event of that second. */
+/** An event at that second. */
 export const at = (second: number, more: object) => ({
   stageTimestamp: `2022-09-25T13:58:0${second}Z`,
   ...more,

@@ -51,7 +51,7 @@ const healthyPrograms: Readonly<Record<string, ProgramOutcome>> = {
 export class MemoryHost implements NodeHost {
   readonly files = new Map<string, string>(Object.entries(healthyFiles));
   readonly programs = new Map<string, ProgramOutcome>(Object.entries(healthyPrograms));
-  /** Paths that are refused or broken. */
+  /** Paths whose reads are denied or fail. */
   readonly broken = new Map<string, 'denied' | 'failed'>();
   readonly probes = new Map<string, WriteProbe>();
   readonly ran: string[] = [];
@@ -63,12 +63,12 @@ export class MemoryHost implements NodeHost {
   };
   record: string | undefined;
   isKernelLogOpen = true;
-  /** Markers come back as the kernel brings them. */
+  /** Whether written markers come back, as from the kernel. */
   echoes = true;
   lost = 0;
   #sequence = 0;
 
-  /** A line of the kernel, `seconds` after boot; of user space with another facility. */
+  /** A line of the kernel, `seconds` after boot; with another facility, of user space. */
   kernel(text: string, { seconds = 3600, facility = 0 } = {}): void {
     this.#sequence += 1;
     this.kernelRecords.push(

@@ -1,6 +1,6 @@
-// For tests only: a small Kubernetes API behind the KubeApi port, with the troubles that the
-// runtime must survive at hand (stale lists, closed, silent and expired watches, failing calls).
-// Checks what controllers lean on (resourceVersions, status isolation, generation), nothing more.
+// For tests only: a small Kubernetes API behind the KubeApi port with the faults that the runtime
+// must survive (stale lists, closed, silent and expired watches, failing calls). Implements only
+// what controllers rely on (resourceVersions, status isolation, generation).
 import { defined } from '../../src/api/defined.ts';
 import { isObject, type Json, type JsonObject, objectOr } from '../../src/api/json.ts';
 import type { KubeObject, ResourceType } from '../../src/api/kube.ts';
@@ -31,7 +31,7 @@ interface Request {
   readonly body?: Json;
 }
 
-/** What a test writes: metadata beyond the name is filled in. */
+/** What a test writes; metadata beyond the name is filled in. */
 export interface Seed {
   readonly name: string;
   readonly namespace?: string;
@@ -72,11 +72,10 @@ export class FakeKube implements KubeApi {
     return this.requests.filter((request) => request.verb === verb).length;
   }
 
-  // ---- what the test does to the server ----
+  // ---- the test's actions on the server ----
 
   /**
-   * The next `times` calls of `verb` (on `name`) fail; with `landed` the write happens all the
-   * same.
+   * The next `times` calls of `verb` (on `name`) fail; with `landed` the write still takes effect.
    */
   fail(
     verb: Verb,
@@ -89,7 +88,7 @@ export class FakeKube implements KubeApi {
   heal(): void {
     this.#failures.length = 0;
   }
-  /** The next `times` lists answer what was there now. */
+  /** The next `times` lists return the current state. */
   rememberForStaleLists(type: ResourceType, times: number): void {
     this.#staleList = {
       items: [...this.#of(type).values()],
@@ -100,7 +99,7 @@ export class FakeKube implements KubeApi {
   closeWatches(error?: KubeError): void {
     for (const stream of [...this.#streams]) stream.close(error);
   }
-  /** Sends an event as it stands, whatever the state: duplicates and late ones. */
+  /** Sends an event unchanged, whatever the state: duplicates and late ones. */
   inject(type: ResourceType, event: WatchEvent<KubeObject>): void {
     for (const stream of this.#streams) {
       if (stream.resource === type.resource) stream.push(event);
@@ -110,12 +109,12 @@ export class FakeKube implements KubeApi {
     const resourceVersion = String(this.#revision);
     for (const stream of this.#streams) stream.push({ type: 'BOOKMARK', resourceVersion });
   }
-  /** Jumps the revision, as a server restored from another backup does. */
+  /** Changes the revision abruptly, like a server restored from another backup. */
   setRevision(revision: number): void {
     this.#revision = revision;
     this.#history.length = 0;
   }
-  /** Creates or replaces an object, spec and status at once. */
+  /** Creates or replaces an object with spec and status. */
   put(type: ResourceType, seed: Seed): Raw {
     const { name, namespace, labels, spec, status } = seed;
     const known = this.#of(type).get(keyFor({ name, ...(namespace && { namespace }) }));
@@ -317,7 +316,7 @@ export class FakeKube implements KubeApi {
   }
 }
 
-/** The one place where the fake trusts that a test asks for the type that it stored. */
+/** The only cast: a test requests the type that it stored. */
 const as = <T extends KubeObject>(object: KubeObject): T => object as T;
 const keyFor = (name: ObjectName): string =>
   name.namespace === undefined ? name.name : `${name.namespace}/${name.name}`;
@@ -326,7 +325,7 @@ const apiVersionOf = (type: ResourceType): string =>
 const revisionIn = (event: WatchEvent<KubeObject>): number =>
   Number(event.type === 'BOOKMARK' ? event.resourceVersion : event.object.metadata.resourceVersion);
 
-/** Of strategic merge what the agent leans on: conditions are merged by their type. */
+/** The part of strategic merge that the agent relies on: conditions merge by type. */
 const withConditions = (body: JsonObject, status: JsonObject): JsonObject => {
   const { conditions, ...rest } = objectOr(body.status);
   if (!Array.isArray(conditions)) return body;

@@ -1,5 +1,5 @@
-// For tests only: a clock that the test moves, chance with a seed, a log that only collects.
-// Nothing in src imports this outside of tests.
+// For tests only: a clock that the test moves, seeded randomness, a log that only collects. Only
+// tests in src import this.
 import { type DurationMs, type EpochMs, epochMs } from '../../src/api/brand.ts';
 import type { JsonObject } from '../../src/api/json.ts';
 import type { Clock, Journal, JournalEntry, Log, Random } from '../../src/ports/index.ts';
@@ -9,10 +9,10 @@ interface Sleeper {
   readonly wake: () => void;
 }
 
-/** 2026-01-01T00:00:00Z, the moment at which every test begins. */
+/** 2026-01-01T00:00:00Z, the start time of every test. */
 export const testStart = epochMs(Date.UTC(2026, 0, 1));
 
-/** Longest chain of promises between two port calls, with room: more is an endless loop. */
+/** Longest chain of promises between two port calls, with a margin: more is an endless loop. */
 const settleHops = 400;
 
 export class VirtualClock implements Clock {
@@ -38,15 +38,15 @@ export class VirtualClock implements Clock {
       signal?.addEventListener('abort', stop, { once: true });
     });
   }
-  /** How many tasks are asleep. */
+  /** Number of sleeping tasks. */
   get sleeping(): number {
     return this.#sleepers.size;
   }
-  /** Lets everything run that needs no time. */
+  /** Runs everything that needs no time. */
   async settle(): Promise<void> {
     for (let i = 0; i < settleHops; i++) await undefined;
   }
-  /** Moves time on, waking sleepers one by one in the order of their times. */
+  /** Advances time, waking sleepers one by one in the order of their times. */
   async advance(duration: number): Promise<void> {
     const until = this.#now + duration;
     for (;;) {
@@ -63,13 +63,13 @@ export class VirtualClock implements Clock {
     this.#now = until;
     await this.settle();
   }
-  /** A process that was paused, or a clock that was set: time moves, nobody wakes meanwhile. */
+  /** A paused process or a changed clock: time moves without waking sleepers. */
   jump(duration: number): void {
     this.#now += duration;
   }
 }
 
-/** A linear congruential generator: enough for jitter in tests. */
+/** A linear congruential generator: sufficient for jitter in tests. */
 export class TestRandom implements Random {
   #state: number;
   constructor(seed = 1) {

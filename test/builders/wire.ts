@@ -95,7 +95,7 @@ export const rest = (method: string, path: string, more: Partial<Asked> = {}): H
 export const queryError = (code: string, type = 'Sender') =>
   new RegExp(`<ErrorResponse[^>]*><Error><Type>${type}</Type><Code>${code}</Code><Message>`);
 
-/** What every answer must have, whatever its protocol. */
+/** Properties of every answer, whatever its protocol. */
 export function checkEnvelope({ headers, body }: HttpResponse): void {
   const length = String(Buffer.byteLength(body));
   if (headers['content-length'] !== length) throw new Error(`content-length is not ${length}`);

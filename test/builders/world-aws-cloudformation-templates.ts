@@ -1,5 +1,5 @@
-// For tests: templates of the form that eksctl writes for node groups, with its functions, imports
-// and exports. Not part of the public entry.
+// For tests: templates in the form of eksctl's for node groups, with its functions, imports and
+// exports. Not part of the public entry.
 
 const importOf = (cluster: string, name: string) => ({
   'Fn::ImportValue': `eksctl-${cluster}-cluster::${name}`,

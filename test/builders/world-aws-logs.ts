@@ -9,7 +9,7 @@ export const startAt = Date.UTC(2026, 8, 25, 13);
 
 export class MemoryLog implements KeptLog {
   #bytes = Buffer.alloc(0);
-  /** What was given up from the front. */
+  /** Bytes dropped from the front. */
   dropped = 0;
   add(...lines: readonly string[]): void {
     this.#bytes = Buffer.concat([
@@ -50,7 +50,7 @@ export const worldWith = (log: MemoryLog): TestWorld => {
   return world;
 };
 
-/** What a client asks of the world that a test is about just then. */
+/** A client's log query calls in the current world of a test. */
 export const queriesIn = (world: () => TestWorld) => {
   const logs = (operation: string, input: AwsInput = {}): Answer =>
     world().call('logs', operation, input);

@@ -1,5 +1,5 @@
-// For tests of stacks: EKS' node groups as the world's port shows them, with whatever statuses the
-// test sets, and a cluster's stack whose exports eksctl's templates import.
+// For tests of stacks: EKS' node groups behind the world's port, with statuses that the test sets,
+// and a cluster's stack whose exports eksctl's templates import.
 import { AwsError } from '../../src/aws-wire/index.ts';
 import type { ServiceCall } from '../../world/aws/calls.ts';
 import { addStanding } from '../../world/aws/cloudformation/index.ts';
@@ -17,7 +17,7 @@ const absent = (what: string): AwsError =>
 export class FakeNodegroups {
   readonly calls: ServiceCall[] = [];
   readonly found = new Map<string, Record<string, unknown>>();
-  /** By the token of the request, as EKS knows it again. */
+  /** By the request's token, with which EKS recognizes repeated requests. */
   readonly updates = new Map<string, FakeUpdate>();
 
   answer = async (call: ServiceCall): Promise<unknown> => {
@@ -52,7 +52,7 @@ export class FakeNodegroups {
     return { update };
   }
 
-  /** The update that began last. */
+  /** The most recently started update. */
   get latest(): FakeUpdate {
     const update = [...this.updates.values()].at(-1);
     if (update === undefined) throw new Error('no update has begun');
@@ -64,7 +64,7 @@ export class FakeNodegroups {
   }
 }
 
-/** As `advance`, and lets answers of the port arrive in between. */
+/** Like `advance`, with time for asynchronous answers of the port. */
 export const live = async (world: TestWorld, seconds: number): Promise<void> => {
   for (let i = 0; i < seconds * 4; i++) {
     world.advance(0.25);

@@ -1,5 +1,5 @@
-// For the tests of this folder: a small world with a network and one group, a host that remembers
-// what it was told, and verbs that move time. Not part of the public entry.
+// For tests of world/aws: a small world with a network and one group, a host that records its
+// calls, and functions that advance time. Not part of the public entry.
 import { defined } from '../../src/api/defined.ts';
 import type { AwsInput } from '../../src/aws-wire/index.ts';
 import { type Foundation, layFoundation } from '../../world/aws/demo/foundation.ts';
@@ -37,19 +37,19 @@ export interface TestWorld {
   readonly parts: AwsParts;
   readonly aws: AwsWorld;
   readonly foundation: Foundation;
-  /** Runs all events of the next `seconds`, and moves time to their end. */
+  /** Runs all events of the next `seconds` and advances time to their end. */
   advance(seconds: number): void;
-  /** A call whose answer the test reads freely. */
+  /** A call whose answer the test may read without types. */
   call(service: string, operation: string, input?: AwsInput): Answer;
   /** `code: message` of the refusal; fails when the call is not refused. */
   refusal(service: string, operation: string, input?: AwsInput): string;
-  /** Instance id -> lifecycle state of a group's members. */
+  /** Instance id to lifecycle state of a group's members. */
   states(group: string): Readonly<Record<string, string>>;
-  /** Bodies of what is in the notice queue now, taken out of it. */
+  /** Bodies of the messages in the notice queue; removes them. */
   takeMessages(): readonly string[];
 }
 
-/** An answer with free member access: tests name what they expect. */
+/** An answer with untyped member access. */
 export type Answer = { readonly [member: string]: Answer } & readonly Answer[];
 
 const bootstrapScript = encodeBase64(
@@ -138,9 +138,9 @@ export interface GroupRequest {
   readonly max?: number;
   readonly desired?: number;
   readonly hooks?: readonly AwsInput[];
-  /** How many of the public subnets, in order of zones a, c, b. */
+  /** Number of public subnets, in the order of zones a, c, b. */
   readonly zones?: number;
-  /** Its template asks for spot instances. */
+  /** The template requests Spot Instances. */
   readonly isSpot?: boolean;
   /** Names of Classic Load Balancers. */
   readonly balancers?: readonly string[];

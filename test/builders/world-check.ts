@@ -1,6 +1,6 @@
-// Builders of small traces for the oracles' tests: a story in verbs, times in seconds from its
-// start. Each verb writes the entries that a world would, objects before the request that changed
-// them.
+// Builders of small traces for the oracles' tests: a story in function calls, times in seconds from
+// its start. Each call adds the entries that a world would write, objects before the request that
+// changed them.
 import { defined } from '../../src/api/defined.ts';
 import type { Json, JsonObject } from '../../src/api/json.ts';
 import type { Trace, TraceEntry, TraceFacts } from '../../src/api/trace.ts';
@@ -55,7 +55,7 @@ interface CauseOptions {
   readonly holdTermination?: boolean;
   readonly forceFrom?: number;
   readonly cooldownSeconds?: number;
-  /** From and to, in seconds of the story. */
+  /** Start and end, in seconds of the story. */
   readonly window?: readonly [number, number];
 }
 
@@ -84,7 +84,7 @@ export class Story {
     };
   }
 
-  /** Moves the story's clock. */
+  /** Sets the story's clock. */
   at(seconds: number): this {
     this.#now = seconds;
     return this;
@@ -132,7 +132,7 @@ export class Story {
     });
   }
 
-  /** The node as it is now, and the patch that made it so. */
+  /** The node's current state, and the patch that led to it. */
   node(name: string, options: NodeOptions = {}): this {
     const { label, cordon = false, taint = false, ready = true, by = us } = options;
     const { uid = `uid-${name}`, instance = i1 } = options;
@@ -191,7 +191,7 @@ export class Story {
     });
   }
 
-  /** What an accepted eviction does: the pod terminates, then the answer. */
+  /** An accepted eviction: the pod terminates, then the answer follows. */
   evict(name: string, options: PodOptions & { by?: string; grace?: number } = {}): this {
     return this.pod(name, { ...options, terminating: true }).request({
       verb: 'create',
@@ -219,7 +219,7 @@ export class Story {
     });
   }
 
-  /** The journal of an instance as it now stands, and the write of it. */
+  /** The current journal of an instance, and its write. */
   disruption(name: string, options: DisruptionOptions = {}): this {
     const { node = 'n1', causes = [{}], by = us, status } = options;
     return this.object('nodedisruptions', {
@@ -229,7 +229,7 @@ export class Story {
     }).request({ verb: 'patch', resource: 'nodedisruptions', subresource: 'status', name, by });
   }
 
-  /** A drain in phase Draining on a marked node, as most stories need one. */
+  /** A drain in phase Draining on a marked node, as most stories need. */
   draining(name: string, options: DisruptionOptions = {}): this {
     const { node = 'n1', status = {} } = options;
     return this.disruption(name, { ...options, status: { phase: 'Marking', ...status } })
@@ -315,7 +315,7 @@ const causeOf = (cause: CauseOptions): JsonObject => ({
       }),
 });
 
-/** What oracles say to a story, and how much they looked at. */
+/** The oracles' violations in a story, and how much they checked. */
 export const judge = (judges: Oracle | readonly Oracle[], story: Story) => {
   const { violations, checked } = runOracles([judges].flat(), story.trace());
   return {

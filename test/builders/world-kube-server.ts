@@ -1,5 +1,5 @@
-// Builders for the tests of this folder: a server with a few namespaces, requests as a client sends
-// them, and a watch whose frames are collected. Used by tests only.
+// Builders for tests of world/kube/server: a server with a few namespaces, requests in a client's
+// form, and a watch whose frames are collected. Used by tests only.
 import { defined } from '../../src/api/defined.ts';
 import type { Json, JsonObject } from '../../src/api/json.ts';
 import type { ApiRequest, ApiResponse, WatchFrame } from '../../world/contracts.ts';
@@ -102,7 +102,7 @@ export class TestWorld {
     return this.send('DELETE', url, body === undefined ? {} : { body });
   }
 
-  /** The stored pod, or undefined when it is gone. */
+  /** The stored pod, or undefined when it does not exist. */
   pod(name: string): Stored | undefined {
     return this.api.read({ group: '', resource: 'pods' }, { namespace: 'demo', name });
   }
@@ -123,7 +123,7 @@ export class TestWorld {
     return { frames, lines: () => frames.map(line), ended: () => over, stop };
   }
 
-  /** Runs everything that is due in the next `seconds` and moves the clock there. */
+  /** Runs everything due in the next `seconds` and advances the clock. */
   advance(seconds: number): void {
     const end = this.kernel.now() + seconds * microsPerSecond;
     for (let next = this.kernel.nextAt(); next !== undefined && next <= end; ) {
@@ -133,7 +133,7 @@ export class TestWorld {
     this.kernel.advanceTo(end);
   }
 
-  /** A pod in namespace demo; bound and Running unless told otherwise. */
+  /** A pod in namespace demo; bound and Running by default. */
   aPod(
     name: string,
     more: {
@@ -167,7 +167,7 @@ export class TestWorld {
     return stored;
   }
 
-  /** A budget over app=web with the status that a disruption controller would have written. */
+  /** A budget over app=web with the status that a disruption controller would write. */
   aBudget(name: string, status: JsonObject, spec: JsonObject = { maxUnavailable: 1 }): void {
     const url = '/apis/policy/v1/namespaces/demo/poddisruptionbudgets';
     const selector = { matchLabels: { app: 'web' } };

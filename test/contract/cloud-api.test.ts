@@ -1,5 +1,6 @@
-// The contract of the cloud's port over a world in process, the same world through the SDK over
-// HTTP, and moto_server (github.com/getmoto/moto), a cloud of another make, where it is installed.
+// Runs the contract of the cloud port against a world in process and against the same world through
+// the SDK over HTTP. It also runs against moto_server, an independent implementation, if it is
+// installed (github.com/getmoto/moto).
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { DescribeImagesCommand, DescribeSubnetsCommand, EC2Client } from '@aws-sdk/client-ec2';
 import { CreateRoleCommand, IAMClient } from '@aws-sdk/client-iam';
@@ -79,7 +80,7 @@ describe('a world over HTTP', () => {
 const noMoto = spawnSync('moto_server', ['--help'], { stdio: 'ignore' }).status !== 0;
 if (noMoto) process.stdout.write('not run: moto_server is not installed\n');
 
-/** The endpoint that it prints; rejects when it ends first. */
+/** Resolves to the endpoint that it prints; rejects if it ends first. */
 const endpointOf = (moto: ChildProcess): Promise<string> =>
   new Promise((resolve, reject) => {
     let said = '';
@@ -116,7 +117,7 @@ describe.skipIf(noMoto)('moto_server', () => {
       send: async (MessageBody) => {
         await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody }));
       },
-      // It ends and starts instances within the call.
+      // moto terminates and starts instances within the call.
       advance: async () => undefined,
     };
   }, 60_000);

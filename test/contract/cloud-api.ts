@@ -1,10 +1,11 @@
-// What the cloud's port promises, asked of a cloud that behaves: a world in process, a world over
-// HTTP, moto_server. Plain calls; what a cloud of another make does not do is named in `lacks`.
+// The contract of the cloud port, as cases that run against a working cloud: a world in process, a
+// world over HTTP, moto_server. Plain calls only; `lacks` names what an independent implementation
+// does not support.
 import { expect, it } from 'vitest';
 import type { JsonObject } from '../../src/api/json.ts';
 import type { CloudApi } from '../../src/ports/index.ts';
 
-/** Of a cloud besides its port: what it has from the beginning, and how time passes there. */
+/** A cloud with its initial resources and a way to let its time pass. */
 export interface Cloud {
   readonly cloud: CloudApi;
   readonly subnetId: string;
@@ -13,7 +14,7 @@ export interface Cloud {
   readonly roleName: string;
   readonly queueUrl: string;
   readonly send: (body: string) => Promise<void>;
-  /** Lets so many seconds pass. */
+  /** Advances the cloud's time by `seconds`. */
   readonly advance: (seconds: number) => Promise<void>;
 }
 
@@ -22,7 +23,7 @@ export type Lack =
   | 'lifecycle-actions'
   /** NotificationMetadata of hooks. */
   | 'hook-metadata'
-  /** Refuses to delete what does not exist, in EC2's and Auto Scaling's words. */
+  /** Answers the deletion of a missing object as EC2 and Auto Scaling do. */
   | 'absence';
 
 const tags = { 'kubernetes.io/cluster/c': 'owned' };
@@ -273,7 +274,10 @@ const others = (start: () => Promise<Cloud>): void => {
   });
 };
 
-/** `start` gives the cloud; names are used once, so that it may be the same each time. */
+/**
+ * Registers the cases. `start` returns the cloud; it may return the same one each time, since each
+ * name is used once.
+ */
 export const cloudContract = (
   start: () => Promise<Cloud>,
   lacks: ReadonlySet<Lack> = new Set(),

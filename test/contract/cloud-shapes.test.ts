@@ -1,6 +1,6 @@
-// The mapping of AWS' answers, the same whether the world in process gives them or the SDK reads
-// them from HTTP: what an answer leaves out, in which parts a list is asked for, what a refusal
-// means. Fixed answers; the behaviour of a cloud is in cloud-api.test.ts.
+// The mapping of AWS' answers, which is the same for the world in process and for the SDK over
+// HTTP. The tests cover omitted fields, paginated lists and meanings of refusals. The answers are
+// fixed; cloud-api.test.ts tests the behaviour of a cloud.
 import { afterEach, describe, expect, it } from 'vitest';
 import { AwsError, type AwsHandler, type AwsHandlers } from '../../src/aws-wire/index.ts';
 import type { CloudApi } from '../../src/ports/index.ts';
@@ -12,7 +12,7 @@ afterEach(async () => {
   open = [];
 });
 
-/** What the call gives over each transport, which is one and the same. */
+/** The result of the call, which must be the same over each transport. */
 const onEachSide = async <T>(
   handlers: AwsHandlers,
   call: (cloud: CloudApi) => Promise<T>,

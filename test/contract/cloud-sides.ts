@@ -1,5 +1,5 @@
-// The cloud's ports over each transport that the mapping has, above the same handlers: in process
-// and through the SDK over HTTP. Records what each was asked.
+// The cloud's ports over each transport of the mapping, above the same handlers: in process, and
+// through the SDK over HTTP. Records the requests of each.
 
 import { createAwsCloud } from '../../src/adapters/aws/index.ts';
 import type { JsonObject } from '../../src/api/json.ts';
@@ -25,7 +25,7 @@ export interface Side {
 
 const breathe = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** `answer`, while the world's events pass until it comes. */
+/** Waits for `answer` and lets the world's events pass meanwhile. */
 export const stepped = async <T>(kernel: Kernel, answer: Promise<T>): Promise<T> => {
   let isSettled = false;
   const settled = answer.finally(() => {
@@ -40,7 +40,7 @@ export const stepped = async <T>(kernel: Kernel, answer: Promise<T>): Promise<T>
   return settled;
 };
 
-/** Each call of the port with the events of `kernel` that it waits for. */
+/** The port, whose calls let the events of `kernel` pass while they wait. */
 export const steppedCloud = (kernel: Kernel, cloud: CloudApi): CloudApi =>
   new Proxy(cloud, {
     get: (target, name) => {
@@ -88,7 +88,7 @@ const bySdk = async (handlers: AwsHandlers): Promise<Side> => {
     }),
     asked: () =>
       front.calls.map(({ operation, input }) => {
-        // The SDK names the calls that may be sent again.
+        // The SDK adds a token to calls that may be retried.
         const { ClientToken: _sdk, ...given } = input as JsonObject;
         return { operation, input: given };
       }),
@@ -96,7 +96,7 @@ const bySdk = async (handlers: AwsHandlers): Promise<Side> => {
   };
 };
 
-/** One of each over the same fixed answers. */
+/** One side per transport, over the same fixed answers. */
 export const sidesOver = async (handlers: AwsHandlers): Promise<readonly Side[]> => [
   inProcess(handlers),
   await bySdk(handlers),

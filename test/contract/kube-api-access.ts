@@ -1,4 +1,5 @@
-// Contract cases: tokens of accounts, certificate requests, and pods that no API server lets in.
+// Contract cases: service account tokens, certificate requests, and pods that every API server
+// refuses.
 
 import assert from 'node:assert/strict';
 import { fence, leaderIdentity } from '../../src/api/controller-fence.ts';
@@ -304,7 +305,8 @@ const cases: Readonly<Record<string, (env: ContractEnv) => Promise<void>>> = {
           const answer = await evict(token);
           return is(answer) ? answer : undefined;
         });
-      // In force when it refuses whoever does not lead; that a token without a pod is refused, too.
+      // The policy is in force once it refuses a pod that is not the leader's; it also refuses a
+      // token without a pod.
       const stranger = await until('the fence to be in force', ({ code }) => code === 403, second);
       assert.ok(
         String(stranger.body.message).endsWith(refusal('a-b', 'a')),

@@ -1,4 +1,4 @@
-// Contract cases: what admission refuses, and how it says so: policies in CEL with and without
+// Contract cases: refusals of admission and their messages: CEL policies with and without
 // parameters, on objects, evictions, scales and deletes; quotas.
 import assert from 'node:assert/strict';
 import type { JsonObject } from '../../src/api/json.ts';
@@ -42,7 +42,7 @@ const policy = async (
 const denied = (name: string, why: string): string =>
   `ValidatingAdmissionPolicy '${name}' with binding '${name}-binding' denied request: ${why}`;
 
-/** Asks (as a dry run) until the policy is in force, which takes a real server part of a second. */
+/** Repeats a dry run until the policy is in force, which takes a real server part of a second. */
 const refusal = (ask: () => Promise<RawAnswer>): Promise<RawAnswer> =>
   eventually('a refusal', async () => {
     const answer = await ask();

@@ -1,5 +1,5 @@
-// Contract cases: whom the labels of a pod or a ReplicaSet belong to. Controllers adopt orphans
-// that their selector picks and release what it picks no longer.
+// Contract cases: which owner the labels of a pod or a ReplicaSet select. Controllers adopt orphans
+// that their selector matches and release objects that it does not match.
 import assert from 'node:assert/strict';
 import type { JsonObject } from '../../src/api/json.ts';
 import {
@@ -24,7 +24,7 @@ const replicasets = type('apps', 'replicasets', 'ReplicaSet');
 const deployments = type('apps', 'deployments', 'Deployment');
 const jobs = type('batch', 'jobs', 'Job');
 
-/** Pods that no node can take, so that only the case makes them run. */
+/** Pods that no node accepts, so that only the case makes them run. */
 const template: JsonObject = {
   metadata: { labels: { app: 'a' } },
   spec: {
@@ -149,7 +149,7 @@ const cases: Readonly<Record<string, (env: ContractEnv) => Promise<void>>> = {
 const daemonsets = type('apps', 'daemonsets', 'DaemonSet');
 const revisions = type('apps', 'controllerrevisions', 'ControllerRevision');
 
-/** The names of all objects below, as they were sent. */
+/** Whether the fields of all nested objects are in alphabetical order, as the server sent them. */
 const isInOrder = (value: unknown): boolean => {
   if (typeof value !== 'object' || value === null) return true;
   const names = Object.keys(value);

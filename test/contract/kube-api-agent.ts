@@ -1,5 +1,5 @@
-// Contract cases: the node agent's rights and policies (deploy/agent) on an API server: what an
-// agent writes of its own Node, and that it writes nothing else, whoever's token it holds.
+// Contract cases: the node agent's rights and policies (deploy/agent) on an API server. An agent
+// may write parts of its own Node and nothing else, whoever's token it holds.
 import assert from 'node:assert/strict';
 import { type AgentAccount, agentGrants, agentPolicies } from '../../src/api/agent-rights.ts';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
@@ -38,7 +38,7 @@ const condition = (type: string, status = 'False'): JsonObject => ({
   lastHeartbeatTime: '2026-01-01T00:00:00Z',
 });
 
-/** Two Nodes with conditions of their kubelets, and an agent of the first. */
+/** Two Nodes with conditions from their kubelets, and an agent of the first. */
 const stage = async (env: ContractEnv) => {
   const namespace = await env.namespace();
   const [own, other] = [env.unique('node'), env.unique('node')];
@@ -60,7 +60,7 @@ const stage = async (env: ContractEnv) => {
   const account: AgentAccount = { namespace, name: 'agent' };
   const name = env.unique('agent');
   const as = `system:serviceaccount:${namespace}:agent`;
-  /** `bound` to no Node: a token that says nothing of one. */
+  /** With `bound` empty, the token is bound to no Node. */
   const patch = (
     node: string,
     body: JsonObject,
@@ -134,7 +134,7 @@ const cases: Readonly<Record<string, (env: ContractEnv) => Promise<void>>> = {
       assert.equal((await answer).code, 403, `${what}: ${JSON.stringify(await answer)}`);
     }
     assert.equal((await event(own)).code, 201);
-    // Nothing changed, and an update of what it wrote before.
+    // An unchanged value, as an update of what the agent wrote earlier.
     assert.equal((await patch(own, mine)).code, 200);
   },
 };

@@ -1,4 +1,5 @@
-// Contract cases: server-side apply, who is said to manage which field, conflicts and their words.
+// Contract cases: server-side apply, the recorded managers of each field, conflicts and their
+// messages.
 import assert from 'node:assert/strict';
 import type { Json, JsonObject } from '../../src/api/json.ts';
 import type { RawAnswer } from '../support/kube-raw.ts';
@@ -8,7 +9,10 @@ const objectAt = (body: JsonObject, key: string): JsonObject => body[key] as Jso
 const listAt = (body: JsonObject, key: string): readonly JsonObject[] =>
   (body[key] ?? []) as readonly JsonObject[];
 
-/** `me Apply status` to its fields; system controllers, which write when they like, left out. */
+/**
+ * Maps `me Apply status` to its fields. System controllers are left out, since they write at any
+ * time.
+ */
 const managers = ({ body }: RawAnswer): Readonly<Record<string, Json>> =>
   Object.fromEntries(
     listAt(objectAt(body, 'metadata'), 'managedFields')
@@ -21,7 +25,7 @@ const managers = ({ body }: RawAnswer): Readonly<Record<string, Json>> =>
 
 const leaf = {};
 
-/** A config map or deployment of a namespace of its own, and apply to it. */
+/** A ConfigMap or Deployment in its own namespace, and a function that applies to it. */
 const place = async (env: ContractEnv, kind: 'ConfigMap' | 'Deployment') => {
   const namespace = await env.namespace();
   const isMap = kind === 'ConfigMap';
@@ -304,7 +308,7 @@ const cases: Readonly<Record<string, (env: ContractEnv) => Promise<void>>> = {
             },
           },
         );
-        // A definition is served a moment after it was stored.
+        // The server serves a CRD a moment after it is stored.
         if (answer.code !== 404 || performance.now() > until) return answer;
       }
     };

@@ -1,5 +1,5 @@
-// Contract cases: what the API server makes of a body before it stores it, and of what it stored
-// under an older schema: fields that stand there twice, keys, sizes, defaults, conditions.
+// Contract cases: how the API server treats a body before it stores it, and objects stored under an
+// older schema. They cover duplicate fields, keys, sizes, defaults and conditions.
 import assert from 'node:assert/strict';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import { requestCertificate } from '../support/certificates.ts';

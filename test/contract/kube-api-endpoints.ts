@@ -1,4 +1,4 @@
-// Contract cases: Endpoints that are kept by hand, and the EndpointSlices that mirror them.
+// Contract cases: Endpoints maintained by hand, and the EndpointSlices that mirror them.
 import assert from 'node:assert/strict';
 import type { JsonObject } from '../../src/api/json.ts';
 import { type ContractCase, type ContractEnv, eventually } from './kube-api-env.ts';
@@ -6,7 +6,7 @@ import { type ContractCase, type ContractEnv, eventually } from './kube-api-env.
 const label = 'kubernetes.io/service-name';
 const contentType = 'application/merge-patch+json';
 
-/** The addresses, readiness and ports of each slice of a Service, once there are `count`. */
+/** The addresses, readiness and ports of each slice of a Service; waits until there are `count`. */
 const slicesOf = (
   env: ContractEnv,
   namespace: string,
@@ -59,7 +59,7 @@ const cases: Readonly<Record<string, (env: ContractEnv) => Promise<void>>> = {
       },
     ]);
     assert.deepEqual(http.ports, [{ name: 'http', port: 8080, protocol: 'TCP' }]);
-    // A server keeps them in no order.
+    // The server does not keep their order.
     const inOrder = (http.endpoints as readonly JsonObject[]).toSorted((a, b) =>
       String(a.addresses) < String(b.addresses) ? -1 : 1,
     );

@@ -1,5 +1,5 @@
-// What the cases of the Kubernetes contract share: fresh namespaces, a node and pods that the case
-// itself plays kubelet for, waiting until something shows.
+// Shared parts of the Kubernetes contract's cases: fresh namespaces, a node and pods whose kubelet
+// is the case itself, and waiting until a condition holds.
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -18,26 +18,29 @@ import type { RawKube } from '../support/kube-raw.ts';
 
 export interface ContractEnv {
   readonly api: KubeApi;
-  /** Any request, as an administrator or as somebody that one acts for. */
+  /** Any request, as an administrator or by impersonation. */
   readonly raw: RawKube;
   readonly smallPages: KubeApi;
-  /** A namespace of its own, ready for pods. */
+  /** A new namespace that is ready for pods. */
   namespace(): Promise<string>;
-  /** A name nobody else has. */
+  /** A unique name. */
   unique(prefix: string): string;
-  /** A bound pod in the state asked for; `pending` is bound but not started. */
+  /** A bound pod in the requested state; `pending` is bound but not started. */
   pod(
     namespace: string,
     name: string,
     state?: 'ready' | 'unready' | 'pending',
     more?: { readonly app?: string; readonly finalizers?: readonly string[] },
   ): Promise<Pod>;
-  /** A budget over the pods of app a, once its controller has counted the `healthy` ones. */
+  /**
+   * A budget over the pods with app=a, once the disruption controller has counted the `healthy`
+   * ones.
+   */
   budget(options: {
     readonly namespace: string;
     readonly name: string;
     readonly minAvailable: number;
-    /** All pods that it should have counted by then. */
+    /** The number of all pods that the controller must have counted. */
     readonly expected?: number;
     readonly healthy: number;
     readonly policy?: 'IfHealthyBudget' | 'AlwaysAllow';
@@ -46,7 +49,7 @@ export interface ContractEnv {
 
 export interface ContractCase {
   readonly name: string;
-  /** Takes more than a minute by nature. */
+  /** The case takes more than a minute. */
   readonly slow?: boolean;
   readonly run: (env: ContractEnv) => Promise<void>;
 }
@@ -54,7 +57,7 @@ export interface ContractCase {
 const waitMs = 15_000;
 const { namespaces, nodes, pods, poddisruptionbudgets } = resourceTypes;
 
-/** Asks again until there is an answer; `what` may say at the end what was seen last. */
+/** Repeats `ask` until it returns a value; on a timeout, `what` may describe the last answer. */
 export const eventually = async <T>(
   what: string | (() => string),
   ask: () => Promise<T | undefined>,
@@ -69,7 +72,7 @@ export const eventually = async <T>(
   }
 };
 
-/** The call must fail with this code; its error is returned. */
+/** The call must fail with this code; returns its error. */
 export const fails = async (code: KubeErrorCode, call: Promise<unknown>): Promise<KubeError> => {
   try {
     await call;
@@ -81,7 +84,7 @@ export const fails = async (code: KubeErrorCode, call: Promise<unknown>): Promis
   return assert.fail(`should have failed with ${code}`);
 };
 
-/** The object, which must be there. */
+/** Returns the object, which must exist. */
 export const get = async <T extends KubeObject>(
   { api }: Pick<ContractEnv, 'api'>,
   type: ResourceType,
@@ -106,7 +109,7 @@ const podStatus = (ready: boolean): JsonObject => ({
   },
 });
 
-/** A server with accounts refuses pods until a new namespace has its own. */
+/** A server with service accounts refuses pods until a new namespace has its default account. */
 const unlessAccountMissing = (error: unknown): undefined => {
   const passing = error instanceof KubeError && error.code === 'Forbidden';
   if (!passing || !/service account/.test(error.message)) throw error;

@@ -1,4 +1,4 @@
-// Contract cases: how the eviction subresource answers, as measured on a real server.
+// Contract cases: the answers of the eviction subresource, as measured on a real server.
 import assert from 'node:assert/strict';
 import { type Pod, type PodDisruptionBudget, resourceTypes } from '../../src/api/kube.ts';
 import { type ContractCase, type ContractEnv, fails, get } from './kube-api-env.ts';
@@ -16,7 +16,7 @@ const stateOf = async (env: ContractEnv, pod: Pod): Promise<'stays' | 'terminati
   return now.metadata.deletionTimestamp === undefined ? 'stays' : 'terminating';
 };
 
-/** Three ready pods under a budget that wants `minAvailable` of them. */
+/** Three ready pods under a budget with this `minAvailable`. */
 const three = async (
   env: ContractEnv,
   minAvailable: number,

@@ -1,5 +1,5 @@
-// Contract cases: LimitRanges, which give containers what they do not ask for and refuse what is
-// too little or too much; and what is added to a running pod.
+// Contract cases: LimitRanges, which set missing requests and limits of containers and refuse
+// values out of range; and ephemeral containers added to a running pod.
 import assert from 'node:assert/strict';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import type { RawAnswer } from '../support/kube-raw.ts';
@@ -11,7 +11,7 @@ const limited = async (env: ContractEnv, limits: readonly JsonObject[]): Promise
   const body = { metadata: { name: 'l' }, spec: { limits } };
   const made = await env.raw('POST', `${root}/limitranges`, { body });
   assert.equal(made.code, 201, String(made.body.message));
-  // A server with accounts and with a cache of ranges learns of both a moment later.
+  // A real server's caches see the service account and the LimitRange a moment later.
   await eventually('pods to be let in', async () => {
     const { code, body: answer } = await pod(env, root, [{}]);
     return code === 201 || !/service account|status unknown/.test(String(answer.message))
@@ -164,7 +164,7 @@ const cases: Readonly<Record<string, (env: ContractEnv) => Promise<void>>> = {
     for (const [containers, why] of refused) {
       const { code, body } = await debug(containers);
       assert.equal(code, 422);
-      // A real server shows besides, field by field, what would change.
+      // A real server adds a diff of the fields.
       const said = String(body.message).split('@@')[0];
       assert.equal(said, `Pod "p1" is invalid: spec.ephemeralContainers${why}`);
     }

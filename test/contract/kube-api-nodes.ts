@@ -1,5 +1,5 @@
-// Contract cases: what the credentials of one kubelet can change. A node that was taken over must
-// not steer pods to itself nor read what belongs to others.
+// Contract cases: what the credentials of one kubelet can change. A compromised node must not steer
+// pods to itself nor read other nodes' objects.
 
 import assert from 'node:assert/strict';
 import { defined } from '../../src/api/defined.ts';
@@ -8,7 +8,7 @@ import { type ContractCase, type ContractEnv, eventually } from './kube-api-env.
 
 const contentType = 'application/merge-patch+json';
 
-/** Requests as the kubelet of `node`: the code, or the words of the refusal. */
+/** Requests as the kubelet of `node`; returns the code, or the message of a refusal. */
 const kubeletOf =
   (env: ContractEnv, node: string) =>
   async (method: string, path: string, body?: JsonObject): Promise<number | string> => {

@@ -206,7 +206,7 @@ const cases: Readonly<Record<string, (env: ContractEnv) => Promise<void>>> = {
   'taints a new node until somebody finds it ready': async (env) => {
     const name = env.unique('contract-node');
     const node = await env.api.create<Node>(nodes, { metadata: { name } });
-    // Always there for built-in kinds, be it empty: readers rely on it.
+    // Built-in kinds always have both, even if empty, and readers rely on that.
     assert.ok(node.status !== undefined && node.spec !== undefined);
     const keys = (node.spec.taints ?? []).map((taint) => taint.key);
     assert.deepEqual(keys, ['node.kubernetes.io/not-ready']);
@@ -273,7 +273,7 @@ const cases: Readonly<Record<string, (env: ContractEnv) => Promise<void>>> = {
   },
 };
 
-/** Defines a kind and waits until it is served. */
+/** Creates a CRD and waits until the server serves it. */
 export const serveWidgets = async ({ api, unique }: ContractEnv): Promise<ResourceType> => {
   const singular = unique('widget').replace('-', '');
   const type: ResourceType = {

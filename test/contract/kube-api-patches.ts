@@ -1,4 +1,4 @@
-// Contract cases: what each kind of patch does to lists, versions and the status of an object.
+// Contract cases: the effect of each kind of patch on lists, versions and the status of an object.
 import assert from 'node:assert/strict';
 import type { Json } from '../../src/api/json.ts';
 import { type Node, resourceTypes, type Taint } from '../../src/api/kube.ts';
@@ -13,7 +13,7 @@ interface Patcher {
   read(): Promise<Node>;
 }
 
-/** A node of its own, without taints. */
+/** The case's own node, without taints. */
 const freshNode = async (env: ContractEnv): Promise<Patcher> => {
   const name = env.unique('contract-node');
   await env.api.create(nodes, { metadata: { name } });
@@ -50,7 +50,7 @@ const withNode = (
 
 export const patchCases: readonly ContractCase[] = [
   withNode('sets label, annotation, taint and cordon in one merge patch', async (node) => {
-    // The server's own controllers write to nodes too: an old version means read again.
+    // The server's own controllers write to nodes too, so a conflict is retried.
     const patched = await eventually('the marks', async () => {
       const { metadata } = await node.read();
       const { uid, resourceVersion } = metadata;

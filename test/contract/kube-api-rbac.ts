@@ -1,5 +1,5 @@
-// Contract cases: who may do what: refusals and reviews, with roles of the case's own, aggregated
-// ones, and the default roles of users, kubelets and the control plane.
+// Contract cases: RBAC refusals and access reviews, with the case's own roles, aggregated roles,
+// and the default roles of users, kubelets and the control plane.
 
 import assert from 'node:assert/strict';
 import { defined } from '../../src/api/defined.ts';

@@ -1,5 +1,5 @@
-// Contract cases: what the scheduler behind the API does with pods that compete, and what it says.
-// Each case brings its own nodes, told from all others by a label, and no kubelets.
+// Contract cases: how the scheduler behind the API places competing pods, and its messages. Each
+// case creates its own nodes, distinguished by a label, without kubelets.
 import assert from 'node:assert/strict';
 import type { JsonObject } from '../../src/api/json.ts';
 import { type Pod, type ResourceType, resourceTypes } from '../../src/api/kube.ts';
@@ -14,14 +14,14 @@ const priorityClasses: ResourceType = {
   namespaced: false,
 };
 
-/** Keeps the pods of other cases, which no node is named for, off the nodes of this one. */
+/** Keeps pods of other cases, which name no node, off this case's nodes. */
 const poolTaint = (pool: string) => ({
   key: 'example.org/pool',
   value: pool,
   effect: 'NoSchedule',
 });
 
-/** Nodes of the case's own, told from all others by the label `pool`, closed to all other pods. */
+/** The case's own nodes, labelled `pool` and tainted against all other pods. */
 const poolOf = async (env: ContractEnv, zones: readonly string[], cpu = '4'): Promise<string> => {
   const pool = env.unique('pool');
   for (const [index, zone] of zones.entries()) {
@@ -33,7 +33,7 @@ const poolOf = async (env: ContractEnv, zones: readonly string[], cpu = '4'): Pr
     const status = { capacity: amounts, allocatable: amounts, conditions };
     const patch = { type: 'strategic', body: { status }, subresource: 'status' } as const;
     await env.api.patch(nodes, { name }, patch);
-    // A new node is tainted as not ready, and nobody here takes that off once it is.
+    // A new node has the not-ready taint, and no controller here removes it once the node is Ready.
     const own = { type: 'merge', body: { spec: { taints: [poolTaint(pool)] } } } as const;
     await env.api.patch(nodes, { name }, own);
   }
@@ -70,7 +70,10 @@ const place = async (
 
 const scheduled = (pod: Pod) => pod.status.conditions?.find((one) => one.type === 'PodScheduled');
 
-/** Where it is not placed, the scheduler's own words say what was in the way. */
+/**
+ * Waits until the pod has a node and returns the pod; on a timeout, the error has the scheduler's
+ * message.
+ */
 const placed = async (
   env: ContractEnv,
   name: { namespace: string; name: string },

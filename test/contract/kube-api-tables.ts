@@ -1,4 +1,4 @@
-// Contract cases: the columns that `kubectl get` shows come from the server, kind by kind.
+// Contract cases: the server sends the columns that `kubectl get` shows, kind by kind.
 import assert from 'node:assert/strict';
 import type { JsonObject } from '../../src/api/json.ts';
 import { type ContractCase, type ContractEnv, eventually } from './kube-api-env.ts';
@@ -9,7 +9,7 @@ interface Row {
   readonly cells: readonly unknown[];
 }
 
-/** Names of the columns, then each row without its age or time: that comes last. */
+/** Names of the columns, and each row without its last cell, which is an age or a time. */
 const tableOf = async (
   env: ContractEnv,
   path: string,
@@ -22,7 +22,7 @@ const tableOf = async (
 
 const cases: readonly {
   readonly name: string;
-  /** Below the namespace. */
+  /** Path below the namespace. */
   readonly path: string;
   readonly objects: readonly JsonObject[];
   readonly status?: JsonObject;
@@ -180,7 +180,7 @@ export const tableCases: readonly ContractCase[] = cases.map(
         const contentType = 'application/merge-patch+json';
         await env.raw('PATCH', `${collection}/a/status`, { body: { status }, contentType });
       }
-      // Controllers fill statuses a moment later.
+      // Controllers write statuses a moment later.
       let last: unknown;
       await eventually(
         () => JSON.stringify(last),

@@ -11,7 +11,7 @@ type Event = WatchEvent<KubeObject>;
 
 interface Watching {
   readonly events: readonly Event[];
-  /** Waits for `count` changes (bookmarks apart) and tells them as `TYPE name`. */
+  /** Waits for `count` changes (without bookmarks) and returns them as `TYPE name`. */
   changes(count: number): Promise<readonly string[]>;
   stop(): Promise<void>;
 }

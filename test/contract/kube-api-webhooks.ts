@@ -1,5 +1,5 @@
-// Contract cases: webhook configurations are stored with their defaults and listed, and wrong ones
-// refused. None of them matches anything that a case asks for, so that none is ever called.
+// Contract cases: webhook configurations are stored with their defaults and listed, and invalid
+// ones are refused. None matches any request of a case, so none is ever called.
 import assert from 'node:assert/strict';
 import type { JsonObject } from '../../src/api/json.ts';
 import type { ContractCase, ContractEnv } from './kube-api-env.ts';

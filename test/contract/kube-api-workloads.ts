@@ -1,5 +1,5 @@
-// Contract cases: what the controllers behind the API do with StatefulSets, Jobs and claims. The
-// case plays the kubelets: no node takes its pods.
+// Contract cases: how the controllers behind the API handle StatefulSets, Jobs and claims. The case
+// acts as the kubelets, since no node accepts its pods.
 import assert from 'node:assert/strict';
 import type { JsonObject } from '../../src/api/json.ts';
 import { type KubeObject, type Pod, type ResourceType, resourceTypes } from '../../src/api/kube.ts';
@@ -33,7 +33,7 @@ const podsIn = async (env: ContractEnv, namespace: string): Promise<readonly Pod
 
 const namesOf = (list: readonly Pod[]): string => list.map((pod) => pod.metadata.name).join(' ');
 
-/** The pods, once there are as many as named. */
+/** The pods, once their names are exactly `names`. */
 const whenThere = (env: ContractEnv, namespace: string, names: string): Promise<readonly Pod[]> =>
   eventually(`pods ${names}`, async () => {
     const list = await podsIn(env, namespace);
@@ -72,7 +72,7 @@ const template = (more: JsonObject = {}): JsonObject => ({
   spec: { containers: [{ name: 'c', image: 'x' }], ...more },
 });
 
-/** Pods that no node can take, so that nobody but the case makes them run. */
+/** No node accepts these pods, so only the case makes them run. */
 const nowhere = { nodeSelector: { 'example.org/nowhere': 'yes' } };
 
 const statefulSet = async (
@@ -146,7 +146,7 @@ const statefulCases: Readonly<Record<string, (env: ContractEnv) => Promise<void>
         const found = list.find(({ metadata }) => metadata.name === `web-${updated}`);
         return revisionOf(found) === next ? found : undefined;
       });
-      // The others wait for it.
+      // The other pods are not updated until this one runs.
       const list = await podsIn(env, namespace);
       assert.equal(list.filter((one) => revisionOf(one) === next).length, 3 - updated);
       await runs(env, pod);

@@ -1,5 +1,5 @@
-// The embedded world, served over HTTPS by `drover up`, keeps the contract of a Kubernetes API. The
-// same cases run against a real API server in test/e2e/real-api.e2e.ts.
+// The embedded world, served over HTTPS by `drover up`, meets the contract of a Kubernetes API.
+// test/e2e/real-api.e2e.ts runs the same cases against a real API server.
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { createKubeClient, loadKubeconfig } from '../../src/adapters/kube/index.ts';
 import { ServedWorld } from '../support/demo-world.ts';

@@ -1,6 +1,6 @@
-// What Drover relies on in a Kubernetes API server, as cases that run against any: a real one, and
-// the embedded world behind HTTPS. Expectations were measured on a real server; where the world
-// differs, the world is wrong. Cases bring their own namespaces and do not disturb each other.
+// What Drover requires of a Kubernetes API server, as cases that run against a real one and against
+// the embedded world over HTTPS. Expectations were measured on a real server: if the world differs,
+// the world is wrong. Each case uses its own namespaces and does not disturb others.
 import assert from 'node:assert/strict';
 import type { KubeApi } from '../../src/ports/index.ts';
 import type { RawKube } from '../support/kube-raw.ts';
@@ -53,17 +53,17 @@ export type ContractTarget =
       /** The same server through a client that lists in pages of three. */
       readonly smallPages: KubeApi;
       /**
-       * Cases that are known not to hold, and why. They are run all the same and must fail: the
-       * list may not outlive its reasons.
+       * Cases that are known to fail, with the reason. They run nevertheless and must fail, so an
+       * outdated entry is an error.
        */
       readonly differs?: Readonly<Record<string, string>>;
-      /** Also run what takes more than a minute. */
+      /** Also run cases that take more than a minute. */
       readonly slow?: boolean;
       readonly stop: () => Promise<void>;
     }
   | { readonly available: false; readonly reason: string };
 
-/** The part that vitest and node:test have in common. */
+/** The API that vitest and node:test share. */
 export interface TestRunner {
   readonly describe: (name: string, body: () => void) => void;
   readonly it: (name: string, body: (test: { skip(note?: string): void }) => Promise<void>) => void;
@@ -71,7 +71,7 @@ export interface TestRunner {
   readonly after: (body: () => Promise<void>) => void;
 }
 
-/** Registers every case; says of each why it was not run when the server cannot be had. */
+/** Registers every case. If the server is not available, each case is skipped with the reason. */
 export const kubeApiContract = (
   { describe, it, before, after }: TestRunner,
   name: string,

@@ -1,6 +1,6 @@
-// The real aws CLI against the dispatcher behind a plain HTTP server, with handlers that give fixed
-// answers: it shows that a real client signs, writes and reads what wire checks, reads and writes.
-// It says nothing about the behaviour of the world.
+// The real aws CLI against the dispatcher behind a plain HTTP server, with fixed answers. It tests
+// that a real client's requests pass wire's checks and that wire and client read each other's
+// messages. It does not test the world's behaviour.
 import { tmpdir } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { awsVersion, clientPath } from '../support/aws-client.ts';
@@ -78,7 +78,7 @@ describe.skipIf(!hasCli())('the real aws CLI', { concurrent: true }, () => {
     expect(output).toMatchObject({
       Activity: { StatusCode: 'InProgress', Progress: 0 },
     });
-    // v2 writes times in a form of its own.
+    // AWS CLI v2 prints times in its own format.
     const { StartTime } = (output as { Activity: { StartTime: string } }).Activity;
     expect(Date.parse(StartTime)).toBe(Date.parse('2024-12-28T14:06:13Z'));
     expect(front.lastInput('TerminateInstanceInAutoScalingGroup')).toEqual({

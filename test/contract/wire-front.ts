@@ -1,5 +1,5 @@
-// The dispatcher of wire behind a plain HTTP server, with handlers that give fixed answers: what
-// real clients are tried against. Records what it was asked; knows nothing of a world.
+// The dispatcher of wire behind a plain HTTP server with fixed answers, as an endpoint for real
+// clients. Records the requests; knows nothing of a world.
 import { createServer } from 'node:http';
 import { type AwsCallRecord, createAwsDispatcher } from '../../src/aws-wire/index.ts';
 import { CANNED } from './wire-canned.ts';
@@ -18,7 +18,7 @@ export const principal = {
 export interface WireFront {
   readonly endpoint: string;
   readonly calls: readonly AwsCallRecord[];
-  /** Canned answers that left their model. */
+  /** Canned answers that do not match their model. */
   readonly defects: readonly string[];
   /** HTTP requests per marker `wire-test-...` in the user agent. */
   readonly requestCounts: ReadonlyMap<string, number>;

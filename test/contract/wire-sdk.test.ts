@@ -1,6 +1,5 @@
-// The AWS SDK v3, which the adapters use, against the same fixed answers: what wire writes it
-// reads, and refusals become the classes of its models. It says nothing about the behaviour of the
-// world.
+// The AWS SDK v3, which the adapters use, against the same fixed answers: it reads wire's answers,
+// and refusals become its models' error classes. It does not test the world's behaviour.
 import {
   AutoScalingClient,
   CreateAutoScalingGroupCommand,

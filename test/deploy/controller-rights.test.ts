@@ -1,6 +1,6 @@
-// The controller's rights against what it asks for: lives in virtual time that reach its rarer
-// calls, each request of it recorded. A right that no life needs fails, and so does a request
-// without a right.
+// The controller's rights against its requests: lives in virtual time that reach its rare calls,
+// with each request recorded. A right that no life needs fails the test, as does a request without
+// a right.
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   controllerNamespaceRules,
@@ -19,7 +19,7 @@ import { askFor, newest, untilOver } from '../support/update-world.ts';
 interface Request {
   readonly verb: string;
   readonly group: string;
-  /** With its subresource. */
+  /** Includes the subresource. */
   readonly resource: string;
   readonly namespace: string;
   readonly name: string;
@@ -50,7 +50,7 @@ const mayAsk = (request: Request): boolean =>
     ...(request.namespace === 'default' ? inHookNamespace : []),
   ].some((rule) => covers(rule, request));
 
-/** A list or watch of one object by its name is a request for it. */
+/** A list or watch that selects one object by name is a request for that object. */
 const selectedName = (uri: string): string =>
   /fieldSelector=metadata\.name(?:=|%3D)([^&]+)/.exec(uri)?.[1] ?? '';
 
@@ -74,7 +74,10 @@ const audit = (event: JsonObject): void => {
   });
 };
 
-/** The audit log has no watches of the node manager: the network sees them. */
+/**
+ * Records the node manager's watches, which the audit log does not contain: the network layer
+ * reports them.
+ */
 const watched = (resource: string): void => {
   const type = Object.values<ResourceType>(resourceTypes).find((one) => one.resource === resource);
   const lists = [...requests.values()].filter(
@@ -101,8 +104,8 @@ const seeWatches = (life: GroupLife): void => {
 const { customresourcedefinitions, configmaps, leases, poddisruptionbudgets } = resourceTypes;
 
 /**
- * One definition is missing at the next start, one is of an older release, and so are Lease and
- * aws-auth.
+ * Before the next start, deletes one CRD, the Lease and aws-auth, and replaces another CRD with an
+ * older release.
  */
 const spoil = (life: GroupLife): void => {
   const { user, world } = life;
@@ -117,9 +120,7 @@ const spoil = (life: GroupLife): void => {
   user.delete(leases, leaderLease);
 };
 
-/**
- * From missing definitions to a group that is made, drained within a budget, forced and deleted.
- */
+/** From missing CRDs to a group that is created, drained within a budget, forced and deleted. */
 const wholeLife = async (): Promise<void> => {
   const life = await begin({ twoLeaders: true, compat: 'native', hasEvents: true });
   spoil(life);
@@ -143,7 +144,7 @@ const wholeLife = async (): Promise<void> => {
   await life.end();
 };
 
-/** Hooks with Jobs, and a probe of a Deployment. */
+/** Update hooks with Jobs, and a probe of a Deployment. */
 const update = async (): Promise<void> => {
   const probes = [
     {
@@ -180,7 +181,7 @@ const oddGroups = async (): Promise<void> => {
   await life.end();
 };
 
-/** Rights that no life here needs, and what does. */
+/** Rights that no life here needs, with the code that does. */
 const usedElsewhere = {
   'watch customresourcedefinitions':
     'an API server takes a moment to serve a new definition (test/e2e/definitions.e2e.ts)',

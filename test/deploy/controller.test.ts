@@ -1,4 +1,4 @@
-// What deploy/ holds for `drover controller` beside the definitions.
+// The files of deploy/ for `drover controller`, apart from the CRDs.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

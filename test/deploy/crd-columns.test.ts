@@ -1,4 +1,4 @@
-// What `kubectl get` shows of our objects without being asked for more, and how wide that is.
+// The columns and width of `kubectl get` for Drover's objects, without options.
 import { describe, expect, it } from 'vitest';
 import { customResourceDefinitions } from '../../src/api/crds.ts';
 import { objectOr } from '../../src/api/json.ts';
@@ -17,7 +17,7 @@ describe('kubectl get nodegroups', () => {
   it('shows what is wrong with a group, within 120 columns', () => {
     const columns = columnsOf('nodegroups.drover.dev');
     expect(columns).toContain('Issue');
-    // As long as they mostly come; kubectl puts three blanks between columns.
+    // Usual maximum lengths; kubectl separates columns by three blanks.
     const longest: Readonly<Record<string, string>> = {
       Name: 'ng1-public-ssh',
       Status: 'CREATE_FAILED',

@@ -1,5 +1,5 @@
-// The definition of update sequences in the embedded API server: it keeps every field that the
-// types have, and refuses what may not change.
+// The CRD of update sequences in the embedded API server: it keeps every field of the types and
+// refuses changes of immutable fields.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/api/json.ts';
 import type {

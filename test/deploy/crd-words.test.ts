@@ -1,14 +1,14 @@
-// What kubectl explain says of our objects: something, of every field. Whether it is true people
-// judge.
+// `kubectl explain` has a description for every field of Drover's objects. The test cannot check
+// that it is true.
 import { describe, expect, it } from 'vitest';
 import { withWords } from '../../src/api/crd-words.ts';
 import { customResourceDefinitions } from '../../src/api/crds.ts';
 import { isObject, type JsonObject, objectOr } from '../../src/api/json.ts';
 
-/** The fields that the API server describes itself. */
+/** Fields that the API server itself describes. */
 const ofKubernetes = ['apiVersion', 'kind', 'metadata'];
 
-/** Paths of the fields below a schema, with what is said of each. */
+/** Paths of the fields below a schema, with their descriptions. */
 function* fields(schema: JsonObject, path = ''): Iterable<readonly [string, unknown]> {
   for (const [name, child] of Object.entries(objectOr(schema.properties))) {
     if (!isObject(child) || (path === '' && ofKubernetes.includes(name))) continue;

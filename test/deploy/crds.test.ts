@@ -1,4 +1,4 @@
-// The CustomResourceDefinitions: printed as they stand in the code, and as strict as needed.
+// The CustomResourceDefinitions: printed exactly as the code has them, and strict enough.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -33,7 +33,7 @@ function* walk(schema: JsonObject, path: string): Iterable<readonly [string, Jso
     if (isObject(child)) yield* walk(child, `${path}[]`);
   }
 }
-/** T with nothing left out: a field that is new in the types must be added to the samples below. */
+/** T with all fields required: a new field of the types must be added to the samples below. */
 type Full<T> = T extends readonly (infer Item)[]
   ? readonly Full<Item>[]
   : T extends object
@@ -486,7 +486,10 @@ const nodeRepair: { spec: Full<NodeRepairSpec>; status: Full<NodeRepairStatus> }
   },
 };
 
-/** What the schema refuses or would prune of a value: the part of validation that we lean on. */
+/**
+ * The parts of a value that the schema refuses or would prune. It covers only the validation that
+ * Drover relies on.
+ */
 const problems = (value: unknown, schema: JsonObject, path: string): readonly string[] => {
   if (Array.isArray(value)) {
     return value.flatMap((item) => problems(item, objectOr(schema.items), `${path}[]`));
@@ -534,7 +537,8 @@ describe('the CustomResourceDefinitions', () => {
     expect(rules).toContain('"optionalOldSelf":true');
     const docs = readFileSync(join(crdDirectory, '../../docs/cli.md'), 'utf8');
     expect(docs).toMatch(/Kubernetes 1\.30 and later: .* `optionalOldSelf`/);
-    // Of later versions: CEL's libraries for formats, semantic versions and two variables.
+    // CEL features of later Kubernetes versions: libraries for formats and semantic versions,
+    // two-variable macros.
     expect(rules).not.toMatch(/format\.|semver\(|transformList|transformMap/);
   });
 

@@ -1,5 +1,5 @@
-// docs/fault-kinds.md says what the code does: its table is the one that the code gives, and every
-// kind is described by hand as well.
+// docs/fault-kinds.md matches the code: its table is the generated one, and every kind also has a
+// description written by hand.
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { faultsFile, faultsPage, faultTable, kinds } from '../../scripts/print-faults.ts';

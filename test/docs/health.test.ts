@@ -1,4 +1,4 @@
-// docs/health is what the agent's catalogue says: a page for each reason, and no other.
+// docs/health matches the agent's catalogue: one page for each reason, and no other.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

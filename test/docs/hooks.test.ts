@@ -1,5 +1,5 @@
-// .pre-commit-hooks.yaml and action.yml call the command that there is: its flags, its exit codes,
-// its SARIF. The action's own script is run here with bash, in place of a runner.
+// .pre-commit-hooks.yaml and action.yml use existing flags, exit codes and SARIF output of the
+// command. The test runs the action's own script with bash in place of a runner.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

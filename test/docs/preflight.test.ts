@@ -1,5 +1,4 @@
-// docs/preflight.md has one section for each check, in their order, which opens with the check's
-// title.
+// docs/preflight.md has one section for each check, in order, which starts with the check's title.
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { checks } from '../../src/core/update/preflight/index.ts';

@@ -1,5 +1,5 @@
-// docs/features.md names tests; each of them exists. docs/node-groups.md shows a
-// NodeGroup; the API takes it.
+// docs/features.md names existing tests. docs/node-groups.md shows a NodeGroup that the API
+// accepts.
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -10,7 +10,7 @@ const table = readFileSync('docs/features.md', 'utf8')
   .split('\n')
   .filter((line) => line.startsWith('| '));
 
-/** `file` "test", "another": a mark and what it stands on. */
+/** Matches `file` "test", "another": the tests that support a claim. */
 const named = table.flatMap((row) =>
   [...row.matchAll(/`([^`\s]+)` ("[^"]+"(?:, "[^"]+")*)/g)].flatMap(([, where = '', titles = '']) =>
     [...titles.matchAll(/"([^"]+)"/g)].map(([, title = '']) => ({ where, title })),

@@ -1,4 +1,4 @@
-// docs/rules is what the catalogue says: a page for each rule, and no other.
+// docs/rules matches the catalogue: one page for each rule, and no other.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-// SECURITY.md against what it speaks of: the files of rights, and how dependencies are pinned.
+// SECURITY.md matches the repository: the files of rights, and how dependencies are pinned.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -1,6 +1,6 @@
-// `drover controller` with the Auto Scaling groups of moto_server (github.com/getmoto/moto), a
-// cloud that is not the world's: a group is adopted with four lines, its hooks are installed, its
-// NodeGroup is deleted and the group stays.
+// `drover controller` with the Auto Scaling groups of moto_server (github.com/getmoto/moto), an
+// implementation independent of the world. A group is adopted with four lines and its hooks are
+// installed. After its NodeGroup is deleted, the group remains.
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ metadata: {name: blue}
 spec: {autoScalingGroupName: mine}
 `;
 
-/** The first text that matches in what the process prints. */
+/** The first match of `pattern` in the output of the process. */
 const printed = (child: ChildProcess, pattern: RegExp): Promise<string> =>
   new Promise((resolve, reject) => {
     let told = '';

@@ -1,6 +1,6 @@
-// An Auto Scaling group that an operator made with aws alone, adopted with four lines, drained when
-// an instance is terminated, and released when its NodeGroup is deleted: with the clients that
-// people use.
+// An Auto Scaling group that an operator created with aws only, with the real clients. It is
+// adopted with four lines, drained when an instance is terminated, and released when its NodeGroup
+// is deleted.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { eventually, missing, type ServedWorld } from '../support/demo-world.ts';
@@ -59,7 +59,7 @@ const groupLike = async ({ aws }: Clients, query: string): Promise<Group> => {
 const mine = (clients: Clients): Promise<Group> =>
   groupLike(clients, "AutoScalingGroupName=='mine'");
 
-/** What must be the same before and after; instances by their ids. */
+/** The state that must be the same before and after; instances by their IDs. */
 const stateOf = async (clients: Clients): Promise<unknown> => {
   const { Instances, ...group } = await mine(clients);
   const hooks = await clients.aws.ok(
@@ -70,7 +70,8 @@ const stateOf = async (clients: Clients): Promise<unknown> => {
 };
 
 /**
- * A launch template and a group of two, as the self-managed one of the demo: by aws calls alone.
+ * Creates a launch template and a group of two, like the demo's self-managed one, by aws calls
+ * only.
  */
 const makeGroup = async (clients: Clients): Promise<void> => {
   const { aws } = clients;
@@ -179,7 +180,7 @@ describe('an Auto Scaling group that was there before', {
       const kept = (await mine(clients)).Instances.map(({ InstanceId }) => InstanceId);
       const said = await drover.ok('delete ng blue --cluster ironman-2022 --wait');
       assert.match(said, /will release nodegroup blue.*mine and its 2 instances stay/);
-      // Written once the NodeGroup is gone, for which the delete waited.
+      // The event is written after the NodeGroup is deleted, for which the delete command waited.
       await until(
         clients,
         'the release is reported',

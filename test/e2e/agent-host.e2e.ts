@@ -1,6 +1,7 @@
-// The agent on this machine: real faults of the kernel, made as root, on the Node within seconds;
-// faults of processes and networks found by its checks; each clears where it can. What the machine
-// cannot make is printed as not run. Every network fault stays in a namespace of its own.
+// The agent on this machine. Real kernel faults, made as root, are reported on the Node within
+// seconds. The agent's checks find faults of processes and networks. Each report clears if
+// possible. Faults that the machine cannot make are printed as not run. Every network fault stays
+// in its own namespace.
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -31,7 +32,7 @@ const whyNot = whyNoFaults();
 const program = join(import.meta.dirname, '..', '..', 'bin', 'drover.mjs');
 const node = 'agent-host-1';
 const seenWithinMs = 30_000;
-/** The next look of a check whose finding is active comes within a minute and a little. */
+/** A check with an active finding runs again within a little more than a minute. */
 const clearedWithinMs = 100_000;
 
 type Event = KubeObject & { readonly message: string; readonly reason: string };
@@ -70,7 +71,7 @@ class RunningAgent {
       JSON.stringify({ apiVersion: 'drover.dev/v1alpha1', kind: 'AgentRules', change }),
     );
     const record = join(this.#directory, 'record.json');
-    // What the kernel said before this story is not its concern.
+    // Kernel messages from before this test are skipped.
     const bootId = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
     const last = sh('dd if=/dev/kmsg iflag=nonblock bs=8192 2>/dev/null | grep -a ";" | tail -1');
     writeFileSync(record, JSON.stringify({ bootId, sequence: Number(last.split(',')[1]) }));
@@ -113,7 +114,7 @@ class RunningAgent {
   }
 }
 
-/** Seconds until it holds. */
+/** Waits until `holds` and returns the seconds that it took. */
 const until = async (what: string, holds: () => Promise<boolean>, ms = seenWithinMs) => {
   const begun = performance.now();
   while (!(await holds())) {
@@ -227,7 +228,7 @@ describe('the agent on this machine', {
   });
 });
 
-/** Findings of `drover agent check`, in a network namespace where one is named. */
+/** Findings of `drover agent check`, optionally in a network namespace. */
 const check = (namespace?: NetNamespace, before = ''): readonly string[] => {
   const command = `${before}${process.execPath} ${program} agent check -o json`;
   const place = namespace === undefined ? '' : `ip netns exec ${namespace.name} `;
@@ -253,7 +254,7 @@ interface NetFault {
   readonly needs?: readonly string[];
   readonly make: string;
   readonly undo: string;
-  /** A process that ends with its namespace. */
+  /** The fault is a process that ends with its namespace. */
   readonly stays?: boolean;
 }
 
@@ -417,7 +418,7 @@ describe('the agent’s checks of processes', {
     try {
       status = sh('busybox adjtimex | grep status');
     } catch {
-      // Told below.
+      // The skip below reports it.
     }
     if (!status.includes('UNSYNC')) {
       const why = status === '' ? 'busybox not installed' : 'the clock is synchronized';

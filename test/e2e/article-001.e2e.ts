@@ -1,6 +1,6 @@
 // Article 001, command for command, with the real kubectl and aws: what happens to a node whose
-// instance is terminated through its Auto Scaling group. With the controllers in the world's
-// process, in one of their own, and on a real API server.
+// instance is terminated through its Auto Scaling group. It runs with the controllers in the
+// world's process, in their own process, and on a real API server.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { type Arrangement, suiteOn } from '../support/arrangements.ts';
@@ -45,7 +45,7 @@ const managedGroup = /^eks-demo-ng-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const whyNot =
   (await missing('kubectl', ['version', '--client'])) ?? (await missing('aws', ['--version']));
 
-/** The audit events that the article's queries select: by the agent, no reads, one resource. */
+/** The audit events that the article's queries select: writes of the agent to one resource. */
 const byAgent = (events: readonly AuditEvent[], resource: string): readonly AuditEvent[] =>
   events.filter(
     (event) =>
@@ -91,7 +91,7 @@ const article = (arrangement: Arrangement): void => {
       const lines = ran.stdout.trim().split('\n');
       return lines.length >= 3 && lines.every((line) => / Ready /.test(line)) ? true : undefined;
     });
-    // The demo brings the same Deployment: two who create it at once would be a race.
+    // The demo creates the same Deployment, so the test waits for it to avoid a race.
     await eventually('the demo has its workload', async () => {
       const ran = await world.kubectl('-n', 'demo', 'get', 'deploy', 'nginx-demo-deployment');
       return ran.code === 0 ? true : undefined;

@@ -1,5 +1,5 @@
-// EKS access entries with the real aws and kubectl: the mode's one way, entries and policies, who
-// gets in by them and who does not, in EKS' words.
+// EKS access entries with the real aws and kubectl. The mode can change in one direction only. The
+// tests cover entries and policies, the callers that they authorize, and refusals in EKS' words.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
@@ -43,7 +43,7 @@ describe('access entries', { skip: skipWhen('access entries', whyNot), timeout: 
   const switched = (to: string) =>
     eventually(`mode ${to}`, async () => ((await mode()) === `ACTIVE\t${to}` ? true : undefined));
 
-  /** A role, and kubectl as somebody who has taken it on. */
+  /** Creates a role, and returns kubectl for a user who has assumed it. */
   const person = async (name: string) => {
     const document = ['--assume-role-policy-document', trust];
     const made = await world.aws('iam', 'create-role', '--role-name', name, ...document);

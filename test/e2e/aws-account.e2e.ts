@@ -1,5 +1,6 @@
-// The real aws CLI on what surrounds node groups: roles and profiles, key pairs, security groups,
-// launch template versions, public image parameters; and a managed node group asked for by a stack.
+// The real aws CLI on resources around node groups: roles and instance profiles, key pairs,
+// security groups, launch template versions, public image parameters. A stack also requests a
+// managed node group.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -135,7 +136,7 @@ describe('an account of the aws CLI', {
       ...['--capabilities', 'CAPABILITY_IAM'],
     );
     assert.equal((await world.drover('world', 'advance', '1m')).code, 0);
-    // Nobody builds node groups in this world: the group stays as EKS took it, and the stack waits.
+    // No controller runs in this world: the group stays as EKS accepted it, and the stack waits.
     const described = 'eks describe-nodegroup --cluster-name ironman-2022 --nodegroup-name extra';
     assert.equal(await json(`${described} --query nodegroup.status`), 'CREATING');
     const listed = `cloudformation describe-stack-resources --stack-name ${name}`;

@@ -1,6 +1,6 @@
-// The three Logs Insights queries of articles 001 and 002, as they stand there, with the real aws
-// CLI and with `drover logs query`; the log streams, events and CloudTrail records of the same
-// world.
+// The three Logs Insights queries of articles 001 and 002, word for word, with the real aws CLI and
+// with `drover logs query`. The tests also read log streams, events and CloudTrail records of the
+// same world.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { eventually, missing, type ServedWorld } from '../support/demo-world.ts';
@@ -58,7 +58,7 @@ describe('the articles’ queries, CloudWatch Logs and CloudTrail of the aws CLI
     assert.equal(ran.code, 0, ran.stderr);
     return JSON.parse(ran.stdout) as T;
   };
-  /** Rows of a query through the API, as soon as it is complete. */
+  /** Rows of a query through the API, once it is complete. */
   const queried = async (query: string): Promise<readonly Fields[]> => {
     // The world may be ahead of the wall clock.
     const range = ['--start-time', '0', '--end-time', '4000000000'];
@@ -73,7 +73,7 @@ describe('the articles’ queries, CloudWatch Logs and CloudTrail of the aws CLI
     });
     return results.map((row) => Object.fromEntries(row.map(({ field, value }) => [field, value])));
   };
-  /** The same rows from both, pointers apart. */
+  /** The rows of aws and of `drover logs query`, which must be the same except for pointers. */
   const asked = async (query: string): Promise<readonly Fields[]> => {
     const rows = await queried(query);
     const ran = await world.drover('logs', 'query', query, '-o', 'json');
@@ -216,7 +216,7 @@ describe('the articles’ queries, CloudWatch Logs and CloudTrail of the aws CLI
     const range = ['--start', '0', '--end', '4000000000', '-o', 'csv'];
     const nodes = byLambda('nodes');
     for (const query of [nodes, authMap, 'stats count(*) as n by userAgent | limit 3']) {
-      // What both are asked for is over: only then the log's growth changes nothing.
+      // The query covers finished activity only, so the log's growth does not change its result.
       const closed = query.startsWith('stats')
         ? `filter objectRef.name = "${node}" | ${query}`
         : query;

@@ -1,5 +1,6 @@
-// Maintenance that EC2 schedules, with the real aws CLI and kubectl: what the account is told, and
-// that the controller replaces the instance before its window opens, or gives the node back.
+// Maintenance that EC2 schedules, with the real aws CLI and kubectl: the notices in the account's
+// queue. The controller replaces the instance before its window opens, or returns the node to
+// service.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { eventually, missing, type ServedWorld } from '../support/demo-world.ts';
@@ -129,7 +130,7 @@ describe('scheduled maintenance', {
 
   it('a reboot of which no message comes is found in the list of EC2, and so is its end', async () => {
     const { node, instance } = await machineOf('demo-ng');
-    // The pods that the budget of the story before holds keep the node where it is.
+    // The budget of the previous test still holds the pods, so the node is not drained.
     await inject('inject', 'message-loss');
     await inject('inject', 'system-reboot', '--node', node);
     await inject('advance', '2m');

@@ -1,5 +1,6 @@
-// The real aws CLI on Auto Scaling beyond the articles: standby, warm pools, target groups, mixed
-// types without capacity, launch template versions, suspended processes, instance protection.
+// The real aws CLI on Auto Scaling features that the articles do not use. These are standby, warm
+// pools, target groups, mixed types without capacity, launch template versions, suspended processes
+// and instance protection.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { missing, ServedWorld } from '../support/demo-world.ts';

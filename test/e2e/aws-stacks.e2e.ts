@@ -1,5 +1,5 @@
-// The real aws CLI in an empty world: a cluster is created and reached, stacks of eksctl's form are
-// made, fail, and go. Networks named by id come through the world's control.
+// The real aws CLI in an empty world: a cluster is created and reached; stacks of eksctl's form are
+// created, fail, and are deleted. The world's control creates networks that are named by ID.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

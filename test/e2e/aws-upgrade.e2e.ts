@@ -1,5 +1,5 @@
-// A minor version upgrade rehearsed with the real aws and kubectl, and with eksctl's commands as
-// drover: the control plane first, then the nodes.
+// A rehearsal of a minor version upgrade with the real aws and kubectl, and with eksctl's commands
+// as drover: first the control plane, then the nodes.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { eventually, missing, type ServedWorld } from '../support/demo-world.ts';

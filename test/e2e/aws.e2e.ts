@@ -1,6 +1,6 @@
-// The real aws CLI against the demo world: the articles' commands, what a user asks besides, the
-// lifecycle of an instance by hand, access to the cluster, the trail of it all, and every kind of
-// error once and clean.
+// The real aws CLI against the demo world: the articles' commands and further commands of users.
+// The tests cover an instance's lifecycle by hand, access to the cluster, the CloudTrail of all
+// calls, and every kind of error once.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -51,7 +51,7 @@ describe('the aws CLI', {
   const stateOf = async (id: string): Promise<string | undefined> =>
     (await describeGroup()).Instances.find((one) => one.InstanceId === id)?.LifecycleState;
 
-  // Each asks much and changes nothing that another looks at.
+  // Each sends many requests and changes nothing that another one reads.
   describe('reads', { concurrency: 3 }, () => {
     it('answers the reading commands of article 001', async () => {
       assert.match(
@@ -150,7 +150,7 @@ describe('the aws CLI', {
       assert.deepEqual(clusters, { clusters: [cluster] });
       assert.match(described, /"status": "ACTIVE"/);
       assert.match(described, /"endpoint": "https:\/\/127\.0\.0\.1:\d+"/);
-      // The self-managed group is no node group of EKS.
+      // The self-managed group is not an EKS node group.
       assert.deepEqual(groups, { nodegroups: ['demo-ng', 'ng1-public-ssh'] });
       assert.deepEqual(addons, { addons: ['coredns', 'kube-proxy', 'vpc-cni'] });
       assert.match(stacks, /eksctl-ironman-2022-nodegroup-demo-self-ng/);
@@ -272,7 +272,7 @@ describe('the aws CLI', {
     const patch = JSON.stringify({ data: { mapRoles: before.stdout + entry } });
     const patched = await world.kubectl('patch', ...where, '--type=merge', '-p', patch);
     assert.equal(patched.code, 0, patched.stderr);
-    // Twice: signed for the first time, and by whom it is known to be.
+    // Twice: the first request signs a new token; the second one reuses it.
     for (let ask = 0; ask < 2; ask++) {
       const who = await run('kubectl', ['auth', 'whoami'], { env });
       assert.match(who.stdout, /Username +ro:me-home\n/, who.stderr);

@@ -1,5 +1,5 @@
-// Wrong input at every door of `drover up`: each one clear error that names the thing, the rule and
-// the remedy, and nothing half-made left behind.
+// Invalid input at every entry point of `drover up`. Each gives one clear error that names the
+// object, the rule and the remedy, and leaves nothing half-made.
 
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';

@@ -1,6 +1,7 @@
-// Where a world cannot live: busy ports, directories of others, of newer versions, in use, not
-// writable, on a full disk. One error each; what was there stays, what was begun goes. And a disk
-// that fills up under a running world: it stops, and comes back whole.
+// Places where a world cannot run: busy ports, and directories that belong to other programs or
+// newer versions, are in use, read-only, or on a full disk. Each gives one error; existing files
+// stay, and files that were begun are removed. A running world whose disk fills up stops, and
+// restarts without damage.
 import assert from 'node:assert/strict';
 import {
   cpSync,
@@ -23,7 +24,7 @@ const whyNot = await missing('kubectl', ['version', '--client']);
 const bin = join(import.meta.dirname, '..', '..', 'bin', 'drover.mjs');
 const root = mkdtempSync(join(tmpdir(), 'drover-places-'));
 
-/** `drover up` that is expected to end by itself. */
+/** Runs `drover up`, which is expected to exit by itself. */
 const up = (dataDir: string, ...args: readonly string[]): Promise<Ran> =>
   run(process.execPath, [bin, 'up', '--demo', '--no-controller', '--data-dir', dataDir, ...args], {
     timeoutMs: 30_000,
@@ -136,7 +137,7 @@ describe('a directory in use', { timeout: 120_000 }, () => {
   });
 });
 
-/** A file system of `size`; undefined where mounting is not permitted. */
+/** A file system with `options`; undefined if mounting is not permitted. */
 const mount = async (name: string, options: string): Promise<string | undefined> => {
   const path = join(root, name);
   mkdirSync(path);
@@ -201,7 +202,7 @@ describe('a disk', { timeout: 180_000 }, () => {
         const created = await world.kubectl('create', 'cm', 'kept', '--from-literal=a=1');
         assert.equal(created.code, 0, created.stderr);
         await run('dd', ['if=/dev/zero', `of=${fill}`, 'bs=4k']);
-        // Whatever the world still writes needs room that is not there any more.
+        // Every further write of the world needs space that the disk does not have.
         const refused = await eventually('a write that fails', async () => {
           const ran = await world.kubectl('create', 'ns', `n${Date.now()}`);
           return ran.code === 0 ? undefined : ran.stderr;

@@ -1,6 +1,6 @@
-// Certificate requests of kubelets on a real API server, approved by the controller with no rights
-// but those of deploy/: the instance's own at once, all else left pending with an event that says
-// why, and never denied.
+// Certificate requests of kubelets on a real API server, approved by the controller with the rights
+// of deploy/ only. An instance's own request is approved immediately; all others stay pending, with
+// an event that states the reason. None is denied.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createKubeClient, loadKubeconfig } from '../../src/adapters/kube/index.ts';
@@ -37,7 +37,7 @@ const instances: Readonly<Record<string, { readonly name: string; readonly addre
 const nameOf = (n: number): string => `ip-10-0-0-${n}.ec2.internal`;
 const idOf = (n: number): string => `i-0000000000000000${n}`;
 
-/** What EC2 says: three instances, the third a moment old and in a group of ours. */
+/** EC2's answer: three instances; the third was launched a moment ago, in a Drover group. */
 const cloudOf = (groupUid: string): FakeCloud => {
   const cloud = new FakeCloud(wallClock);
   cloud.putGroup('asg-1', {

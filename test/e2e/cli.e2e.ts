@@ -1,5 +1,5 @@
-// The command line against served worlds: what it writes, prints and exits with, for good input and
-// bad; and the control plane as a process of its own.
+// The command line against served worlds: its writes, output and exit codes for valid and invalid
+// input; and the control plane as its own process.
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ metadata: { name: never, namespace: demo }
 spec: { maxUnavailable: 0, selector: { matchLabels: { app: nginx-demo } } }
 `;
 
-/** Nobody terminates an instance here. */
+/** No instance is terminated in these tests. */
 const noHooks = {
   'hooks-never-run-out': 'drains by hand: no instance waits in a hook',
   'hooks-complete-when-empty': 'drains by hand: no instance waits in a hook',
@@ -39,7 +39,7 @@ const list = async (world: ServedWorld, ...args: readonly string[]): Promise<Lis
   return (JSON.parse(ran.stdout) as Listed).items;
 };
 
-/** The nodes on which nginx runs, once all of it does. */
+/** The nodes that run nginx, once all its pods run. */
 const nginxNodes = (world: ServedWorld): Promise<readonly string[]> =>
   eventually('nginx runs', async () => {
     const pods = await list(world, 'pods', '-n', 'demo', '--field-selector=status.phase=Running');
@@ -47,7 +47,7 @@ const nginxNodes = (world: ServedWorld): Promise<readonly string[]> =>
     return nodes.length >= 4 ? [...new Set(nodes)] : undefined;
   });
 
-/** The node of demo-ng: nginx runs there, and CoreDNS, which has a budget. */
+/** The node of demo-ng: it runs nginx, and CoreDNS, which has a budget. */
 const dnsNode = async (world: ServedWorld): Promise<string> => {
   const [node, ...more] = await list(world, 'nodes', '-l', 'eks.amazonaws.com/nodegroup=demo-ng');
   assert.ok(node !== undefined && more.length === 0, 'demo-ng has one node');
@@ -61,7 +61,7 @@ interface Background {
   readonly exited: Promise<number | null>;
 }
 
-/** A drover command that goes on while the test does. */
+/** A drover command that runs in the background during the test. */
 const background = (world: ServedWorld, ...args: readonly string[]): Background => {
   const child = spawn(process.execPath, [drover, ...args], { env: world.env });
   let output = '';
@@ -147,7 +147,7 @@ const theCommandLine = (): void => {
     assert.equal(document.kind, 'Explanation');
     const { status } = document.disruption;
     assert.equal(status.outcome, 'Failed');
-    // How long after it depends on the machine; never before it.
+    // The delay after the deadline depends on the machine; the drain never ends before it.
     assert.ok(Date.parse(status.deadline) > Date.parse(status.startedAt), explained.stdout);
     assert.ok(Date.parse(status.endedAt) >= Date.parse(status.deadline), explained.stdout);
     const waiting = status.waitingOn[0];
@@ -220,7 +220,7 @@ const theCommandLine = (): void => {
   ];
   it('answers bad input with one clear error and its exit code', async () => {
     const left = [...bad];
-    // Each is a process of its own, most of it spent starting: a few at a time.
+    // Each is its own process and mostly start-up time, so a few run at a time.
     const worker = async (): Promise<void> => {
       for (let next = left.shift(); next !== undefined; next = left.shift()) {
         const [what, args, code, message] = next;
@@ -357,7 +357,8 @@ const theController = (): void => {
       assert.match(drained.stdout, /is being drained already/);
       assert.match(await lease(), /\S/);
       assert.match(controller.output(), /"message":"leading"/);
-      // The queue is read: the test notification that Auto Scaling sent at first is dropped.
+      // The controller reads the queue: it drops the test notification that Auto Scaling sends
+      // first.
       assert.match(controller.output(), /"message":"notice:dropped"/);
       const marks = world
         .audit()
@@ -392,7 +393,7 @@ const theController = (): void => {
   });
 };
 
-// Each has a world of its own.
+// Each test has its own world.
 describe('drover', {
   skip: skipWhen('stories of the command line and drover controller', whyNot),
   timeout: 180_000,

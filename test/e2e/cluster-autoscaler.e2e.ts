@@ -1,6 +1,6 @@
-// cluster-autoscaler's own program, 1.36, against the demo: it adds nodes for pods that fit
-// nowhere, takes idle ones out through the lifecycle hooks, and starts a group from zero.
-// CLUSTER_AUTOSCALER names the program, else PATH has it. Its clock is the wall's.
+// The real cluster-autoscaler, 1.36, against the demo. It adds nodes for pods that do not fit,
+// removes idle nodes through the lifecycle hooks, and scales a group up from zero.
+// CLUSTER_AUTOSCALER names the program; the default is in PATH. Its clock is the wall clock.
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,12 +15,12 @@ const autoscaler = process.env.CLUSTER_AUTOSCALER ?? 'cluster-autoscaler';
 const whyNot =
   (await missing(autoscaler, ['--help'])) ?? (await missing('kubectl', ['version', '--client']));
 const waitMs = 240_000;
-/** Two of them fit on no m5.large. */
+/** No m5.large fits two pods with this request. */
 const cpu = '1200m';
 
 const evictedAlready = 'the autoscaler may have evicted all pods before the hook begins';
 
-/** The autoscaler takes endpoints of Auto Scaling, EC2 and EKS from this file only. */
+/** The autoscaler reads the endpoints of Auto Scaling, EC2 and EKS only from this file. */
 const cloudConfig = (url: string, region: string): string =>
   ['autoscaling', 'ec2', 'eks']
     .map((service) =>
@@ -43,7 +43,7 @@ describe('cluster-autoscaler', {
   let errors = '';
   let decisions = '';
 
-  // First, so that a bad verdict over the world does not leave the autoscaler running.
+  // Registered first, so that a violation in the world does not leave the autoscaler running.
   after(async () => {
     if (child === undefined) return;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -53,7 +53,7 @@ describe('cluster-autoscaler', {
     rmSync(dir, { recursive: true, force: true });
   });
   const suite = suiteWorld({
-    // A world that is ahead of the wall clock has pods from the autoscaler's future.
+    // In a world ahead of the wall clock, pods would be created in the autoscaler's future.
     args: ['--demo', '--port', '0'],
     judged: {
       settled: false,
@@ -149,7 +149,7 @@ describe('cluster-autoscaler', {
       async () => ((await sum()) <= 1 ? true : undefined),
       waitMs,
     );
-    // What runs on a node that the autoscaler still looks at is not waited for.
+    // The autoscaler may still inspect these nodes; the test does not wait for their pods.
     const ended = await eventually('the hooks have drained its nodes', async () => {
       const rows = rowsOf(await kubectl.ok('get nodedisruptions'));
       const done = rows.filter((row) => / Ended /.test(row));
@@ -159,7 +159,7 @@ describe('cluster-autoscaler', {
   });
 
   it('starts a group from zero by what EKS says of it', async () => {
-    // The pods of another node that the autoscaler removes meanwhile may need a third one.
+    // Pods of another node that the autoscaler removes meanwhile could need a third node.
     await kubectl.ok(
       'annotate nodes --all cluster-autoscaler.kubernetes.io/scale-down-disabled=true',
     );

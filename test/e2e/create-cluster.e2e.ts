@@ -1,5 +1,5 @@
-// The ClusterConfigs of articles 003 and 004, unchanged, each in a world of its own: cluster,
-// network, log streams, node groups; and what a world refuses.
+// The ClusterConfigs of articles 003 and 004, unchanged, each in its own world: cluster, network,
+// log streams, node groups. The tests also cover configurations that a world refuses.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -32,7 +32,7 @@ const nothingLeaves = {
     'the story ends when the nodes are there, before anything is at rest',
 };
 
-// Article 003.
+// From article 003.
 const bottlerocket = `apiVersion: eksctl.io/v1alpha5
 kind: ClusterConfig
 

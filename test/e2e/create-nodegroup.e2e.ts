@@ -1,5 +1,6 @@
-// Article 002's node groups, self-managed and managed, made, scaled and removed by `drover` with
-// eksctl's flags: progress, labels, identity, listing; and what is refused before anything is made.
+// Article 002's node groups, self-managed and managed, created, scaled and deleted by `drover` with
+// eksctl's flags. The tests cover progress, labels, identity and listing, and requests that are
+// refused before anything is created.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { eventually, missing, type ServedWorld } from '../support/demo-world.ts';
@@ -8,7 +9,7 @@ import { skipWhen, suiteWorld } from '../support/stories.ts';
 const whyNot =
   (await missing('kubectl', ['version', '--client'])) ?? (await missing('aws', ['--version']));
 
-/** Article 002, in its order. */
+/** The labels in article 002, in its order. */
 const labelsOfArticle = [
   'alpha.eksctl.io/cluster-name',
   'alpha.eksctl.io/instance-id',
@@ -27,7 +28,7 @@ const labelsOfArticle = [
   'topology.kubernetes.io/region',
   'topology.kubernetes.io/zone',
 ];
-/** Of the managed one. */
+/** Labels of the managed group. */
 const managedLabels = [
   ...labelsOfArticle.filter((key) => !/instance-id|node-lifecycle/.test(key)),
   'eks.amazonaws.com/capacityType',
@@ -39,7 +40,9 @@ const managedLabels = [
 const selector = 'alpha.eksctl.io/nodegroup-name=own-ng';
 const stack = 'eksctl-ironman-2022-nodegroup-own-ng';
 
-/** Something to move when the managed group's nodes go; last of all it has nowhere to go. */
+/**
+ * Pods that move when the managed group's nodes are drained; at the end no other node fits them.
+ */
 const busy = `
 apiVersion: apps/v1
 kind: Deployment

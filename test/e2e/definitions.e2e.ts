@@ -1,4 +1,4 @@
-// Our definitions, informers and leader election on a real API server: what no fake can vouch for.
+// Drover's CRDs, informers and leader election on a real API server, which no fake can prove.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import {
@@ -211,7 +211,7 @@ describe('Our objects on a real API server', { timeout: 120_000 }, async () => {
     await until(2);
     b.stop.abort();
     await b.running;
-    // A Lease that is made anew counts on from where no earlier one has been: only the step is
+    // A recreated Lease continues from a number that the test does not know; only the step is
     // fixed.
     const first = leaders[0]?.epoch ?? 0;
     assert.deepEqual(leaders, [

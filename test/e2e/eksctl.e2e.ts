@@ -1,6 +1,6 @@
-// eksctl's own program against the demo: it lists, scales, makes, upgrades and deletes node groups
-// through their stacks. EKSCTL names the program, else PATH has it (test/peers). Its waiters look
-// every 30 s.
+// The real eksctl against the demo: it lists, scales, creates, upgrades and deletes node groups
+// through their stacks. EKSCTL names the program; the default is in PATH (test/peers). Its waiters
+// poll every 30 s.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { eventually, missing, run, type ServedWorld } from '../support/demo-world.ts';

@@ -1,7 +1,6 @@
-// Why nodes do not join, as somebody who made the mistake finds out: article 003's user data with
-// its taint without an effect through aws, a role taken out of aws-auth with kubectl; `drover
-// explain nodegroup` names each first, and the group heals once it is mended. Waits are skipped
-// with world time.
+// Why nodes do not join, as a user finds out. Article 003's user data, whose taint has no effect,
+// is used through aws; a role is removed from aws-auth with kubectl. `drover explain nodegroup`
+// names each cause first, and the group recovers once it is fixed. World time skips the waits.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { eventually, missing } from '../support/demo-world.ts';
@@ -40,7 +39,7 @@ interface Explanation {
 const explain = async (drover: Steps, name: string): Promise<Explanation> =>
   JSON.parse(await drover.ok(`explain nodegroup ${name} -o json`)) as Explanation;
 
-/** Explained once its instance runs and has said why it does not join. */
+/** The explanation, once the instance runs and its console shows why it does not join. */
 const told = async (drover: Steps, name: string): Promise<Explanation> => {
   let last: Explanation | undefined;
   await eventually(`${name} has a cause`, async () => {
@@ -54,7 +53,7 @@ const told = async (drover: Steps, name: string): Promise<Explanation> => {
 
 describe('drover explain nodegroup', { skip: skipWhen('drover explain nodegroup', whyNot) }, () => {
   it('names what keeps nodes out, until it is mended', async () => {
-    // No node is disrupted: no oracle has anything to look at.
+    // No node is disrupted, so no oracle applies.
     await inWorld({ unjudged: true }, async (world) => {
       const drover = stepsOf('drover', (args) => world.drover(...args));
       const aws = stepsOf('aws', (args) => world.aws(...args));
@@ -71,7 +70,7 @@ describe('drover explain nodegroup', { skip: skipWhen('drover explain nodegroup'
         /1 of 1 nodes joined and Ready\nnothing keeps its nodes out/,
       );
 
-      // Article 003's user data, in a launch template with an image of one's own.
+      // Article 003's user data, in a launch template that names its own image.
       const image = word(
         await aws.ok(
           `ec2 describe-images --owners amazon --filters Name=name,Values=*-v${release.split('-')[1]} --query Images[0].ImageId`,
@@ -105,7 +104,7 @@ describe('drover explain nodegroup', { skip: skipWhen('drover explain nodegroup'
       for (const name of ['tainted', instanceId]) {
         assert.match(await drover.ok(`explain ${name}`), /1\. shown: .*TN001/, 'by its name alone');
       }
-      // A stack's group by its name alone.
+      // A group of a stack, by its name alone.
       assert.match(await drover.ok('explain demo-self-ng'), /^node group demo-self-ng \(/);
       await drover.ok('world advance 16m');
       await eventually('EKS gives up', async () => {
@@ -115,7 +114,7 @@ describe('drover explain nodegroup', { skip: skipWhen('drover explain nodegroup'
         return /NodeCreationFailure/.test(stdout) && /TN001/.test(stdout);
       });
 
-      // Somebody writes over aws-auth: the next node of demo-ng is not let in.
+      // aws-auth is overwritten: the next node of demo-ng is not authorized.
       const before = await kubectl.ok(
         `-n kube-system get configmap aws-auth -o jsonpath={.data.mapRoles}`,
       );

@@ -1,6 +1,5 @@
 // Article 002's two updates of aws-auth as its query finds them in the audit log, with both
-// writers; and `drover identity`: who is let in, what is wrong there, and the way back from a map
-// that somebody wiped.
+// writers. `drover identity` reports authorized roles and faults, and restores an overwritten map.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { type AuditEvent, missing, type ServedWorld } from '../support/demo-world.ts';
@@ -39,7 +38,7 @@ describe('drover identity', { skip: skipWhen('drover identity', whyNot), timeout
 
   const mapRoles = async (): Promise<string> =>
     (await world.kubectl('get', ...map, '-o', 'jsonpath={.data.mapRoles}')).stdout;
-  /** Article 002's query: everything but reads, in order. */
+  /** Article 002's query: all writes, in order. */
   const writes = () =>
     world
       .audit()
@@ -115,7 +114,8 @@ describe('drover identity', { skip: skipWhen('drover identity', whyNot), timeout
 
   it('tells what a wiped map does, and brings it back as it was', async () => {
     const whole = await mapRoles();
-    // What is kept is what stood there before a write of ours; a third makes it the whole.
+    // Each backup holds the map as it was before a write of Drover, so only a third one is
+    // complete.
     const dry = await world.drover('identity', 'restore', '--dry-run');
     assert.equal(dry.code, 3, dry.stdout);
     assert.match(dry.stderr, /with backup 2 arn:\S+, which stack \S+ uses, would not be let in/);

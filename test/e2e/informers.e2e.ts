@@ -1,6 +1,6 @@
-// Informers of @kubernetes/client-node through an hour of world time: streams that the server ends,
-// versions that it no longer knows, a world that is killed and comes back. What each of them holds
-// in the end is what a fresh list shows. The informers' own words about errors are theirs to retry.
+// Informers of @kubernetes/client-node during an hour of world time: streams that the server ends,
+// expired resource versions, a world that is killed and restarted. At the end each cache equals a
+// fresh list. The informers retry the errors that they report themselves.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
@@ -20,17 +20,18 @@ import { skipWhen, suiteWorld } from '../support/stories.ts';
 const whyNot = await missing('kubectl', ['version', '--client']);
 
 /**
- * What the server keeps of a kind's changes; more than that in one pause, and a version is gone.
+ * The number of changes of a kind that the server keeps; more of them in one pause expire a
+ * version.
  */
 const historySize = 8192;
 
 type List = KubernetesListObject<KubernetesObject>;
 
-/** client-node's own watch, which besides counts what came through it. */
+/** client-node's own watch, which also counts the events that it received. */
 class CountingWatch extends Watch {
   readonly opened: string[] = [];
   bookmarks = 0;
-  /** Versions that the server no longer knew, in a stream or as an answer. */
+  /** Resource versions that had expired, reported in a stream or as an answer. */
   gone = 0;
   readonly #more: Readonly<Record<string, string>>;
 
@@ -61,7 +62,7 @@ interface Informing {
   readonly watch: CountingWatch;
   readonly list: () => Promise<List>;
   readonly errors: string[];
-  /** Its stream is given up; what it holds and the version it has seen stay. */
+  /** Closes its stream; its cache and resource version remain. */
   pause(): Promise<void>;
   resume(): Promise<void>;
 }
@@ -72,11 +73,11 @@ interface Wanted {
   readonly list: () => Promise<List>;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
-  /** Besides what client-node sends by itself. */
+  /** Parameters in addition to those that client-node sends itself. */
   readonly query?: Readonly<Record<string, string>>;
 }
 
-/** As its documentation tells callers: started again when it reports an error. */
+/** Restarted when it reports an error, as its documentation recommends. */
 const inform = async (config: KubeConfig, wanted: Wanted): Promise<Informing> => {
   const watch = new CountingWatch(config, wanted.query ?? {});
   const { path, list, labelSelector, fieldSelector } = wanted;
@@ -155,7 +156,7 @@ const wantedOf = (config: KubeConfig): readonly Wanted[] => {
   ];
 };
 
-/** Pods that nobody places: each is one change when it is made and one when it is deleted. */
+/** Pods that are never scheduled: each is one change when created and one when deleted. */
 const gated = `
 apiVersion: apps/v1
 kind: Deployment
@@ -191,7 +192,7 @@ describe('informers of @kubernetes/client-node', {
     config.loadFromFile(String(world.env.KUBECONFIG));
     for (const wanted of wantedOf(config)) informing.push(await inform(config, wanted));
   });
-  // Before the world goes: nobody is left who asks for it.
+  // Before the world stops, so that no informer sends requests to it.
   after(() => Promise.all(informing.map(({ pause }) => pause())));
 
   const of = (name: string): Informing => {
@@ -208,7 +209,7 @@ describe('informers of @kubernetes/client-node', {
     }
   };
 
-  /** The twelfth part of an hour, with changes before it and after it. */
+  /** Five minutes of world time, with changes before and after it. */
   const fiveMinutes = async (step: number): Promise<void> => {
     await kubectl.ok(`label nodes --all step=${step} --overwrite`);
     await kubectl.ok(`scale deployment nginx-demo-deployment -n demo --replicas=${2 + (step % 4)}`);
@@ -234,7 +235,7 @@ describe('informers of @kubernetes/client-node', {
   it('list anew when the world was killed and knows their versions no longer', async () => {
     await world.kill();
     await world.restart();
-    // What was made while they were away is what they must not miss.
+    // The informers must not miss changes that were made while they were disconnected.
     await kubectl.ok('delete pods -n demo -l app=nginx-demo --wait=false');
     await fiveMinutes(7);
     await allCaughtUp();

@@ -1,5 +1,5 @@
-// How people and machines are let in with the real kubectl: certificate requests, what approves
-// them, and what a signed certificate is good for.
+// Authentication and authorization of users and nodes with the real kubectl: certificate requests,
+// their approval, and the rights of a signed certificate.
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
@@ -53,7 +53,7 @@ describe('access with kubectl', {
     writeFileSync(path, text, { mode: 0o600 });
     return path;
   };
-  /** kubectl without the administrator's certificate, with what `args` bring instead. */
+  /** kubectl with the credentials in `args` instead of the administrator's certificate. */
   const asOthers = (...args: readonly string[]) => {
     const env = { ...world.env, KUBECONFIG: '/dev/null' };
     return run('kubectl', args, { env });

@@ -1,5 +1,5 @@
-// Server-side apply with the real kubectl: who manages what, conflicts and their end, the way from
-// client-side apply and back, and what diff says before anything is written.
+// Server-side apply with the real kubectl: field managers, conflicts and their resolution,
+// migration from and to client-side apply, and diffs before a write.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { missing } from '../support/demo-world.ts';

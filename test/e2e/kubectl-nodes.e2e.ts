@@ -1,5 +1,5 @@
-// What a user does to nodes with the real kubectl: label, taint, cordon, and drain in all the ways
-// in which it can be asked for and refused.
+// Operations on nodes with the real kubectl: label, taint, cordon, and drain with all its options
+// and refusals.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { missing, type ServedWorld } from '../support/demo-world.ts';

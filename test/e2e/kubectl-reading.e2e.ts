@@ -1,5 +1,5 @@
-// What a user reads with the real kubectl: get in its forms, describe, explain, discovery, and the
-// commands that this world answers with a typed error.
+// Reading with the real kubectl: get in its forms, describe, explain, discovery, and the commands
+// that this world answers with a typed error.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { before, describe, it } from 'node:test';

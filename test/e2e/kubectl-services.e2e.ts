@@ -1,5 +1,6 @@
-// Services of type LoadBalancer with the real kubectl and aws CLI: what is made in the cloud, whom
-// it sends traffic to while nodes come and leave, and that nothing of it stays.
+// Services of type LoadBalancer with the real kubectl and aws CLI. The tests cover the resources
+// created in the cloud and their targets while nodes join and terminate. Deletion leaves nothing
+// behind.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { missing, ServedWorld } from '../support/demo-world.ts';
@@ -41,7 +42,7 @@ describe('service load balancers', {
     const { code, stderr } = await world.drover('world', 'advance', by);
     assert.equal(code, 0, stderr);
   };
-  /** State by instance, as describe-target-health tells it. */
+  /** Health state by instance, from describe-target-health. */
   const health = async (): Promise<Readonly<Record<string, string>>> => {
     const pairs = await json<readonly (readonly [string, string])[]>(
       `elbv2 describe-target-health --target-group-arn ${targetGroup} --query`,

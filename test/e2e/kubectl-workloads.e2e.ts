@@ -1,5 +1,6 @@
-// Workloads that the world's controllers carry, with the real kubectl: StatefulSets with claims,
-// DaemonSets and their history, Jobs, CronJobs, volumes, and why a pod finds no node.
+// Workloads of the world's controllers, with the real kubectl: StatefulSets with claims, DaemonSets
+// and their history, Jobs, CronJobs, volumes. The tests also cover the reasons why a pod is not
+// scheduled.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { missing, type ServedWorld } from '../support/demo-world.ts';

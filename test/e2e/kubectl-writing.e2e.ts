@@ -1,5 +1,5 @@
-// What a user writes with the real kubectl: apply, create, replace, patch, rollouts, scale, waits,
-// deletes, custom kinds; and what is said when the input is wrong.
+// Writing with the real kubectl: apply, create, replace, patch, rollouts, scale, waits, deletes,
+// custom resources; and the messages for invalid input.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { missing, type ServedWorld } from '../support/demo-world.ts';
@@ -234,7 +234,7 @@ describe('writing with kubectl', {
     assert.equal(available, 'deployment.apps/web condition met\n');
     const never = await kubectl.fails('wait --for=condition=Nope deploy/web -n web --timeout=1s');
     assert.match(never, /timed out waiting for the condition on deployments\/web/);
-    // Its client writes autoscaling/v1 in protobuf, which this world does not serve.
+    // kubectl writes autoscaling/v1 in protobuf, which this world does not serve.
     const autoscale = await kubectl.fails('autoscale deploy web -n web --min=2 --max=5');
     assert.match(
       autoscale,

@@ -1,6 +1,6 @@
-// What drover node init writes, read by a real kubelet: it takes configuration, drop-in and flags
-// and stops only at the container runtime, which is not there; and it refuses what the rules say
-// that it refuses.
+// The output of drover node init, read by a real kubelet. The kubelet accepts configuration,
+// drop-in and flags and stops only at the container runtime, which does not exist. It refuses the
+// values that the rules predict.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ const whyNot = await whyNoKubelet();
 const drover = join(import.meta.dirname, '..', '..', 'bin', 'drover.mjs');
 const dropIn = 'etc/kubernetes/kubelet/config.json.d/40-nodeadm.conf';
 
-// Within the tree there is no /sys, which looks like the older of the two kinds of cgroups.
+// Without /sys, the kubelet detects cgroups v1; failCgroupV1 would then end it.
 const cgroups = 'failCgroupV1: false';
 const withConfig = (...fields: readonly string[]): string =>
   nodeConfig([
@@ -73,12 +73,12 @@ describe('a real kubelet', { skip: skipWhen('node init with a real kubelet', why
   });
 
   it('passes over a field that it does not have, as rule KC001 says', async () => {
-    // The last of the files that the mistakes below are made with.
+    // The mistakes below also use the files of this last run.
     await init(withConfig('maxPodz: 20'));
     isAccepted(await runKubelet(tree.root));
   });
 
-  // Not KC002: kubelets of a distribution have been seen that only warn of an unknown gate.
+  // KC002 is left out: some distributions' kubelets only warn about an unknown feature gate.
   for (const [rule, flag, words] of [
     [
       'LB001',

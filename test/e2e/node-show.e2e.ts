@@ -1,5 +1,5 @@
-// What is on the nodes of article 002, asked of a running world: the kubelet's command line, the
-// drop-in, every other file; and what is refused.
+// The files on the nodes of article 002, read from a running world: the kubelet's command line, the
+// drop-in, every other file. The tests also cover requests that are refused.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { missing, type ServedWorld } from '../support/demo-world.ts';

@@ -1,5 +1,5 @@
-// A node group's life with the clients that people use: created, waited for, scaled, relabelled and
-// deleted with aws and kubectl, in one process and in two. Waits are skipped with world time.
+// A node group's life with the real clients: created, waited for, scaled, relabelled and deleted
+// with aws and kubectl, in one process and in two. World time skips the waits.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
@@ -68,7 +68,7 @@ const createGroup = async ({ aws }: Clients, more = ''): Promise<void> => {
 
 const word = (text: string): string => text.trim().replaceAll('"', '');
 
-/** Everything from create to delete; `advance` lets world time pass. */
+/** The complete life from create to delete; `advance` advances world time. */
 const wholeLife = async (clients: Clients): Promise<void> => {
   const { aws, kubectl, advance } = clients;
   const template = word(
@@ -91,7 +91,7 @@ const wholeLife = async (clients: Clients): Promise<void> => {
   await settled('the group is ACTIVE', async () => (await status()) === 'ACTIVE');
   await aws.ok(`eks wait nodegroup-active ${named}`);
 
-  // Exactly article 002's labels of EKS.
+  // Exactly the EKS labels of article 002.
   const told = await kubectl.ok('describe ng my-ng');
   assert.match(told, /Events:\n.*\n.*\n[\s\S]*Normal +Creating .*drover[\s\S]*Normal +Active /);
   const labels = await kubectl.ok('get nodes -l eks.amazonaws.com/nodegroup=my-ng --show-labels');
@@ -150,7 +150,7 @@ const wholeLife = async (clients: Clients): Promise<void> => {
     /Ready/,
   );
 
-  // Guarded by a budget of one: never fewer than three of four.
+  // A budget allows one unavailable pod, so at least three of four always run.
   assert.equal(
     word(await aws.ok(`eks delete-nodegroup ${named} --query nodegroup.status`)),
     'DELETING',

@@ -1,6 +1,6 @@
-// Plan and preflight of a version update in a served world: every trouble is named with node and
-// pod before anything was touched, nothing is written, and an update follows a saved plan only
-// while it holds.
+// Plan and preflight of a version update in a served world. Every problem is reported with node and
+// pod before anything is touched, and nothing is written. An update follows a saved plan only while
+// the plan is still valid.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ interface Plan {
 
 const parse = (text: string): Plan => JSON.parse(text) as Plan;
 
-/** On the only node of the group, whatever the scheduler would do. */
+/** A workload pinned to the group's only node, independent of the scheduler. */
 const workload = (
   name: string,
   node: string,
@@ -145,7 +145,7 @@ describe('the plan of a version update', { skip }, () => {
       budget('twice-1', 'twice', { maxUnavailable: 1 }),
       budget('twice-2', 'twice', { maxUnavailable: 1 }),
       workload('everywhere', node, {
-        // It fits nowhere else, so it comes back.
+        // It fits on no other node, so it returns to this one.
         spec: {
           tolerations: [{ operator: 'Exists' }],
           nodeSelector: { 'kubernetes.io/hostname': node },
@@ -194,7 +194,7 @@ describe('the plan of a version update', { skip }, () => {
       assert.match(consequence.pod ?? '', pod);
       assert.equal(typeof consequence.minute, 'number', check);
     }
-    // A drain that cannot end fails after its 15 minutes, not before.
+    // A drain that cannot end fails after its 15 minutes, not earlier.
     assert.ok((found('budget-never-allows').consequence.minute ?? 0) >= 15);
     assert.match(stderr, /blocked by .*budget-never-allows/);
 

@@ -1,6 +1,5 @@
 // The Kubernetes contract against a real control plane (etcd, kube-apiserver, controller manager,
-// scheduler):
-// it proves our client, and that the expectations the embedded world is held to are true.
+// scheduler). It tests Drover's client and verifies the expectations for the embedded world.
 import { after, before, describe, it } from 'node:test';
 import { createKubeClient, loadKubeconfig } from '../../src/adapters/kube/index.ts';
 import { type ContractTarget, kubeApiCases, kubeApiContract } from '../contract/kube-api.ts';

@@ -1,6 +1,6 @@
-// Blue/green with a hook on a real API server with its controllers and scheduler: the Job is made
-// with the rights of deploy/hooks.yaml, new pods keep off the old node, which is kept empty, and
-// the way back opens it again.
+// Blue/green with a hook on a real API server with its controllers and scheduler. The Job is
+// created with the rights of deploy/hooks.yaml; new pods avoid the old node, which is kept empty; a
+// rollback uncordons it.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { inArrangement } from '../support/arrangements.ts';
@@ -14,7 +14,7 @@ import { isWhole, type NodeTold } from '../support/update-stories.ts';
 const whyNot = await missing('kubectl', ['version', '--client']);
 const whyNotReal = whyNot ?? (await whyNoStage());
 
-/** The demo's, which a given cluster loses after the story. */
+/** The demo's namespace, which is deleted from a given cluster after the test. */
 const namespace = 'demo';
 const cronJob = {
   apiVersion: 'batch/v1',
@@ -89,7 +89,7 @@ describe('a blue/green update on a real API server', {
       assert.match(jobs, /Complete/);
       const onOld = `get pods -A --field-selector spec.nodeName=${name}`;
       const left = await kubectl.ok(`${onOld} -o jsonpath={..ownerReferences[*].kind}`);
-      // A given cluster may have none that runs everywhere.
+      // A given cluster may have no DaemonSet.
       assert.match(left, /^(?:DaemonSet ?)*$/);
 
       await drover.ok('abort update --nodegroup demo-ng');

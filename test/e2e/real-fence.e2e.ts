@@ -1,6 +1,6 @@
-// Two processes of `drover controller`, each with the account and the token of a pod of its own, on
-// a real API server with deploy/rbac.yaml and deploy/fence.yaml: the leader stands still, the other
-// takes over and ends the drain, and what the first one may still send is refused.
+// Two processes of `drover controller` on a real API server with deploy/rbac.yaml and
+// deploy/fence.yaml, each with the token of its own pod. The leader stalls, the other one takes
+// over and completes the drain, and late requests of the first one are refused.
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ interface Config {
   readonly users: readonly { readonly name: string; readonly user: object }[];
 }
 
-/** Objects of a file of deploy/. */
+/** Objects in a file of deploy/. */
 const objectsOf = (file: string): readonly JsonObject[] =>
   parseAllDocuments(readFileSync(join(deploy, file), 'utf8')).map(
     (one) => one.toJS() as JsonObject,
@@ -47,7 +47,7 @@ const podOf = async (
     metadata: { name, namespace: 'kube-system' },
     spec: {
       serviceAccountName: 'drover-controller',
-      // Not where the drain of the story would take them.
+      // On another group, so that the drain of this test does not evict it.
       nodeSelector: { 'eks.amazonaws.com/nodegroup': 'ng1-public-ssh' },
       containers: [{ name: 'controller', image: 'example/drover:1' }],
     },
@@ -76,7 +76,7 @@ const holder = async (kubectl: Steps): Promise<string> =>
     await kubectl.ok(`get lease drover-controller ${system} -o jsonpath={.spec.holderIdentity}`)
   ).trim();
 
-/** A node of demo-ng whose drain a budget holds up, with a pod on it. */
+/** Starts the drain of a node of demo-ng whose pod a budget holds. */
 const beginDrain = async (world: ServedWorld, kubectl: Steps) => {
   const budget = {
     apiVersion: 'policy/v1',
@@ -113,7 +113,7 @@ interface AuditedUser {
   readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** Writes of the pod, the Lease's left out, with their answers. */
+/** Writes of the pod with their answers, without those to the Lease. */
 const writesOf = (world: ServedWorld, pod: string): readonly string[] =>
   world
     .audit()
@@ -129,8 +129,8 @@ const writesOf = (world: ServedWorld, pod: string): readonly string[] =>
 
 /**
  * Kubernetes issue 130887: an API server that had policies with a Lease as parameter, and then
- * none, sees no Lease as it is until it starts again. So a given cluster takes this story once; the
- * contract has what the policy does.
+ * none, does not see current Leases until it restarts. A given cluster can therefore run this test
+ * only once. The contract also tests the policy.
  */
 const seesNoLease = async (world: ServedWorld, path: string): Promise<string | undefined> => {
   const raw = rawKube(path);
@@ -200,7 +200,8 @@ describe('a leader that stands still', {
           });
           return { patched, evicted };
         };
-        // While it leads both may pass the fence; the budget alone refuses the eviction.
+        // While it leads, it passes the fence for both requests; only the budget refuses the
+        // eviction.
         const before = await send(paths[0]);
         assert.deepEqual([before.patched.code, before.evicted.code], [200, 429]);
 

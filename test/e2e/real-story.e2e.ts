@@ -1,5 +1,5 @@
 // `drover logs story` on the log of a real kube-apiserver while `kubectl drain` empties a node,
-// without Drover in the cluster: a budget refuses first, then lets go.
+// without Drover in the cluster. A budget first refuses and then allows the eviction.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -120,7 +120,7 @@ describe('the story of a node on a real API server', {
     const refusal = story.steps.find(({ kind }) => kind === 'refused');
     assert.match(refusal?.detail ?? '', /disruption budget web/);
     assert.match(refusal?.agent ?? '', /^kubectl/);
-    // kubectl takes no node out of load balancers.
+    // kubectl does not exclude nodes from load balancers.
     assert.deepEqual(
       story.findings.map(({ rule }) => rule),
       ['never-excluded'],

@@ -1,6 +1,6 @@
-// Article 003's update on a real API server with its controllers and scheduler, the world for its
-// cloud and stand-ins for its kubelets: in the same order as in the embedded world, and failing in
-// the same words.
+// Article 003's update on a real API server with its controllers and scheduler; the world is its
+// cloud and simulates its kubelets. It takes the same steps as in the embedded world and fails with
+// the same messages.
 import { describe, it } from 'node:test';
 import { missing } from '../support/demo-world.ts';
 import { isGiven, whyNoStage } from '../support/given-reasons.ts';
@@ -17,7 +17,7 @@ const whyNotReal = whyNot ?? (await whyNoStage());
 const skip = skipWhen('updates with kubectl and drover alone', whyNot);
 const skipReal = skipWhen('updates on a real API server', whyNotReal);
 const strategies = ['DEFAULT', 'MINIMAL', 'SURGE'] as const;
-/** They wait for nodes most of the time. */
+/** The tests mostly wait for nodes, so they run concurrently. */
 const atOnce = { concurrency: 3, timeout: 1_500_000 };
 
 describe('an update', { concurrency: 1, timeout: 3_000_000 }, () => {
@@ -29,7 +29,7 @@ describe('an update', { concurrency: 1, timeout: 3_000_000 }, () => {
     it('fails when new nodes do not join', () => failsAtJoining('one process'));
   });
 
-  // A given cluster holds one story at a time.
+  // A given cluster runs one test at a time.
   const atOnceReal = { ...atOnce, ...(isGiven ? { concurrency: 1 } : {}) };
   describe('on a real API server', { ...atOnceReal, skip: skipReal }, () => {
     for (const strategy of strategies) {

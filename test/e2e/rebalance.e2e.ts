@@ -1,5 +1,6 @@
-// A rebalance recommendation and a drain by hand, as an operator sees them with kubectl and drover:
-// what a node waits for, how it returns to service, and how many nodes of its group are in service.
+// A rebalance recommendation and a manual drain, as an operator sees them with kubectl and drover.
+// Both show what a node waits for, how it returns to service, and how many nodes of its group are
+// in service.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { eventually, missing, type ServedWorld } from '../support/demo-world.ts';

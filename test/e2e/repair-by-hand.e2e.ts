@@ -1,5 +1,5 @@
-// Repairs that an operator asks for, EC2's failing status checks, and node repair configurations,
-// with the real kubectl and aws beside drover.
+// Repairs requested by an operator, EC2's failing status checks, and node repair configurations,
+// with the real kubectl, aws and drover.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { eventually, missing, type ServedWorld } from '../support/demo-world.ts';

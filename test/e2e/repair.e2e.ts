@@ -1,5 +1,5 @@
-// Article 004 with the real kubectl and aws: its ClusterConfig unchanged, the add-on and its agent,
-// a node that is cut off from the instance metadata service, and the repair in CloudTrail.
+// Article 004 with the real kubectl and aws: its ClusterConfig unchanged, the add-on and its agent.
+// A node loses access to the instance metadata service; CloudTrail shows its repair.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,6 @@
-// Runs the end-to-end stories, a process a file: those that work one to a core, those that mostly
-// wait beside them, the longest first. Prints each file's report once it is over, with its seconds
-// and the CPU seconds of all its processes, and in the end what failed. Arguments name files.
+// Runs the end-to-end tests, one process per file, the longest first. CPU-bound files run one per
+// core; files that mostly wait run beside them. Prints each file's report when it ends, with its
+// seconds and the CPU seconds of all its processes, and finally the failures. Arguments name files.
 import { spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -14,9 +14,9 @@ const working = { lanes: 2 };
 /** A given cluster holds one story at a time. */
 const waiting = { lanes: isGiven ? 0 : 1 };
 
-/** Files that wait most of their time, for a real API server or for the wall clock. */
+/** Files that mostly wait, for a real API server or for the wall clock. */
 const waits: readonly string[] = ['termination', 'real-updates', 'real-api', 'real-blue-green'];
-/** The longest of the others; what is not named follows by its name. */
+/** The longest of the other files; unlisted files follow by name. */
 const long: readonly string[] = ['article-001', 'cli', 'nodegroups'];
 
 const nameOf = (file: string): string => basename(file, '.e2e.ts');
@@ -38,7 +38,7 @@ interface Report {
   readonly counts: Readonly<Record<string, number>>;
 }
 
-/** The shell tells what all processes below it took: `0m1.5s 0m0.2s` on the second line. */
+/** The shell prints the CPU times of its child processes: `0m1.5s 0m0.2s` on the second line. */
 const timed = '"$0" "$@"; code=$?; times >&3; exit $code';
 const cpuSecondsOf = (times: string): number =>
   [...(times.split('\n')[1] ?? '').matchAll(/(\d+)m([\d.]+)s/g)].reduce(
@@ -79,7 +79,7 @@ const runFile = async (file: string, env: NodeJS.ProcessEnv): Promise<Report> =>
   const counts = countsOf(output);
   return {
     file,
-    // A file that says nothing about its tests has not run them.
+    // A file without a test count did not run its tests.
     failed: code !== 0 || counts.tests === undefined || (counts.cancelled ?? 0) > 0,
     output,
     seconds: (performance.now() - begun) / 1000,
@@ -101,7 +101,7 @@ const print = ({ file, failed, output, seconds, cpuSeconds }: Report): void => {
   );
 };
 
-/** Takes from the front of its own list, then from the others' that are left. */
+/** Takes files from the front of its own list, then from the other lists. */
 const lane = async (
   lists: readonly string[][],
   env: NodeJS.ProcessEnv,

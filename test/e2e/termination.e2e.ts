@@ -1,6 +1,6 @@
-// What article 001 does not show: a termination against budgets, against lost and doubled messages,
-// against a process that is killed at every step of its journal. Told with the controllers in the
-// world's process, in one of their own, and on a real API server; their requests must be the same.
+// Terminations that article 001 does not show: against budgets, lost and duplicated messages, and a
+// process that is killed at every step of its journal. Each runs with the controllers in the
+// world's process, in their own process, and on a real API server; the requests must be the same.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Arrangement } from '../support/arrangements.ts';
@@ -24,7 +24,7 @@ const whyNotReal = whyNot ?? (await whyNoStage());
 const phases = ['Pending', 'Marking', 'Draining', 'Completing', 'Ended'];
 const messageFaults = ['message-loss', 'message-duplicate', 'message-delay', 'message-malformed'];
 
-/** The story in which nothing goes wrong is told once, when it is first compared with. */
+/** Starts the fault-free run once, when a test first compares with it. */
 const once = <T>(begin: () => Promise<T>): (() => Promise<T>) => {
   let begun: Promise<T> | undefined;
   return () => {
@@ -69,7 +69,7 @@ const underMessageFaults = (arrangement: Arrangement): void => {
   }
 };
 
-// Each story has a world of its own, and waits for it most of the time.
+// Each test has its own world and mostly waits for it.
 const atOnce = { timeout: 600_000, concurrency: 4 };
 const skip = skipWhen('stories of terminations', whyNot);
 const skipReal = skipWhen('stories of terminations on a real API server', whyNotReal);
@@ -84,7 +84,7 @@ describe('a termination', { concurrency: 1, timeout: isGiven ? 4_000_000 : 1_200
     });
   }
 
-  // Each has a control plane of its own besides; a given one holds one story at a time.
+  // Each also has its own control plane; a given one runs one test at a time.
   const atOnceReal = isGiven ? { concurrency: 1, timeout: 3_000_000 } : { concurrency: 3 };
   describe('on a real API server', { ...atOnce, ...atOnceReal, skip: skipReal }, () => {
     againstBudgets('a real API server');

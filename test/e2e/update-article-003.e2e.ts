@@ -1,6 +1,5 @@
-// Article 003's update with the real aws and kubectl: five nodes, one of them unavailable at a
-// time. What the audit log and the scaling activities show, phase by phase; then what force
-// changes.
+// Article 003's update with the real aws and kubectl: five nodes, at most one unavailable. It
+// compares the audit log and the scaling activities, phase by phase, and then the effect of force.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { missing, type ServedWorld } from '../support/demo-world.ts';
@@ -22,7 +21,7 @@ const namesIn = (deeds: readonly Deed[]): readonly string[] => [
   ...new Set(deeds.map(({ node }) => node)),
 ];
 
-/** Runs of one word: `launch launch end` is 2 launches, then one end. */
+/** Run lengths of equal words: `launch launch end` gives 2 launches, then one end. */
 const runsOf = (words: readonly string[]): readonly (readonly [string, number])[] => {
   const runs: [string, number][] = [];
   for (const word of words) {
@@ -42,7 +41,9 @@ interface Journal {
   readonly spec: { readonly causes: readonly { readonly kind: string }[] };
   readonly status: {
     readonly node: { readonly name: string };
-    /** The drain is the first episode; the hook of the empty node that ends opens the next. */
+    /**
+     * The drain is the first episode; the hook of the drained node's termination starts the second.
+     */
     readonly previous?: {
       readonly episode: number;
       readonly outcome: string;
@@ -52,10 +53,7 @@ interface Journal {
   };
 }
 
-/**
- * What `drover logs story` reads of each node that an update took out is what its NodeDisruption
- * tells.
- */
+/** For each node that an update terminated, `drover logs story` agrees with its NodeDisruption. */
 const holdStoriesAgainstJournal = async (
   world: ServedWorld,
   names: readonly string[],
@@ -75,7 +73,7 @@ const holdStoriesAgainstJournal = async (
     );
     const drain = told.status.previous;
     assert.deepEqual([drain?.episode, drain?.outcome], [1, 'Drained'], name);
-    // The journal knows whole seconds.
+    // The journal has whole seconds.
     const [from, to] = [
       Date.parse(drain?.startedAt ?? ''),
       Date.parse(drain?.endedAt ?? '') + 1000,
@@ -125,8 +123,8 @@ describe('an update of a managed node group, as article 003 tells it', {
         [],
       );
 
-      // Auto Scaling: twice as many as zones first; then each old one ended and replaced; then the
-      // surplus.
+      // Auto Scaling: first twice as many launches as zones; then each old node terminated and
+      // replaced; then the surplus.
       const activities = (await story.activities()).slice(launched);
       const kinds = activities.map(({ Description }) => Description.split(' ')[0] ?? '');
       const runs = runsOf(kinds);
@@ -138,7 +136,7 @@ describe('an update of a managed node group, as article 003 tells it', {
       assert.deepEqual(runs.at(-1), ['Terminating', 6]);
       assert.ok(activities.every(({ StatusCode }) => StatusCode === 'Successful'));
 
-      // Kubernetes: label, then cordon of each old node, before the first pod goes; one node after
+      // Kubernetes: label, then cordon of each old node, before the first eviction; one node after
       // the other.
       const bound = bindingsOf(world.audit());
       const events = world.audit().slice(begunAt);
@@ -161,7 +159,7 @@ describe('an update of a managed node group, as article 003 tells it', {
 
       await holdStoriesAgainstJournal(world, before);
 
-      // A minute between empty and terminate.
+      // One minute between the drain's end and the termination.
       const ends = activities.filter(({ Description }) => Description.startsWith('Terminating'));
       const nodes = namesIn(evictions);
       for (const [i, name] of nodes.entries()) {
@@ -205,8 +203,7 @@ describe('an update of a managed node group, as article 003 tells it', {
           objectRef?.resource === 'pods' &&
           user.username === 'eks:node-manager',
       );
-      // The surplus, which goes last, is not held by budgets either: Auto Scaling ends it after its
-      // drain.
+      // With force, no budget holds the surplus either: Auto Scaling terminates it after its drain.
       assert.ok(deleted.length >= 2);
       for (const { requestReceivedTimestamp } of deleted.slice(0, 2)) {
         const waited = minutes(Date.parse(requestReceivedTimestamp) - (marked?.at ?? 0));

@@ -1,6 +1,6 @@
 // The causes for which an update fails, one after the other in one world with the real aws and
-// kubectl: each ends with EKS' code and names the culprit, leaves the group as it was, and goes on
-// once the cause is gone.
+// kubectl. Each fails with EKS' code, names the object at fault, leaves the group unchanged, and
+// succeeds on a new request once the cause is fixed.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { eventually, missing } from '../support/demo-world.ts';
@@ -20,7 +20,7 @@ describe('causes for which an update fails', {
   let story: UpdateStory;
   let releases: [string, string];
   /**
-   * The release that the group does not stand at; each cause goes the other way than the one
+   * The release that the group does not run; each test updates in the opposite direction of the one
    * before.
    */
   const next = (): string => {
@@ -33,7 +33,7 @@ describe('causes for which an update fails', {
     await story.createGroup({ nodes: 1, zones: 1 });
   });
 
-  /** As it was: sizes, nodes without marks; then, the cause gone, it goes on. */
+  /** The update succeeds after the cause is fixed, and the group is at rest. */
   const goesOn = async (release: string): Promise<void> => {
     await story.succeeds(release);
     await story.atRest(1);
@@ -84,7 +84,7 @@ describe('causes for which an update fails', {
 
   it('no address for pods: PodEvictionFailure, since no replacement starts', async () => {
     const release = next();
-    // Nothing may leave before the addresses are gone: how fast that is told changes nothing.
+    // The budget allows no eviction until the addresses are exhausted, so timing does not matter.
     await story.apply([webApp(4), budget('web', { maxUnavailable: 0 })]);
     const subnet = await story.subnet();
     const meanwhile = async (id: string): Promise<void> => {
@@ -129,7 +129,7 @@ describe('a node group that is updated and deleted beside a budget', {
     const story = await UpdateStory.begin(suite.world);
     await story.createGroup({ nodes: 1, zones: 1 });
     await story.apply([webApp(1), budget('web', { minAvailable: 1 })]);
-    // No new node is on its way when the group is deleted.
+    // With MINIMAL, no new node is starting when the group is deleted.
     const flags = ['--release-version', story.newest, '--strategy', 'MINIMAL', '--no-wait'];
     const asked = await suite.world.drover('update', 'nodegroup', 'ng-v1', ...flags);
     assert.equal(asked.code, 0, asked.stderr);
@@ -150,7 +150,8 @@ describe('a node group that is updated and deleted beside a budget', {
       }).length;
     const asksBefore = asksOfGroups();
     const deleting = suite.world.drover(...words);
-    // A group that is gone when it is asked for would be refused.
+    // The test waits until the command has read the group again, since a deleted group would be an
+    // error.
     await eventually('it is deleted again', async () => asksOfGroups() > asksBefore || undefined);
     await story.kubectl.ok('delete pdb web');
     const deleted = await deleting;

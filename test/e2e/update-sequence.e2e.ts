@@ -1,6 +1,6 @@
-// Updates of two groups one after another, with drover and kubectl: every old node is marked first,
-// the second group waits for the first, a group that is not there is told, and nothing is left at
-// the end.
+// Updates of two groups one after another, with drover and kubectl. Every old node is marked first,
+// and the second group waits for the first. A missing group is reported, and no mark remains at the
+// end.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { eventually, missing } from '../support/demo-world.ts';

@@ -1,6 +1,6 @@
-// Blue/green with kubectl and drover: what makes no sense is refused, the plan tells what it costs,
-// old nodes are kept empty beside as many new ones, the way back ends with the same nodes, and the
-// second time they go.
+// Blue/green with kubectl and drover: invalid settings are refused, and the plan reports the cost.
+// Old nodes are kept empty beside as many new ones. A rollback ends with the same nodes; the second
+// update terminates them.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { eventually, missing, type ServedWorld } from '../support/demo-world.ts';
@@ -29,7 +29,7 @@ const clientsOf = (world: ServedWorld) => ({
   ),
 });
 
-/** World time passes until `text` is in what the client prints. */
+/** Advances world time until the client's output matches `text`. */
 const until = (cli: Steps, client: Steps, command: string, text: RegExp): Promise<string> =>
   eventually(
     `\`${command}\` says ${text}`,

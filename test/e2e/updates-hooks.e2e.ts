@@ -1,5 +1,6 @@
-// Hooks of an update with the clients that people use: a Job before the drain, and before the
-// termination a webhook of a real HTTPS server, with a token, that says twice that it is not done.
+// Hooks of an update with the real clients: a Job before the drain, and a webhook before the
+// termination. The webhook is a real HTTPS server with a token; it replies twice that it is not
+// done.
 import assert from 'node:assert/strict';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -34,7 +35,7 @@ const cronJob = {
 
 const metadata = { name: 'webhook-token', namespace: 'default' };
 const rbac = 'rbac.authorization.k8s.io';
-/** As docs/update-hooks.md has it: this one Secret, and no other. */
+/** As in docs/update-hooks.md: access to this one Secret only. */
 const secret = [
   { apiVersion: 'v1', kind: 'Secret', metadata, stringData: { token } },
   {
@@ -95,7 +96,7 @@ const startEndpoint = async () => {
   };
 };
 
-/** World time passes until `text` is in what `command` of drover prints. */
+/** Advances world time until the output of drover's `command` matches `text`. */
 const until = (cli: Steps, command: string, text: RegExp): Promise<string> =>
   eventually(`\`drover ${command}\` says ${text}`, async () => {
     await cli.ok('world advance 5s');
@@ -158,7 +159,7 @@ describe('an update with hooks', {
         assert.match(await kubectl.ok('get nodedisruptions -o yaml'), /kind: terminationHold/);
         state.isDone = true;
         await until(cli, 'get updates', /Successful +Ended +1\/1/);
-        // Its instance is on its way out when the update ends.
+        // The update ends while the instance is still terminating.
         await eventually('the old node is gone', async () => {
           await cli.ok('world advance 5s');
           const left = await kubectl.ok('get nodes -o name');

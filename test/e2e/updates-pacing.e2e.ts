@@ -1,5 +1,5 @@
-// An update that waits for a window, for approval and for a health probe, with the clients that
-// people use: what each of them is told, and that nothing is made before it may.
+// An update that waits for a window, for approval and for a health probe, with the real clients.
+// The tests check the output of each, and that no step starts early.
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -18,7 +18,7 @@ const clientsOf = (world: ServedWorld) => ({
   kubectl: stepsOf('kubectl', (args) => world.kubectl(...args)),
 });
 
-/** World time passes until `text` is in what `command` of drover prints. */
+/** Advances world time until the output of drover's `command` matches `text`. */
 const until = (cli: Steps, command: string, text: RegExp): Promise<string> =>
   eventually(`\`drover ${command}\` says ${text}`, async () => {
     await cli.ok('world advance 15s');
@@ -50,7 +50,8 @@ describe('an update that may not begin', {
       const status = await aws.ok(
         `eks describe-nodegroup ${named} --query nodegroup.status --output text`,
       );
-      // EKS has no other word for a group with an update in progress; nothing is done to it.
+      // EKS reports any group with an update in progress as UPDATING, although nothing is changed
+      // yet.
       assert.equal(status.trim(), 'UPDATING');
       assert.match(await kubectl.ok('get ng demo-ng'), /ACTIVE/);
       assert.match(await kubectl.ok('get ngu'), /InProgress +Pending .*Approval/);

@@ -1,6 +1,5 @@
-// Version updates with the clients that people use: asked for and refused through aws, followed,
-// paused and stopped with drover, told by both. What happens to the nodes is told by
-// update-article-003.
+// Version updates with the real clients: requested and refused through aws; followed, paused and
+// stopped with drover; reported by both. update-article-003 covers what happens to the nodes.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { eventually, missing, type Ran, type ServedWorld } from '../support/demo-world.ts';
@@ -20,7 +19,7 @@ const clientsOf = (world: ServedWorld): { readonly aws: Steps; readonly kubectl:
   ),
 });
 
-/** Runs drover to its end; world time passes meanwhile. */
+/** Runs drover until it exits, while world time advances. */
 const followed = async (world: ServedWorld, ...args: readonly string[]): Promise<Ran> => {
   let ended: Ran | undefined;
   const running = world.drover(...args).then((ran) => {
@@ -45,7 +44,7 @@ const jsonOf = async (world: ServedWorld, ...args: readonly string[]) => {
   return JSON.parse(ran.stdout);
 };
 
-/** The demo's group stands one release behind: the two that there are, older first. */
+/** The two releases, older first. The demo's group runs the older one. */
 const releasesOf = async (aws: Steps): Promise<readonly [string, string]> => {
   const older = word(
     await aws.ok(`eks describe-nodegroup ${named} --query nodegroup.releaseVersion`),
@@ -62,7 +61,7 @@ const releasesOf = async (aws: Steps): Promise<readonly [string, string]> => {
   return [older, `${older.split('-')[0]}-${newest}`];
 };
 
-/** A pod for each of two nodes, and a budget that never lets one go. */
+/** One pod for each of two nodes, and a budget that never allows an eviction. */
 const blocker = (name: string): string => `apiVersion: apps/v1
 kind: Deployment
 metadata: {name: web, namespace: default}
@@ -85,7 +84,10 @@ spec: {maxUnavailable: 0, selector: {matchLabels: {app: web}}}
 
 const judged = { settled: true } as const;
 
-/** Without surplus: the nodes that there are, one after the other. */
+/**
+ * Sets the strategy MINIMAL, which replaces the existing nodes one after the other, without a
+ * surplus.
+ */
 const beMinimal = async (world: ServedWorld, name = 'demo-ng'): Promise<void> => {
   const { aws } = clientsOf(world);
   const config = '--update-config maxUnavailable=1,updateStrategy=MINIMAL';
@@ -112,7 +114,7 @@ describe('a version update', {
   timeout: 600_000,
 }, () => {
   it("is refused in EKS' words, by aws and by drover, and leaves nothing behind", async () => {
-    // Nothing happens in it that an oracle could look at.
+    // Nothing happens in this world that an oracle could judge.
     await inWorld({ unjudged: true }, async (world) => {
       const { aws } = clientsOf(world);
       const update = `eks update-nodegroup-version ${named}`;
@@ -224,7 +226,7 @@ describe('a version update', {
       assert.match(described.stdout, /\nphases:\n.* Preparing .*\n/);
       assert.match(described.stdout, /\[#{24}\] {2}1 of 1 nodes/);
 
-      // Asked for what is there already it has nothing to do.
+      // An update to the current version has nothing to do.
       const nothing = await followed(world, 'update', 'nodegroup', 'demo-ng');
       assert.equal(nothing.code, 0, nothing.stderr);
       const nodes = await jsonOf(world, 'get', 'updates');

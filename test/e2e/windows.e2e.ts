@@ -1,6 +1,6 @@
-// Article 003's Windows nodes with the clients that people use: a managed group through aws, an IIS
-// pod that gets no address and says so in the article's words, drover explain that names the
-// ConfigMap, kubectl that applies it, and the pod that runs. Waits are skipped with world time.
+// Article 003's Windows nodes with the real clients: a managed group through aws, and an IIS pod
+// that gets no address and reports the article's message. drover explain names the ConfigMap,
+// kubectl applies it, and the pod runs. World time skips the waits.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -35,7 +35,7 @@ interface Explanation {
 
 describe('a Windows node group', { skip: skipWhen('a Windows node group', whyNot) }, () => {
   it('runs pods once the VPC CNI is told of Windows', async () => {
-    // No node is disrupted: no oracle has anything to look at.
+    // No node is disrupted, so no oracle applies.
     await inWorld({ unjudged: true }, async (world) => {
       const drover = stepsOf('drover', (args) => world.drover(...args));
       const aws = stepsOf('aws', (args) => world.aws(...args));
@@ -45,7 +45,7 @@ describe('a Windows node group', { skip: skipWhen('a Windows node group', whyNot
       const demo = '--cluster-name ironman-2022 --nodegroup-name demo-ng --output text';
       const get = async (field: string): Promise<string> =>
         (await aws.ok(`eks describe-nodegroup ${demo} --query nodegroup.${field}`)).trim();
-      // A role of its own: Linux nodes of a role with Windows' group lose their network.
+      // Its own role: Linux nodes whose role has the Windows group lose their network.
       const trust = '{"Version":"2012-10-17","Statement":[]}';
       const role = await aws.ok(
         'iam create-role --role-name win --query Role.Arn --output text --assume-role-policy-document',
@@ -119,7 +119,7 @@ describe('a Windows node group', { skip: skipWhen('a Windows node group', whyNot
       );
 
       await kubectl.okWith(await readFile(configMap, 'utf8'), 'apply -f -');
-      // The pod that waits was made before: its owner makes another one.
+      // The waiting pod was created before the ConfigMap, so its owner must recreate it.
       await kubectl.ok(`delete pods ${selected}`);
       await eventually('its pod runs', async () => {
         await drover.ok('world advance 30s');

@@ -1,5 +1,5 @@
-// Starts lives.ts inside a copy of the tree, as a process of its own: modules are read anew for
-// each mutant, and one that hangs can be ended.
+// Starts lives.ts inside a copy of the tree, as its own process. Each mutant therefore loads its
+// modules afresh, and a process that hangs can be killed.
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -7,18 +7,18 @@ import type { LifeReport } from './lives.ts';
 
 export interface Batch {
   readonly root: string;
-  /** Seeds and names of stories. */
+  /** Seeds and story names. */
   readonly lives: readonly string[];
   readonly compat: 'eks' | 'native';
-  /** A report of one of these ends the batch. */
+  /** A violation of one of these oracles ends the batch. */
   readonly until: readonly string[];
-  /** For one life; longer than that it hangs. */
+  /** Time limit for one life; a longer one counts as hung. */
   readonly lifeLimitMs: number;
 }
 
 export interface BatchResult {
   readonly lives: readonly LifeReport[];
-  /** Set when the process ended by itself and not well. */
+  /** Set if the process ended with an error by itself. */
   readonly crash?: string;
   readonly hung: boolean;
 }

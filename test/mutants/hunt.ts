@@ -1,6 +1,6 @@
-// Looks for one mutant: its story, the life that is known to show it, then more and more lives
-// until an oracle that should see it does, or the bound is reached. Says who noticed, and what else
-// was said.
+// Hunts one mutant. It runs the mutant's story, the life that showed it last time, and then more
+// lives until one of its oracles reports it or the bound is reached. Returns the oracles that
+// reported it, and other violations.
 import { liveBatch } from './child.ts';
 import type { LifeReport } from './lives.ts';
 import { compatOf, type Mutant } from './mutant.ts';
@@ -13,24 +13,26 @@ export interface Finding {
   readonly verdict: Verdict;
   readonly lives: number;
   readonly seconds: number;
-  /** The seed or story in which an oracle that is named for it noticed. */
+  /** The seed or story in which one of its oracles reported it. */
   readonly life?: string;
-  /** Everybody who noticed there; where it was not found, with the number of lives. */
+  /** All oracles that reported it there; if it was not found, with the number of lives. */
   readonly noticedBy: readonly string[];
-  /** What the first of them said; what went wrong otherwise. */
+  /** The first oracle's message, or the error. */
   readonly message: string;
 }
 
-/** A mutant may send the world in circles; a life takes a second, more on a busy machine. */
+/**
+ * A mutant may put the world into an endless loop; a life takes a second, more on a busy machine.
+ */
 const lifeLimitMs = 45_000;
-/** So many lives may hang or crash before the hunt is given up. */
+/** The hunt ends after this many lives that hang or crash. */
 const mostCrashes = 3;
 const firstRound = 6;
 
 /**
- * The lives of a hunt in the rounds in which they are tried. `hint`: the seed that showed it last
- * time; seeds show something else after each change of the simulation, so it is a start and no
- * more.
+ * The lives of a hunt in the rounds in which they are tried. `hint` is the seed that showed the
+ * mutant last time. It is only a start, since each change of the simulation changes what a seed
+ * shows.
  */
 export const roundsOf = (
   mutant: Mutant,
@@ -49,7 +51,9 @@ export const roundsOf = (
   return rounds;
 };
 
-/** Counts who objected, over lives in which nobody did that should have. */
+/**
+ * Counts other oracles that reported violations, over lives in which none of the mutant's own did.
+ */
 class Others {
   readonly #lives = new Map<string, number>();
   exception: string | undefined;
@@ -68,7 +72,7 @@ class Others {
   }
 }
 
-/** `deadline`: performance.now() after which no round is begun. */
+/** `deadline`: performance.now() after which no round starts. */
 export const hunt = async (
   tree: Tree,
   mutant: Mutant,
@@ -109,7 +113,7 @@ export const hunt = async (
     }
     if (result.crash === undefined && !result.hung) continue;
     crashes.push(result.crash ?? 'a life did not end');
-    // The rest of the round, without the life that did not come to its end.
+    // The rest of the round, without the life that did not end.
     const rest = round.slice(result.lives.length + 1);
     if (rest.length > 0) rounds.unshift(rest);
   }

@@ -1,5 +1,5 @@
-// The list of mutants against the code as it is: each still applies, each oracle has enough of
-// them. Whether they are noticed is `npm run mutants`.
+// The list of mutants matches the current code: each still applies, and each oracle has enough of
+// them. `npm run mutants` shows whether the oracles report them.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

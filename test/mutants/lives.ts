@@ -1,16 +1,16 @@
-// Child of run.ts, started inside a copy of the tree: lives the given seeds, or tells the given
-// stories, one after the other and prints one line of JSON for each. Ends at the first that one of
-// the wanted oracles objects to.
+// Child of run.ts, started inside a copy of the tree. It runs the given seeds or stories one after
+// the other and prints one line of JSON for each. It ends at the first one that violates a
+// requested oracle.
 import { parseArgs } from 'node:util';
 import type { Violation } from '../../src/api/trace.ts';
 import { runLife } from '../../src/sim/lives/life.ts';
 import { tellStory } from './stories.ts';
 
-/** What became of one life. */
+/** The result of one life. */
 export interface LifeReport {
-  /** A seed, or a story's name. */
+  /** A seed or a story's name. */
   readonly life: string;
-  /** Oracle -> what it said first. */
+  /** Oracle -> its first violation. */
   readonly said: Readonly<Record<string, string>>;
 }
 

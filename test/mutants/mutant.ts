@@ -1,8 +1,8 @@
-// What a mutant is: one deliberate mistake in the code, and the oracle that has to notice it. Data
-// only; `run.ts` applies it.
+// A mutant is one deliberate mistake in the code, with the oracles that must report it. Data only;
+// `run.ts` applies it.
 
 export interface Edit {
-  /** From the root of the repository. */
+  /** Path from the root of the repository. */
   readonly file: string;
   /** Exact text that occurs once in the file. */
   readonly find: string;
@@ -11,13 +11,15 @@ export interface Edit {
 
 export interface Mutant {
   readonly name: string;
-  /** Any of these proves that it was noticed; the first is the one it is there for. */
+  /**
+   * A report by any of these proves that the mutant is found; the first is the one that it tests.
+   */
   readonly oracles: readonly [string, ...string[]];
-  /** timing = the right thing at the wrong moment or in the wrong order. */
+  /** timing = a correct action at the wrong moment or in the wrong order. */
   readonly kind: 'logic' | 'timing';
   readonly edits: readonly [Edit, ...Edit[]];
   readonly compat?: 'eks' | 'native';
-  /** A story of stories.ts that leads to it, where lives hardly ever come by. */
+  /** A story of stories.ts that reaches the mutant if random lives rarely do. */
   readonly story?: string;
 }
 

@@ -1,4 +1,4 @@
-// The stories of node repair that lead to mutants. Each ends settled, as those of stories.ts do.
+// The stories of node repair that reach mutants. Each ends settled, as those of stories.ts do.
 import type { JsonObject } from '../../src/api/json.ts';
 import { NodeHealth } from '../../src/sim/lives/node-health.ts';
 import type { Stage } from './stage.ts';
@@ -11,12 +11,12 @@ const kernel = { condition: 'KernelReady', reason: 'ForkFailedOutOfPIDs' };
 const network = { condition: 'NetworkingReady', reason: 'IPAMDNotReady' };
 const storage = { condition: 'StorageReady', reason: 'EBSVolumeIOPSExceeded' };
 
-/** Chance that always says so. */
+/** A random source that always returns `value`. */
 const always = (value: number) => ({ next: () => value, below: () => 0 });
 const helps = always(0);
 const helpsNot = always(0.99);
 
-/** The stage's group repairs its nodes after two minutes, unless it says otherwise. */
+/** Configures the stage's group to repair its nodes after two minutes by default. */
 const repairing = (
   stage: Stage,
   options: {
@@ -36,7 +36,7 @@ const repairing = (
   return new NodeHealth(stage.world, options.reboot ?? helps);
 };
 
-/** So long, with the heartbeats and the reboots of the agents. */
+/** Advances by `seconds`, with the heartbeats and reboots of the agents. */
 const live = async (stage: Stage, health: NodeHealth, seconds: number): Promise<void> => {
   for (let left = seconds; left > 0; left -= 10) {
     await stage.advance(10);
@@ -59,7 +59,7 @@ const phases = (stage: Stage): readonly string[] =>
 
 const first = (names: readonly string[]): string => names[0] ?? '';
 
-/** Kubelets of these nodes are silent for so long. */
+/** Stops the kubelets of these nodes for `seconds`. */
 const silent = async (stage: Stage, names: readonly string[], seconds: number): Promise<void> => {
   for (const node of names) stage.world.faults.inject('kubelet-stop', { node });
   await stage.advance(seconds);
@@ -73,7 +73,7 @@ const inZone = (stage: Stage, zone: string): readonly string[] =>
   });
 
 export const repairStories = {
-  /** An operator takes the drain back; nothing had been opened for the node meanwhile. */
+  /** An operator cancels the drain; no repair started for the node meanwhile. */
   'a-node-falls-ill-while-it-is-drained': async (stage: Stage) => {
     const health = repairing(stage, { waitSeconds: 900 });
     const node = first(stage.nodes());
@@ -106,7 +106,7 @@ export const repairStories = {
     health.recover(node);
     await stage.advance(5 * minutes);
   },
-  /** A budget keeps a pod while the node becomes well. */
+  /** A budget keeps a pod while the node recovers. */
   'a-node-recovers-while-it-is-drained': async (stage: Stage) => {
     const health = repairing(stage, { more: { drainTimeoutSeconds: 900 } });
     const node = first(stage.nodes());
@@ -119,7 +119,7 @@ export const repairStories = {
     health.recover(node);
     await stage.advance(25 * minutes);
   },
-  /** Of five nodes 30 % may be unhealthy: one and a half. */
+  /** 30 % of five nodes may be unhealthy: one and a half. */
   'three-nodes-fall-ill-one-after-the-other': async (stage: Stage) => {
     const health = repairing(stage, {
       config: { maxUnhealthyNodeThresholdPercentage: 30 },
@@ -132,7 +132,7 @@ export const repairStories = {
     health.recover(one);
     await live(stage, health, 30 * minutes);
   },
-  /** The two nodes of one zone of three. */
+  /** Both nodes of one of three zones. */
   'a-zone-goes-down': async (stage: Stage) => {
     repairing(stage, { config: { maxUnhealthyNodeThresholdCount: 6 } });
     await silent(stage, inZone(stage, 'a'), 10 * minutes);
@@ -154,7 +154,7 @@ export const repairStories = {
     annotate(stage, node, null);
     await live(stage, health, 30 * minutes);
   },
-  /** What was wrong is over before the machine has begun to boot. */
+  /** The fault is over before the instance has started to reboot. */
   'a-node-recovers-before-its-reboot': async (stage: Stage) => {
     const health = repairing(stage, { actions: ['Reboot'], healthyDelaySeconds: 1 });
     const node = first(stage.nodes());
@@ -182,7 +182,7 @@ export const repairStories = {
     health.fall(first(stage.nodes()), kernel);
     await live(stage, health, 60 * minutes);
   },
-  /** Auto Scaling takes the instance while its reboot is being proven. */
+  /** Auto Scaling terminates the instance while its reboot is being verified. */
   'a-reboot-fails-with-its-group': async (stage: Stage) => {
     const health = repairing(stage, { actions: ['Reboot', 'Replace'], reboot: helpsNot });
     const node = first(stage.nodes());
@@ -204,7 +204,7 @@ export const repairStories = {
     health.fall(first(stage.nodes()), network);
     await live(stage, health, 40 * minutes);
   },
-  /** Three of five at once; one of them recovers. */
+  /** Three of five nodes at once; one of them recovers. */
   'three-nodes-report-the-same': async (stage: Stage) => {
     const health = repairing(stage, {
       config: { maxUnhealthyNodeThresholdCount: 5 },
@@ -221,7 +221,7 @@ export const repairStories = {
     health.fall(first(stage.nodes()), kernel);
     await live(stage, health, 20 * minutes);
   },
-  /** One after the other: more may not run at once. */
+  /** Both are repaired, one after the other, since only one repair may run at once. */
   'two-nodes-wait-for-each-other': async (stage: Stage) => {
     const health = repairing(stage, { config: { maxParallelNodesRepairedCount: 1 } });
     stage.changeGroup({ updateConfig: { maxUnavailable: 2 } });

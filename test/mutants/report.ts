@@ -1,8 +1,9 @@
-// What a run of the mutants says: a row per mutant, a row per oracle. Judges the list itself too.
+// The report of a mutant run: one row per mutant, one row per oracle. It also checks the list
+// itself.
 import type { Finding } from './hunt.ts';
 import type { Mutant } from './mutant.ts';
 
-/** Per oracle at least this many mutants of ours, at least one of them of timing. */
+/** Minimum number of mutants per oracle; at least one of them is about timing. */
 export const leastPerOracle = 3;
 const longestMessage = 150;
 
@@ -38,7 +39,7 @@ export const reportFinding = (finding: Finding, isVerbose: boolean): readonly st
   return [row(cells), ...(isTold ? [`    ${first.slice(0, longestMessage)}`] : [])];
 };
 
-/** The row of the code as it is, which nobody may object to. */
+/** The row of the unchanged code, which no oracle may report. */
 export const reportCanary = (canary: {
   readonly lives: number;
   readonly seconds: number;
@@ -53,7 +54,7 @@ export const reportCanary = (canary: {
 const isOwnCode = ({ edits }: Mutant): boolean =>
   edits.every(({ file }) => file.startsWith('src/core/') || file.startsWith('src/controllers/'));
 
-/** What is wrong with the list itself. */
+/** The faults of the list itself. */
 export const complaintsOf = (
   mutants: readonly Mutant[],
   known: { readonly oracles: ReadonlySet<string>; readonly stories: ReadonlySet<string> },
@@ -83,7 +84,7 @@ export const complaintsOf = (
   return complaints;
 };
 
-/** Per oracle: mutants that are its own, how many it found, and how many nobody else saw there. */
+/** Per oracle: its own mutants, how many it reported, and how many no other oracle reported. */
 export const reportOracles = (
   findings: readonly Finding[],
   oracles: readonly string[],

@@ -1,8 +1,8 @@
 // `npm run mutants [-- --mutant NAME] [--oracle NAME] [--seeds N] [--threads N] [--verbose]
-// [--learn]`: proves that the oracles can see. The code as it is must pass first; then each mutant
-// is planted in a copy of the tree and has to be noticed by an oracle that is named for it. Exit
-// code 1 when one is not, or when the text that it changes is no longer there exactly once.
-// `--learn` writes hints.json.
+// [--learn]` proves that the oracles detect faults. The unchanged code must pass first; then each
+// mutant is applied to a copy of the tree, and one of its oracles must report it. Exit code 1 if
+// none does, or if the text that it changes does not occur exactly once. `--learn` writes
+// hints.json.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -18,10 +18,10 @@ import { Tree } from './tree.ts';
 
 const repository = join(import.meta.dirname, '..', '..');
 const hintsFile = join(import.meta.dirname, 'hints.json');
-/** The whole run; what is not tried by then counts as not found. */
+/** Time limit of the complete run; a mutant that was not tried by then counts as not found. */
 const limitMs = 11.5 * 60_000;
 const lifeLimitMs = 120_000;
-/** Lives of the code as it is in one process. */
+/** Lives of the unchanged code in one process. */
 const canaryBatch = 8;
 
 type Hints = Readonly<Record<string, string>>;
@@ -34,7 +34,8 @@ const print = (line: string): void => {
 const readHints = (): Hints => JSON.parse(readFileSync(hintsFile, 'utf8')) as Hints;
 
 /**
- * Keeps what is known of mutants that were not hunted this time; forgets those that are no more.
+ * Keeps the hints of mutants that were not hunted this time; removes those of mutants that do not
+ * exist.
  */
 const learn = (before: Hints, findings: readonly Finding[]): void => {
   const seen = new Map(findings.map(({ mutant, life }) => [mutant.name, life]));
@@ -58,7 +59,9 @@ const inParallel = async <T>(
   await Promise.all(trees.map(worker));
 };
 
-/** Lives the code as it is: what found a mutant must not object to this. */
+/**
+ * Runs lives with the unchanged code: an oracle that reported a mutant must not report this code.
+ */
 class Canary {
   readonly #trees: readonly Tree[];
   readonly #done = new Set<string>();
@@ -74,7 +77,7 @@ class Canary {
     return { lives: this.#done.size, seconds, objections: this.objections };
   }
 
-  /** Those that have not been lived yet. */
+  /** Runs the lives that have not run yet. */
   async live(compat: Compat, lives: readonly string[]): Promise<void> {
     const fresh = [...new Set(lives)].filter((life) => !this.#done.has(`${compat} ${life}`));
     for (const life of fresh) this.#done.add(`${compat} ${life}`);
@@ -96,7 +99,7 @@ class Canary {
 
 const compats = ['eks', 'native'] as const;
 
-/** Hints, and the first seeds, with which most hunts begin. */
+/** Runs the stories, the hints and the first seeds, with which most hunts start. */
 const liveAtFirst = async (
   canary: Canary,
   chosen: readonly Mutant[],
@@ -111,7 +114,7 @@ const liveAtFirst = async (
   }
 };
 
-/** Lives in which mutants were found, where the code as it is has not been seen in them yet. */
+/** Runs the lives in which mutants were found, if they have not run with the unchanged code. */
 const liveAfterwards = async (canary: Canary, findings: readonly Finding[]): Promise<void> => {
   for (const compat of compats) {
     const ones = findings.filter(({ mutant }) => compatOf(mutant) === compat);
@@ -129,7 +132,7 @@ interface Options {
   readonly hints: Hints;
 }
 
-/** Every finding; undefined when the code as it is does not pass. */
+/** All findings; undefined if the unchanged code does not pass. */
 const runAll = async (
   trees: readonly Tree[],
   { chosen, most, isVerbose, hints }: Options,

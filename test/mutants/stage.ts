@@ -1,5 +1,6 @@
-// A small cluster with the real controllers in virtual time, for what chance hardly ever brings
-// together: a story says what people, cloud and network do, the oracles judge the trace of it.
+// A small cluster with the real controllers in virtual time, for situations that random lives
+// rarely reach. A story defines the actions of operators, cloud and network; the oracles check its
+// trace.
 
 import { certificateGrants } from '../../src/api/controller-rights.ts';
 import { defined } from '../../src/api/defined.ts';
@@ -27,9 +28,9 @@ import { aRequest } from '../builders/formats-requests.ts';
 export interface StageOptions {
   readonly settle: Settle;
   readonly compat: 'eks' | 'native';
-  /** Two processes that take turns to lead; default: one, without a lease. */
+  /** Two processes that lead in turn; default: one, without a lease. */
   readonly twoLeaders?: boolean;
-  /** What the group has to begin with; default: two nodes in one zone. */
+  /** The group's initial state; default: two nodes in one zone. */
   readonly group?: GroupOptions;
 }
 
@@ -40,10 +41,10 @@ export interface GroupOptions {
 
 const smallGroup: GroupOptions = { nodes: 2, zones: ['a'] };
 
-/** 2022-09-25T13:00:00Z, the articles' day. */
+/** 2022-09-25T13:00:00Z, the day of the articles. */
 const startAt = 1_664_110_800 * microsPerSecond;
 const groupName = 'g1';
-/** Six days old on that day; the group begins one release behind. */
+/** Six days old at the start; the group starts one release behind. */
 const newestRelease = '1.32.9-20220919';
 const slowStop = { 'world.drover.dev/stop-seconds': '20' };
 const silence: Log = {
@@ -67,7 +68,7 @@ const gr = {
 
 export class Stage {
   readonly world: World;
-  /** What the network does to our process; a story sets it. */
+  /** Network faults of Drover's process; set by the story. */
   faults: Partial<NetworkFaults> = {};
   readonly #options: StageOptions;
   readonly #recorder: TraceRecorder;
@@ -140,7 +141,7 @@ export class Stage {
     return process;
   }
 
-  /** A group of Ready nodes, and the controllers. */
+  /** Starts the controllers; resolves once all nodes of the group are Ready. */
   static async begin(options: StageOptions): Promise<Stage> {
     const stage = new Stage(options);
     for (const process of stage.#processes) process.start();
@@ -154,13 +155,13 @@ export class Stage {
     return this.#driver.advance(seconds);
   }
 
-  /** Throws when it does not come about. */
+  /** Throws if the condition does not hold within the limit. */
   async until(holds: () => boolean, limitSeconds = 600): Promise<void> {
     if (await this.#driver.until(holds, { limitSeconds })) return;
     throw new Error(`not within ${limitSeconds} s: ${holds.toString()}`);
   }
 
-  /** What the oracles say to everything so far. */
+  /** The oracles' violations up to this point. */
   end(settled: boolean): readonly Violation[] {
     for (const process of this.#processes) process.kill();
     if (this.#failure !== undefined) throw this.#failure;
@@ -174,9 +175,9 @@ export class Stage {
     return checkTrace(trace).violations;
   }
 
-  // ---- what people and the network do ----
+  // ---- actions of operators and of the network ----
 
-  /** Frames of this kind come so late from now on. */
+  /** Delays watch frames of this kind from now on. */
   delay(resource: string, seconds: number): void {
     const lagMicros = seconds * microsPerSecond;
     this.faults = {
@@ -186,7 +187,7 @@ export class Stage {
     this.#recorder.fault('F1-stale-watch', 'fired');
   }
 
-  /** Dies after its next write of this kind, and is back so much later. */
+  /** Kills the process after its next write of this kind and restarts it `seconds` later. */
   dieAfterWriteOf(resource: string, seconds: number): void {
     this.faults = {
       ...this.faults,
@@ -199,7 +200,10 @@ export class Stage {
     };
   }
 
-  /** Whoever leads stands still with its next call of this kind, sends it then and goes on. */
+  /**
+   * The leader stalls just before its next call of this kind; after `seconds` it sends the call and
+   * continues.
+   */
   standStillBefore(operation: string, seconds: number): void {
     this.#standsStill = (asked) => {
       if (asked !== operation) return 0;
@@ -221,7 +225,7 @@ export class Stage {
     const more = { ShouldDecrementDesiredCapacity: true };
     this.aws('TerminateInstanceInAutoScalingGroup', { InstanceId, ...more });
   }
-  /** What another replica of ours would have written for the node's termination hook. */
+  /** Records the cause that another replica would record for the node's termination hook. */
   recordHook(node: string): void {
     const instanceId = this.instanceOf(node);
     const AutoScalingGroupName = this.#autoScalingGroupName;
@@ -243,7 +247,9 @@ export class Stage {
     };
     this.#patchCauses(instanceId, [...(this.#causesOf(instanceId) ?? []), cause]);
   }
-  /** The platform of the articles does it itself; here the controller may. */
+  /**
+   * The articles' platform approves kubelet certificates itself; here the controller has the right.
+   */
   #grantCertificates(): void {
     const apiGroup = 'rbac.authorization.k8s.io';
     const subject = { apiGroup, kind: 'User', name: nodeManagerUser.username };
@@ -253,7 +259,7 @@ export class Stage {
       this.#must(this.#user().create(type, undefined, object));
     }
   }
-  /** A kubelet asks for what it serves with; `as` is who really asks. */
+  /** A kubelet requests its serving certificate; `as` is the actual requester. */
   askForCertificate(
     name: string,
     wanted: { readonly node: string; readonly address: string; readonly as?: string },
@@ -281,12 +287,12 @@ export class Stage {
     });
     return /"PrivateIpAddress":"([\d.]+)"/.exec(JSON.stringify(answer))?.[1] ?? '';
   }
-  /** The instance ends as somebody tells EC2; nobody drains it. */
+  /** Terminates the instance through EC2, without a drain. */
   endInstance(node: string): void {
     const { aws } = this.world;
     aws.call('ec2', 'TerminateInstances', { InstanceIds: [this.instanceOf(node)] });
   }
-  /** A pod of nobody that takes its time to stop, put onto the node past the scheduler. */
+  /** A pod without an owner that stops slowly, bound to the node without the scheduler. */
   pod(name: string, node: string, app = name): void {
     this.#must(
       this.#user().create(gr.pods, 'default', {
@@ -297,7 +303,7 @@ export class Stage {
       }),
     );
   }
-  /** Over the pods of one label, never letting one go. */
+  /** A budget over the pods of one label that never allows an eviction. */
   closedBudget(name: string): void {
     this.budget(name, { maxUnavailable: 0 });
   }
@@ -311,28 +317,28 @@ export class Stage {
       }),
     );
   }
-  /** By somebody who drains with kubectl. */
+  /** Evicts the pod as `kubectl drain` does. */
   evict(pod: string): void {
     const body = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: pod } };
     this.#must(this.#user().create({ group: '', resource: 'pods/eviction' }, 'default', body));
   }
-  /** EC2 schedules something for the node's instance. */
+  /** EC2 schedules a retirement of the node's instance. */
   schedule(node: string): void {
     this.world.aws.scheduleEvent(this.instanceOf(node), 'instance-retirement');
   }
-  /** And takes it back, while the message that tells so is lost. */
+  /** EC2 cancels its scheduled events, and the message about it is lost. */
   callOffUnheard(): void {
     this.world.faults.inject('message-loss', {});
     this.world.aws.cancelEvents();
     this.world.faults.clear('message-loss');
   }
-  /** A role of IAM that nobody has let in yet. Its ARN. */
+  /** Creates an IAM role that aws-auth does not authorize; returns its ARN. */
   createRole(RoleName: string): string {
     const AssumeRolePolicyDocument = '{"Version":"2012-10-17","Statement":[]}';
     const made = this.world.aws.call('iam', 'CreateRole', { RoleName, AssumeRolePolicyDocument });
     return String(objectOr(objectOr(made).Role).Arn);
   }
-  /** A further group of one node, for which everything is to be made. */
+  /** Creates another group of one node; Drover must create all its resources. */
   createGroup(name: string, nodeRole?: string): void {
     const known = objectOr(this.world.kube.read(gr.groups, { name: groupName })?.spec);
     const { autoScalingGroupName: _, ...spec } = known;
@@ -349,23 +355,21 @@ export class Stage {
       }),
     );
   }
-  /**
-   * As `kubectl patch` of a group's spec; of the one that all begins with where no name is given.
-   */
+  /** Patches a group's spec as `kubectl patch` does; by default that of the initial group. */
   changeGroup(spec: JsonObject, name: string = groupName): void {
     const patch = { type: 'merge', body: { spec } } as const;
     this.#must(this.#user().patch(gr.groups, { name }, patch));
   }
-  /** To the newest release, as `kubectl patch` asks for it. */
+  /** Requests the newest release as `kubectl patch` does. */
   updateGroup(updateConfig: JsonObject): void {
     this.changeGroup({ releaseVersion: newestRelease, updateConfig });
   }
-  /** The version update that was asked for, as its status has it. */
+  /** The status of the requested version update. */
   updateStatus(): JsonObject {
     const [update] = this.world.kube.readAll(gr.updates);
     return objectOr(update?.status);
   }
-  /** It wants no pods, and is Available therefore. */
+  /** Creates a Deployment with 0 replicas, which is therefore Available. */
   deployment(name: string): void {
     const labels = { app: name };
     const template = {
@@ -380,7 +384,7 @@ export class Stage {
     };
     this.#must(this.#user().create(gr.deployments, 'default', body));
   }
-  /** Somebody keeps the cluster autoscaler away from their node. */
+  /** A user sets the scale-down-disabled annotation on a node. */
   keep(node: string): void {
     const annotations = { 'cluster-autoscaler.kubernetes.io/scale-down-disabled': 'true' };
     const patch = { type: 'merge', body: { metadata: { annotations } } } as const;
@@ -401,7 +405,10 @@ export class Stage {
     const patch = { type: 'merge', body: { spec: { taints } } } as const;
     this.#must(this.#user().patch(gr.nodes, { name: node }, patch));
   }
-  /** As `drover drain` asks for it; with a time, it forces then. */
+  /**
+   * Records a drain as `drover drain` does; with `seconds`, it deletes pods by force after that
+   * time.
+   */
   drain(node: string, seconds?: number): void {
     const receivedAt = this.timeIn(0);
     const deadline = seconds === undefined ? {} : { deadline: this.timeIn(seconds) };
@@ -417,8 +424,8 @@ export class Stage {
     this.#record(node, cause);
   }
   /**
-   * The cause of an update on this node, as it stands from now on. There is no such update: its
-   * group would withdraw it.
+   * Sets the cause of an update on this node. No such update object exists, so the cause names no
+   * group, which would withdraw it.
    */
   update(node: string, more: JsonObject): void {
     const cause = {
@@ -435,20 +442,20 @@ export class Stage {
   deleteNode(node: string): void {
     this.#must(this.#user().delete(gr.nodes, { name: node }));
   }
-  /** As `drover undrain` asks for it. */
+  /** Withdraws the causes as `drover undrain` does. */
   undrain(node: string): void {
     this.withdraw(this.instanceOf(node));
   }
-  /** Every cause, by instance: its node may be gone. */
+  /** Withdraws every cause, by instance, since its node may not exist. */
   withdraw(instanceId: string): void {
     const cancelledAt = this.timeIn(0);
     const causes = (this.#causesOf(instanceId) ?? []).map((cause) => ({ ...cause, cancelledAt }));
     this.#patchCauses(instanceId, causes);
   }
 
-  // ---- what there is ----
+  // ---- the state of the world ----
 
-  /** So many seconds from now, as causes have it. */
+  /** The time in `seconds`, in the format of causes. */
   timeIn(seconds: number): string {
     const now = Math.floor(this.world.kernel.now() / 1000);
     return new Date(now + seconds * 1000).toISOString();
@@ -465,7 +472,7 @@ export class Stage {
   phaseOf(node: string): string {
     return String(this.#disruptionOf(node)?.phase ?? '');
   }
-  /** How many times it has been taken out of service, the last one among them. */
+  /** Number of the node's disruption episodes, including the current one. */
   episodeOf(node: string): number {
     return Number(this.#disruptionOf(node)?.episode ?? 0);
   }
@@ -482,7 +489,7 @@ export class Stage {
     const one = this.world.kube.read(gr.disruptions, { name: instanceId });
     return (one?.spec as JsonObject | undefined)?.causes as readonly JsonObject[] | undefined;
   }
-  /** With this cause, in the place of the one that had its id. */
+  /** Records this cause; it replaces the one with the same id. */
   #record(node: string, cause: JsonObject, of: JsonObject = { nodeGroup: groupName }): void {
     const instanceId = this.instanceOf(node);
     const known = this.#causesOf(instanceId);

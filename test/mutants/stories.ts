@@ -1,5 +1,5 @@
-// The stories that lead to mutants which lives hardly ever come by. Each ends settled, and the code
-// as it is gets through all of them without a violation.
+// The stories that reach mutants which random lives rarely reach. Each ends settled, and the
+// unchanged code passes all of them without a violation.
 import { defined } from '../../src/api/defined.ts';
 import type { Violation } from '../../src/api/trace.ts';
 import { repairStories } from './repair-stories.ts';
@@ -17,7 +17,7 @@ const pick = (nodes: readonly string[]): { readonly first: string; readonly seco
 const stories = {
   ...updateStories,
   ...repairStories,
-  /** Where nothing puts the pod back, a node that takes new pods is still emptied. */
+  /** A node that accepts new pods is still drained, even if no controller recreates the pod. */
   'a-pod-of-nobody-is-evicted': async (stage: Stage) => {
     const { first } = pick(stage.nodes());
     stage.pod('app', first);
@@ -25,7 +25,7 @@ const stories = {
     stage.drain(first);
     await stage.advance(3 * minutes);
   },
-  /** EC2's own list alone tells that nothing is to be done any more. */
+  /** Only EC2's own list shows that the maintenance was cancelled. */
   'maintenance-is-called-off-unheard': async (stage: Stage) => {
     const { first } = pick(stage.nodes());
     stage.closedBudget('app');
@@ -38,14 +38,17 @@ const stories = {
     stage.dropBudget('app');
     await stage.advance(5 * minutes);
   },
-  /** Both instances of a group are to be retired in two weeks: one after the other. */
+  /**
+   * Both instances of a group are scheduled for retirement in two weeks: one is replaced after the
+   * other.
+   */
   'two-retirements-at-once': async (stage: Stage) => {
     const { first, second } = pick(stage.nodes());
     stage.schedule(first);
     stage.schedule(second);
     await stage.advance(20 * minutes);
   },
-  /** A budget that is used up, which the watch has not shown. */
+  /** A budget is used up, and the watch has not shown it. */
   'somebody-else-takes-the-last-token': async (stage: Stage) => {
     const { first, second } = pick(stage.nodes());
     stage.budget('app', { minAvailable: 1 });
@@ -60,7 +63,7 @@ const stories = {
     stage.dropBudget('app');
     await stage.advance(5 * minutes);
   },
-  /** A scheduler that has not seen the cordon, and a watch that shows its pod late. */
+  /** The scheduler has not seen the cordon, and the watch shows its pod late. */
   'a-pod-the-watch-has-not-shown': async (stage: Stage) => {
     const { first } = pick(stage.nodes());
     stage.delay('pods', 20);
@@ -87,7 +90,7 @@ const stories = {
     stage.faults = {};
     await stage.advance(10 * minutes);
   },
-  /** The cloud refuses every call for three minutes while a drain needs it. */
+  /** The cloud refuses every call for three minutes during a drain. */
   'the-cloud-is-away': async (stage: Stage) => {
     const { first } = pick(stage.nodes());
     stage.terminate(first);
@@ -97,14 +100,14 @@ const stories = {
     stage.faults = {};
     await stage.advance(10 * minutes);
   },
-  /** A drain without a deadline stands for long, and meanwhile budgets close over other pods. */
+  /** A drain without a deadline runs for long, and meanwhile budgets block further pods. */
   'pods-block-late': async (stage: Stage) => {
     const { first } = pick(stage.nodes());
     for (const name of ['early', 'late', 'later']) stage.closedBudget(name);
     stage.pod('early', first);
     await stage.advance(30);
     stage.drain(first);
-    // A pod that is seen before it runs would be let go: no budget counts it yet.
+    // A pod that is seen before it runs could be evicted, since no budget counts it yet.
     stage.delay('pods', 5);
     await stage.advance(20 * minutes);
     stage.pod('late', first);
@@ -112,7 +115,7 @@ const stories = {
     stage.pod('later', first);
     await stage.advance(25 * minutes);
   },
-  /** Somebody gives the drain three minutes, where the hook would have left fifteen. */
+  /** An operator gives the drain three minutes instead of the hook's fifteen. */
   'a-drain-is-given-less-time': async (stage: Stage) => {
     const { first } = pick(stage.nodes());
     stage.closedBudget('app');
@@ -123,7 +126,7 @@ const stories = {
     stage.drain(first, 3 * minutes);
     await stage.advance(20 * minutes);
   },
-  /** Its pods stop for nobody, so that only the deadline ends the drain. */
+  /** The pods do not stop, so only the deadline ends the drain. */
   'a-kubelet-stops-before-its-drain': async (stage: Stage) => {
     const { first } = pick(stage.nodes());
     stage.pod('app', first);
@@ -132,7 +135,10 @@ const stories = {
     stage.terminate(first);
     await stage.advance(30 * minutes);
   },
-  /** Dead just after the write that leaves draining behind; back when the instance must go. */
+  /**
+   * The process dies just after the write that ends the phase Draining; it restarts when the
+   * instance must terminate.
+   */
   'a-cause-comes-while-completing': async (stage: Stage) => {
     const { first } = pick(stage.nodes());
     const hook = { LifecycleHookName: 'Terminate-LC-Hook', HeartbeatTimeout: 300 };
@@ -146,8 +152,8 @@ const stories = {
     await stage.advance(10 * minutes);
   },
   /**
-   * Marks of the first drain are still ours in the second, and go when nobody wants it any more. As
-   * the marks stand, the second is over before anybody could see it drain.
+   * Marks of the first drain are still Drover's own in the second, and are removed once no cause
+   * remains. Since the marks exist, the second drain ends too fast to be observed.
    */
   'drained-twice-and-given-back': async (stage: Stage) => {
     const { first } = pick(stage.nodes());
@@ -160,7 +166,7 @@ const stories = {
     stage.undrain(first);
     await stage.advance(3 * minutes);
   },
-  /** What it still holds may go later on, but by then nobody wants it to. */
+  /** A pod that still blocks can be evicted later, but the drain has been cancelled. */
   'withdrawn-while-a-budget-blocks': async (stage: Stage) => {
     const { first } = pick(stage.nodes());
     stage.closedBudget('app');
@@ -173,7 +179,7 @@ const stories = {
     stage.dropBudget('app');
     await stage.advance(2 * minutes);
   },
-  /** A person's cordon stands before, during and after. */
+  /** An operator's cordon remains before, during and after the drain. */
   'a-cordoned-node-is-given-back': async (stage: Stage) => {
     const { first } = pick(stage.nodes());
     stage.cordon(first);
@@ -183,12 +189,12 @@ const stories = {
     stage.undrain(first);
     await stage.advance(3 * minutes);
   },
-  /** Somebody wants one node fewer. */
+  /** An operator reduces the desired capacity by one. */
   'a-group-is-made-smaller': async (stage: Stage) => {
     stage.aws('SetDesiredCapacity', stage.ofGroup({ DesiredCapacity: 1 }));
     await stage.advance(10 * minutes);
   },
-  /** A person's taint stands before, during and after. */
+  /** An operator's taint remains before, during and after the drain. */
   'a-tainted-node-is-given-back': async (stage: Stage) => {
     const { first } = pick(stage.nodes());
     stage.taint(first, 'example.com/keep');
@@ -198,7 +204,7 @@ const stories = {
     stage.undrain(first);
     await stage.advance(3 * minutes);
   },
-  /** A person's taint, which the watch shows only after the marks were decided on. */
+  /** An operator's taint, which the watch shows only after the marks were decided. */
   'a-node-is-tainted-just-before-its-drain': async (stage: Stage) => {
     const { first } = pick(stage.nodes());
     stage.delay('nodes', 5);
@@ -208,7 +214,7 @@ const stories = {
     stage.faults = {};
     await stage.advance(3 * minutes);
   },
-  /** Made, used and deleted: nothing may be left of it. */
+  /** Created, used and deleted: nothing may remain. */
   'a-node-group-is-made-and-deleted': async (stage: Stage) => {
     stage.createGroup('n1');
     await stage.until(() => stage.nodes().length === 3);
@@ -216,7 +222,7 @@ const stories = {
     stage.deleteGroup('n1');
     await stage.advance(15 * minutes);
   },
-  /** Its owner shortens what drains may take while one waits for a budget. */
+  /** The drain timeout of the group is shortened while a drain waits for a budget. */
   'a-group-gives-its-drains-less-time': async (stage: Stage) => {
     const { first } = pick(stage.nodes());
     stage.closedBudget('app');
@@ -227,7 +233,7 @@ const stories = {
     stage.changeGroup({ drain: { timeoutSeconds: 120 } });
     await stage.advance(20 * minutes);
   },
-  /** Asked for less, and for more again while the nodes are being drained. */
+  /** The desired size is reduced, and raised again while the nodes are drained. */
   'a-scale-in-is-taken-back': async (stage: Stage) => {
     const { first, second } = pick(stage.nodes());
     stage.pod('app', first);
@@ -238,7 +244,7 @@ const stories = {
     stage.changeGroup({ scaling: { desired: 1 } });
     await stage.advance(10 * minutes);
   },
-  /** A third node comes, and nothing keeps it from coming. */
+  /** A third node joins, and nothing prevents it. */
   'a-group-is-scaled-out': async (stage: Stage) => {
     stage.changeGroup({ scaling: { desired: 3 } });
     await stage.advance(15 * minutes);
@@ -248,7 +254,7 @@ const stories = {
     stage.changeGroup({ scaling: { maxSize: 8, desired: 8 } });
     await stage.advance(15 * minutes);
   },
-  /** Asked for by a leader that stood still, when its successor has been told otherwise. */
+  /** A stalled leader sends its size call after its successor received another desired size. */
   'a-size-is-set-too-late': async (stage: Stage) => {
     stage.standStillBefore('UpdateAutoScalingGroup', 55);
     stage.changeGroup({ scaling: { desired: 4 } });
@@ -256,12 +262,12 @@ const stories = {
     stage.changeGroup({ scaling: { desired: 2 } });
     await stage.advance(15 * minutes);
   },
-  /** One node of two goes, and nothing holds it. */
+  /** One of two nodes is terminated, and nothing holds it. */
   'a-group-is-scaled-in': async (stage: Stage) => {
     stage.changeGroup({ scaling: { desired: 1 } });
     await stage.advance(50 * minutes);
   },
-  /** A budget holds its node until the first try is over. */
+  /** A budget holds the group's node until the first try is over. */
   'a-delete-waits-for-a-budget': async (stage: Stage) => {
     const before = stage.nodes();
     stage.createGroup('n1');
@@ -276,7 +282,7 @@ const stories = {
     stage.dropBudget('app');
     await stage.advance(15 * minutes);
   },
-  /** Let in with the first of them, and out with the last. */
+  /** aws-auth authorizes the role from the first group's creation until the last one's deletion. */
   'node-groups-share-a-role': async (stage: Stage) => {
     const role = stage.createRole('shared');
     for (const name of ['n1', 'n2']) stage.createGroup(name, role);
@@ -287,7 +293,10 @@ const stories = {
     stage.deleteGroup('n2');
     await stage.advance(15 * minutes);
   },
-  /** Its own is approved; what is another's, or is asked too late, is left pending. */
+  /**
+   * A kubelet's own request is approved; a request for another node, or after the instance ended,
+   * stays pending.
+   */
   'kubelets-ask-for-certificates': async (stage: Stage) => {
     const { first, second } = pick(stage.nodes());
     const [own, other] = [stage.addressOf(first), stage.addressOf(second)];
@@ -304,7 +313,7 @@ const stories = {
     stage.askForCertificate('late', { node: second, address: other });
     await stage.advance(15 * minutes);
   },
-  /** Marked, some time later let go, drained, and replaced. */
+  /** Held, released some time later, drained, and replaced. */
   'an-update-takes-a-node': async (stage: Stage) => {
     const { first } = pick(stage.nodes());
     stage.pod('app', first);
@@ -314,13 +323,13 @@ const stories = {
     stage.update(first, { hold: false, deadline: stage.timeIn(15 * minutes) });
     await stage.advance(10 * minutes);
   },
-  /** Its turn never comes; the update gives it back, whatever became of it. */
+  /** The node is deleted while it is held; the update withdraws its cause nevertheless. */
   'a-held-node-is-deleted': async (stage: Stage) => {
     const { first } = pick(stage.nodes());
     const instanceId = stage.instanceOf(first);
     stage.update(first, { hold: true });
     await stage.advance(minutes);
-    // Its kubelet would register it again.
+    // A running kubelet would register the node again.
     stage.world.faults.inject('kubelet-stop', { node: first });
     stage.deleteNode(first);
     await stage.advance(3 * minutes);
@@ -328,7 +337,7 @@ const stories = {
     stage.withdraw(instanceId);
     await stage.advance(3 * minutes);
   },
-  /** Without force: the drain fails, and its node is given back. */
+  /** Without force, the drain fails and the node is uncordoned. */
   'an-update-meets-a-closed-budget': async (stage: Stage) => {
     const { first } = pick(stage.nodes());
     stage.closedBudget('app');
@@ -342,7 +351,7 @@ const stories = {
     stage.undrain(first);
     await stage.advance(3 * minutes);
   },
-  /** With force, and hardly any time between that and the end. */
+  /** With force, and with only 5 seconds between force and deadline. */
   'an-update-forces': async (stage: Stage) => {
     const { first } = pick(stage.nodes());
     stage.closedBudget('app');
@@ -356,8 +365,7 @@ const stories = {
     await stage.advance(10 * minutes);
   },
   /**
-   * Its cause is taken back while the call is under way that ends the instance, and the answer is
-   * lost.
+   * The cause is cancelled during the call that terminates the instance, and the answer is lost.
    */
   'a-termination-is-taken-back': async (stage: Stage) => {
     const { first } = pick(stage.nodes());
@@ -376,7 +384,7 @@ const stories = {
 
 const withTwoLeaders: ReadonlySet<string> = new Set(['a-size-is-set-too-late']);
 
-/** Of stories that take more nodes, or zones, than two in one. */
+/** Groups of stories that need more nodes or zones than two in one. */
 const groups: Readonly<Record<string, GroupOptions>> = {
   'an-old-node-falls-silent': { nodes: 3, zones: ['a'] },
   'zones-are-updated': { nodes: 6, zones: ['a', 'b', 'c'] },
@@ -390,7 +398,10 @@ export const storyNames: readonly string[] = Object.keys(stories);
 
 const isStory = (name: string): name is keyof typeof stories => name in stories;
 
-/** What the oracles say to it. Throws where there is no such story, or it cannot be told. */
+/**
+ * Runs the story and returns the oracles' violations. Throws if the story does not exist or cannot
+ * run.
+ */
 export const tellStory = async (
   name: string,
   options: StageOptions,

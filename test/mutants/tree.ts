@@ -1,4 +1,4 @@
-// A copy of the source tree that a mutant may spoil: the repository itself is never written to.
+// A copy of the source tree for mutants: the repository itself is never written to.
 import {
   cpSync,
   mkdirSync,
@@ -14,7 +14,7 @@ import type { Edit, Mutant } from './mutant.ts';
 
 type Edited = { readonly text: string } | { readonly complaint: string };
 
-/** `text` with the mistake in it, or why it cannot be planted. */
+/** `text` with the mistake, or why it cannot be applied. */
 export const plant = (text: string, { file, find, replace }: Edit): Edited => {
   const count = text.split(find).length - 1;
   if (find === replace) return { complaint: `${file}: nothing would change` };
@@ -26,7 +26,7 @@ export class Tree {
   readonly root: string;
   #spoilt = new Map<string, string>();
 
-  /** Copies what a life needs from `from`. */
+  /** Copies the files that a life needs from `from`. */
   constructor(from: string) {
     this.root = mkdtempSync(join(tmpdir(), 'drover-mutant-'));
     for (const tree of ['src', 'world']) {
@@ -40,7 +40,7 @@ export class Tree {
     symlinkSync(join(from, 'node_modules'), join(this.root, 'node_modules'));
   }
 
-  /** Applies all edits, or none: then says which text does not stand there exactly once. */
+  /** Applies all edits or none; returns the texts that do not occur exactly once. */
   apply(mutant: Mutant): readonly string[] {
     this.restore();
     const complaints: string[] = [];

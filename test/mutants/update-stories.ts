@@ -1,5 +1,4 @@
-// The stories of version updates that lead to mutants. Each ends settled, as those of stories.ts
-// do.
+// The stories of version updates that reach mutants. Each ends settled, as those of stories.ts do.
 import type { Stage } from './stage.ts';
 
 const minutes = 60;
@@ -8,7 +7,7 @@ const surge = { updateStrategy: 'SURGE', maxUnavailable: 1 } as const;
 const isOver = (stage: Stage): boolean =>
   !['InProgress', undefined].includes(stage.updateStatus().status as string | undefined);
 
-/** Longer than everything that an update of two nodes does. */
+/** Longer than a complete update of two nodes. */
 const longSeconds = 20 * minutes;
 
 const available = {
@@ -25,13 +24,13 @@ const available = {
 } as const;
 
 export const updateStories = {
-  /** A freeze begins when the first node is on its way out. */
+  /** A freeze starts while the first node is being drained. */
   'a-freeze-begins-in-an-update': async (stage: Stage) => {
     const freezes = [{ from: stage.timeIn(45), until: stage.timeIn(45 + longSeconds) }];
     stage.updateGroup({ ...surge, freezes });
     await stage.advance(2 * longSeconds);
   },
-  /** It is asked for in a freeze. */
+  /** The update is requested during a freeze. */
   'an-update-is-asked-for-in-a-freeze': async (stage: Stage) => {
     const freezes = [{ from: stage.timeIn(-10), until: stage.timeIn(longSeconds) }];
     stage.changeGroup({ updateConfig: { ...surge, freezes } });
@@ -39,14 +38,16 @@ export const updateStories = {
     stage.updateGroup(surge);
     await stage.advance(2 * longSeconds);
   },
-  /** A window of a minute, long enough for one of two nodes; it opens again in half an hour. */
+  /**
+   * A window of one minute, long enough for one of two nodes; the next opens half an hour later.
+   */
   'a-window-closes-in-an-update': async (stage: Stage) => {
     const isNow = () => /:[03]0:0/.test(stage.timeIn(0));
     await stage.until(isNow, 40 * minutes);
     stage.updateGroup({ ...surge, windows: [{ cron: '*/30 * * * *', durationSeconds: 60 }] });
     await stage.advance(65 * minutes);
   },
-  /** A health probe fails until somebody takes it away. */
+  /** A health probe fails until an operator removes it. */
   'a-probe-fails-in-an-update': async (stage: Stage) => {
     stage.deployment('app');
     stage.changeGroup({ updateConfig: { ...surge, probes: [available] } });
@@ -56,19 +57,21 @@ export const updateStories = {
     stage.changeGroup({ updateConfig: { probes: null } });
     await stage.advance(longSeconds);
   },
-  /** Two nodes become two others, one after the other. */
+  /** Two nodes are replaced, one after the other. */
   'a-group-is-updated': async (stage: Stage) => {
     stage.updateGroup(surge);
     await stage.until(() => stage.updateStatus().phase === 'Rolling');
     await stage.advance(20 * minutes);
   },
-  /** As EKS does it, with a surplus that is taken back. */
+  /** As EKS does it, with a surplus that is removed. */
   'a-group-is-updated-as-eks-does': async (stage: Stage) => {
     stage.updateGroup({ updateStrategy: 'DEFAULT', maxUnavailable: 1 });
     await stage.until(() => stage.updateStatus().phase === 'Rolling');
     await stage.advance(30 * minutes);
   },
-  /** A budget keeps the first node; somebody else had kept the autoscaler from all of them. */
+  /**
+   * A budget keeps the first node; a user has set the scale-down-disabled annotation on all nodes.
+   */
   'an-update-is-set-back': async (stage: Stage) => {
     const nodes = stage.nodes();
     for (const node of nodes) {
@@ -84,8 +87,8 @@ export const updateStories = {
     await stage.advance(20 * minutes);
   },
   /**
-   * The first new node serves and no other joins; of the three old ones one is let go, another
-   * falls silent.
+   * The first new node is Ready and no other joins. One of the three old nodes is drained, and the
+   * kubelet of another one stops.
    */
   'an-old-node-falls-silent': async (stage: Stage) => {
     const before = stage.nodes();
@@ -99,7 +102,7 @@ export const updateStories = {
     stage.world.faults.clear();
     await stage.advance(60 * minutes);
   },
-  /** Two nodes in each of three zones, which begin with a new one each. */
+  /** Two nodes in each of three zones; each zone starts with one new node. */
   'zones-are-updated': async (stage: Stage) => {
     stage.updateGroup(surge);
     await stage.until(() => stage.updateStatus().phase === 'Rolling');

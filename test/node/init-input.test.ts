@@ -1,5 +1,6 @@
-// Where drover node init takes user data and facts from, and input that it must refuse with nothing
-// written: bytes, encodings, sizes, bombs, and what a kubelet would not start with.
+// The sources of user data and facts of drover node init. It must refuse invalid input without
+// writing anything: bytes, encodings, sizes, bombs, and values with which a kubelet would not
+// start.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
-// What a NodeConfig asks of the instance beyond the kubelet, through drover node init: name servers
-// are written where systemd-resolved is, volumes are set up by EKS' service where that is; the rest
-// is refused by name and with its reason, and nothing is written then.
+// Instance settings of a NodeConfig beyond the kubelet, through drover node init. Name servers are
+// written if systemd-resolved exists, and EKS' service sets up volumes if it exists. Other settings
+// are refused by name with the reason, and then nothing is written.
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

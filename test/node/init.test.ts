@@ -1,5 +1,5 @@
-// drover node init on a tree like Debian's: what it writes, that another run writes nothing, that a
-// kill between any two writes and another run give the same end, and what it says to systemd.
+// drover node init on a file tree like Debian's: its files and its calls of systemd. A second run
+// writes nothing, and a kill between any two writes followed by another run gives the same end.
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createHost } from '../../src/adapters/host/index.ts';
@@ -124,7 +124,9 @@ describe('another run', () => {
 
 class Killed extends Error {}
 
-/** A machine that dies before its nth change, or in the middle of it: the file beside is left. */
+/**
+ * A host that dies before its nth change, or in the middle of it, which leaves the temporary file.
+ */
 const dyingHost =
   (changes: number) =>
   (at: string): HostApi => {
@@ -163,7 +165,7 @@ describe('a kill between any two changes', () => {
       );
       if (!died) break;
       kills++;
-      // Half-way nothing else is written over it: other user data is refused.
+      // A half-finished run accepts no other user data, so nothing is overwritten.
       if (changes > 0) {
         const other = await tree.init(nodeConfig([], 'third'));
         expect(other.error?.exitCode).toBe(3);

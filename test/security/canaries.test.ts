@@ -1,5 +1,5 @@
-// Attack row 20: secrets in outputs. Distinct texts stand where secrets stand, an update goes
-// through its error paths, and nothing that Drover writes or prints may contain one of them.
+// Attack row 20: secrets in outputs. Unique texts stand in for secrets while an update takes its
+// error paths. Nothing that Drover writes or prints may contain one of them.
 import { afterAll, describe, expect, it } from 'vitest';
 import { createLog } from '../../src/adapters/log/index.ts';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
@@ -18,7 +18,7 @@ const canary = {
   userData: 'canary-user-data-7f1f',
 } as const;
 
-/** Each canary as it is, and in base64 at every offset of a longer text. */
+/** Each canary in plain text, and in base64 at every offset of a longer text. */
 const needles = Object.entries(canary).flatMap(([name, text]) => [
   { name, needle: text },
   ...['', 'x', 'xx'].map((before) => ({
@@ -75,9 +75,7 @@ const plant = (life: GroupLife): void => {
   });
 };
 
-/**
- * Everything that somebody reads of Drover: objects it writes, its log, its requests, tags at AWS.
- */
+/** Every output of Drover: objects it writes, its log, its requests, tags in AWS. */
 const outputsOf = (life: GroupLife, requests: readonly JsonObject[]) => {
   const log: string[] = [];
   const output = { write: (text: string) => void log.push(text) };
@@ -113,7 +111,7 @@ const looked = new Set<string>();
 
 describe('secrets', () => {
   afterAll(() => {
-    // A canary that no life used would have been looked for in vain.
+    // A canary that no life used would make the search meaningless.
     expect([...looked].sort()).toEqual(['bearerToken', 'webhookPath']);
   });
 

@@ -1,7 +1,6 @@
-// A node that claims another's instance (kops CVE-2023-1943 is the same lie told to a bootstrap
-// server): whoever holds a kubelet's key may register a Node with any providerID. The node that
-// served the instance first, and still does, is the one that is drained; pods of the liar stay
-// where they are.
+// A node that claims another node's instance (as in kops CVE-2023-1943): the holder of a kubelet's
+// key may register a Node with any providerID. Drover drains the node that had the instance first
+// and still has it; pods on the false node stay.
 import { describe, expect, it } from 'vitest';
 import { objectOr } from '../../src/api/json.ts';
 import { resourceTypes } from '../../src/api/kube.ts';
@@ -15,7 +14,7 @@ const ready = (at: string) => ({
   ],
 });
 
-/** Registers a Node of its own name with the instance of demo-ng's node. */
+/** Registers a Node under its own name with the instance of demo-ng's node. */
 const claim = (life: TerminationLife, name: string): void => {
   const client = life.world.kube.as({
     user: { username: 'rooted', groups: ['system:masters'] },

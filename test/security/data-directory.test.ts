@@ -1,5 +1,6 @@
-// The directory of a world, which holds its token, its authority's key and its state: refused where
-// others could read or turn it, and never begun anew because a file of it is missing or damaged.
+// The directory of a world holds its token, its CA key and its state. A world refuses it if other
+// users can read or replace it, and never initializes it again because a file is missing or
+// damaged.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -31,7 +32,7 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
 const bin = join(import.meta.dirname, '..', '..', 'bin', 'drover.mjs');
 
 /**
- * `drover up` until it says that it is ready; rejects with what it printed where it ends before.
+ * Runs `drover up` until it prints that it is ready; rejects with its output if it ends earlier.
  */
 const startAndStop = async (dataDir: string): Promise<string> => {
   const args = [bin, 'up', '--no-controller', '--port', '0', '--data-dir', dataDir];
@@ -40,7 +41,7 @@ const startAndStop = async (dataDir: string): Promise<string> => {
   child.stdout.on('data', (chunk: Buffer) => {
     const isReady = printed.includes('ready');
     printed += chunk;
-    // Once: a second signal ends the process before its state is closed.
+    // One signal only: a second one ends the process before its state is closed.
     if (!isReady && printed.includes('ready')) child.kill('SIGTERM');
   });
   child.stderr.on('data', (chunk: Buffer) => {

@@ -1,5 +1,5 @@
-// Values that are nested without end, at each door through which they come: refused with the limit
-// named, and never a stack that ends or a disk that is blamed.
+// Very deeply nested values at each input: each is refused with the limit named. None overflows the
+// stack or is reported as a damaged disk.
 import { describe, expect, it } from 'vitest';
 import { openSqliteStore } from '../../src/adapters/store/index.ts';
 import type { Json, JsonObject } from '../../src/api/json.ts';
@@ -41,7 +41,7 @@ const backups = (depth: number): BackupsMap => ({
   data: { '000001': `{"at":"","data":{"a":${lists(depth)}}}` },
 });
 
-/** What each door answers to JSON of that depth: its refusal, as text. */
+/** The answer of each input to JSON of that depth: its refusal, as text. */
 const doors: readonly (readonly [string, (depth: number) => unknown])[] = [
   ['a Kubernetes body', (n) => decodeBody('application/json', bytesOf(maps(n)))],
   ['a patch', (n) => decodeBody('application/merge-patch+json', bytesOf(maps(n)))],

@@ -1,6 +1,5 @@
-// Names, messages and images that carry terminal commands, carriage returns and marks of another
-// reading direction (CVE-2021-25743 was one event's message): every way to a terminal shows them as
-// text.
+// Names, messages and images that contain terminal commands, carriage returns and bidirectional
+// marks (CVE-2021-25743 was one event's message). Every output to a terminal prints them as text.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -23,7 +22,9 @@ const corpus: readonly (readonly [string, string])[] = [
   ['delete and null', 'a\u007fb\u0000c'],
 ];
 
-/** What none of our own output has, but for the two commands of `terminal.ts`. */
+/**
+ * Characters that Drover's own output never contains, except for the two commands of `terminal.ts`.
+ */
 const dangerous =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be printed.
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/;
@@ -32,7 +33,7 @@ const screen = (isTTY: boolean) => {
   const written: string[] = [];
   const stream = { isTTY, columns: 200, rows: 24, write: (text: string) => written.push(text) };
   const terminal = createTerminal(stream, stream);
-  // The two commands of its own: a line erased, the one line of a screen drawn anew.
+  // Drover's own two commands: erase a line, redraw the single line of a screen.
   const own = ['\r\u001b[2K', '\u001b[1F\u001b[0J'] as const;
   const text = (): string =>
     own.reduce((all, command) => all.replaceAll(command, ''), written.join(''));

@@ -1,5 +1,5 @@
-// Small texts that want to be large: alias bombs, nesting, errors by the thousand, gzip. Each
-// reader of a file or request answers with a fault, and goes on.
+// Small inputs that expand: alias bombs, nesting, thousands of errors, gzip. Each reader of a file
+// or request reports an error and continues to work.
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { lint } from '../../src/core/bootstrap/index.ts';
@@ -32,7 +32,7 @@ const failed = (run: () => unknown): boolean => {
     run();
     return false;
   } catch (error) {
-    // Never the engine's own: that would have been the stack's or the memory's end.
+    // An error of the engine itself would mean exhausted stack or memory.
     return error instanceof Error && !(error instanceof TypeError);
   }
 };
@@ -40,7 +40,7 @@ const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 const hasFindings = (text: string): boolean =>
   lint({ name: 'f.yaml', bytes: bytesOf(text) }, { family: 'al2023' }).findings.length > 0;
 
-/** True: refused. */
+/** Returns true if the input is refused. */
 const readers: readonly (readonly [string, (text: string) => boolean])[] = [
   ['user data', hasFindings],
   [

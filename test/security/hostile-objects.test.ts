@@ -1,6 +1,6 @@
-// Malformed annotations and node conditions: a bad object delays its own key at most. Other
-// groups are scaled, drained and updated as ever, and no controller stops (Argo Workflows
-// CVE-2026-40886 was one annotation that ended the controller for good).
+// Malformed annotations and node conditions delay at most their own object. Other groups are
+// scaled, drained and updated as usual, and no controller stops (in Argo Workflows CVE-2026-40886,
+// one annotation stopped the controller for good).
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/api/json.ts';
 import { resourceTypes } from '../../src/api/kube.ts';
@@ -17,7 +17,8 @@ import {
 } from '../support/update-world.ts';
 
 /**
- * Values that have broken parsers of others: wrong types, depth, size, prototype keys, controls.
+ * Values that have broken other parsers: wrong types, depth, size, prototype keys, control
+ * characters.
  */
 const hostile: readonly (readonly [string, string])[] = [
   ['an empty text', ''],
@@ -32,10 +33,10 @@ const hostile: readonly (readonly [string, string])[] = [
   ['a date that is none', '9999-99-99T99:99:99Z'],
 ];
 
-/** Taken back at the end of each update, so planted only where one runs. */
+/** Removed at the end of each update, so it is set only while one runs. */
 const byUpdates = 'drover.dev/scale-down-disabled-by';
 
-/** Every other annotation that Drover reads from an object that others may edit. */
+/** Every other annotation that Drover reads from objects that other users may edit. */
 const annotationsRead = [
   'drover.dev/marks',
   'drover.dev/turn',
@@ -66,7 +67,7 @@ const annotate = (life: GroupLife, kind: Kind, name: string, annotations: JsonOb
   if (answer.kind === 'error') throw new Error(JSON.stringify(answer));
 };
 
-/** What a kubelet, or whoever holds its key, may write into its own Node's status. */
+/** Status that a kubelet, or the holder of its key, may write into its own Node. */
 const lieInStatus = (life: GroupLife, name: string, message: string): void => {
   const conditions = ['Ready', 'KernelReady', message.slice(0, 50)].map((type) => ({
     type,

@@ -1,5 +1,5 @@
-// Attack row 21: kubeconfigs and plan files of others. Reading one starts no program, reads no file
-// that the chosen user does not name, and shows nothing of a secret in an error.
+// Attack row 21: kubeconfigs and plan files of other users. Reading one starts no program, reads no
+// file that the chosen user does not name, and prints no secret in an error.
 
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ afterEach(() => rmSync(dir, { recursive: true }));
 
 const secret = 'canary-token-51c0';
 
-/** A kubeconfig whose context is `good` unless another is asked for. */
+/** A kubeconfig whose context is `good` by default. */
 const write = (users: Readonly<Record<string, JsonObject>>, cluster: JsonObject = {}): string => {
   const names = Object.keys(users);
   const path = join(dir, 'config');
@@ -51,7 +51,7 @@ describe('the kubeconfig of another', () => {
       expect(credentials).toEqual({ header: `Bearer ${secret}` });
       expect(existsSync(touched)).toBe(false);
     } else {
-      // The program can be started: had reading done so, the file would exist.
+      // The program works: if reading had started it, the file would exist.
       await access.user.authenticator.current().catch(() => undefined);
       expect(existsSync(touched)).toBe(true);
     }

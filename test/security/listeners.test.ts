@@ -1,5 +1,5 @@
-// Both listeners of a world against pages of other sites, names that were bound anew, and clients
-// that hold connections without using them: refused from the headers alone, or cut off in time.
+// Both listeners of a world against web pages of other sites, DNS rebinding, and clients that hold
+// idle connections. Each is refused by its headers alone, or closed after a timeout.
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
@@ -15,7 +15,7 @@ import { listenerLimits } from '../../src/serve/limits.ts';
 import { Kernel } from '../../world/kernel/index.ts';
 import { createAuthority } from '../support/certificates.ts';
 
-/** As in the world, and a hundred times as fast. */
+/** The world's limits, a hundred times shorter. */
 const limits = {
   headersTimeout: 100,
   requestTimeout: 300,
@@ -94,7 +94,7 @@ const dial = async (listener: Listener): Promise<Socket> => {
   return socket;
 };
 
-/** What arrives until the listener ends the connection. */
+/** The bytes that arrive until the listener closes the connection. */
 const untilClosed = async (socket: Socket): Promise<string> => {
   const chunks: Buffer[] = [];
   socket.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -106,7 +106,7 @@ const untilClosed = async (socket: Socket): Promise<string> => {
 const head = (host: string, ...more: readonly string[]): string =>
   ['POST /version HTTP/1.1', `Host: ${host}`, ...more, '', ''].join('\r\n');
 
-/** The first bytes of an answer to a request whose body never comes. */
+/** The first bytes of the answer to a request whose body never arrives. */
 const answerTo = async (listener: Listener, text: string): Promise<string> => {
   const socket = await dial(listener);
   socket.write(text);

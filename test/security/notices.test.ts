@@ -1,5 +1,6 @@
-// Forged, stale, doubled, reordered and foreign notices: every combination of kind, what the cloud
-// says, age and order, with what becomes of its cause; and a flood of them (attacks 1 and 2).
+// Forged, stale, duplicated, reordered and foreign notices. The tests check the resulting cause for
+// every combination of kind, cloud state, age and order, and for a flood of notices (attacks 1 and
+// 2).
 import { describe, expect, it } from 'vitest';
 import { isInForce } from '../../src/api/confirmation.ts';
 import { resourceTypes } from '../../src/api/kube.ts';
@@ -36,7 +37,7 @@ type Kind = (typeof kinds)[number];
 
 const httpTime = (ms: number): string => new Date(ms).toUTCString();
 
-/** A message about i1, as its sender would write it `agoMs` ago. */
+/** A message about i1, as its sender would write it `agoMs` milliseconds ago. */
 const message = (
   kind: Kind,
   at: number,
@@ -82,7 +83,7 @@ const message = (
   });
 };
 
-/** The cloud says what the notice says. */
+/** Makes the cloud confirm what the notice claims. */
 const confirm = ({ cloud, state }: Setup, at: number): void => {
   state('Terminating:Wait');
   cloud.spot.add(i1);
@@ -96,7 +97,7 @@ const ages = { fresh: 1_000, stale: 600_000, 'of 2020': 6 * 365 * 86_400_000 } a
 type Age = keyof typeof ages;
 const orders = ['once', 'doubled', 'after it was closed'] as const;
 
-/** The whole table in four sentences. */
+/** Whether a notice counts: all combinations in four rules. */
 const counts = (kind: Kind, isTrue: boolean, age: Age, order: string): boolean => {
   if (kind === 'maintenance closed' || !isTrue) return false;
   if (kind === 'maintenance' && order === 'after it was closed') return false;
@@ -158,7 +159,7 @@ describe('a flood of forged messages', () => {
     await flood();
     expect(writes()).toBe(before);
     const real = anInstance(10);
-    // Later than anything that was asked for the flood's sake.
+    // After all requests that the flood caused.
     await all.clock.advance(1);
     all.state('Terminating:Wait');
     all.cloud.send(message('hook', all.clock.now(), { account, id: real }));

@@ -1,6 +1,5 @@
-// Attack row 5 (CVE-2025-5187): whoever holds a node's credentials deletes its Node object and lets
-// the kubelet register anew, without taints and marks. The instance stays what it was: being
-// drained.
+// Attack row 5 (CVE-2025-5187): the holder of a node's credentials deletes its Node object and lets
+// the kubelet register it again, without taints and marks. The instance is still being drained.
 import { describe, expect, it } from 'vitest';
 import type { DisruptionCause } from '../../src/api/disruption.ts';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
@@ -38,7 +37,7 @@ const byHand = {
   'foreign-hooks-left-alone': noHook,
   'messages-are-durable': noHook,
 };
-/** A patch of its Node with the credentials of the kubelet, over the API: `code: message`. */
+/** Patches the Node with its kubelet's credentials over the API; returns `code: message`. */
 const patchAsKubelet = (life: TerminationLife, metadata: JsonObject): string => {
   const answer = life.world.kube.handle({
     method: 'PATCH',
@@ -72,7 +71,7 @@ const isReady = (life: TerminationLife): boolean => {
   return conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
 };
 
-/** The node deletes itself and registers anew; it is Ready when this resolves. */
+/** The node deletes its Node and registers again; resolves once it is Ready. */
 const registerAnew = async (life: TerminationLife): Promise<void> => {
   const before = uidOf(life);
   life.deleteNode(life.node);
@@ -140,7 +139,7 @@ describe('a node that deletes its own Node object', () => {
     const { status } = life.disruption() ?? {};
     expect(status).toMatchObject({ phase: 'Draining' });
     expect(JSON.stringify(status?.waitingOn)).toContain('was deleted while the instance runs');
-    // The pod garbage collector deletes the pods of a node that does not exist after 40 to 60 s.
+    // The pod garbage collector deletes pods of a missing node after 40 to 60 s.
     await life.until(() => life.instanceState() === undefined, 240);
     expect(life.disruption()?.status?.outcome).toBe('NothingToDrain');
     await life.end();

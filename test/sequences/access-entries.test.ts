@@ -1,5 +1,5 @@
-// Node groups in clusters that know access entries: EKS' own for managed groups, who joins by them
-// and who does not, in virtual time.
+// Node groups in clusters with access entries, in virtual time: the entries that EKS creates for
+// managed groups, and which nodes can join by them.
 import { describe, expect, it } from 'vitest';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import { GroupLife } from '../support/nodegroup-world.ts';
@@ -61,7 +61,8 @@ describe('a cluster that begins to know access entries', () => {
     await life.until('EKS has made it', () => JSON.stringify(entries(life)).includes(role), 60);
     eks(life, 'DeleteAccessEntry', { principalArn: role });
     await life.until('it is there', () => JSON.stringify(entries(life)).includes(role), 600);
-    // Once for each mode: who takes it away after that has meant it.
+    // EKS creates the entry again once per authentication mode; a second deletion is taken as
+    // intended.
     eks(life, 'DeleteAccessEntry', { principalArn: role });
     await life.driver.advance(1200);
     expect(entries(life)).toEqual([]);

@@ -1,5 +1,5 @@
-// Backups of aws-auth that somebody deletes between the look at them and the write: what stands in
-// aws-auth is kept all the same before it is written over.
+// Backups of aws-auth that are deleted between the controller's read and its write: the content of
+// aws-auth is still backed up before it is overwritten.
 import { describe, expect, it } from 'vitest';
 import { epochMs } from '../../src/api/brand.ts';
 import { resourceTypes } from '../../src/api/kube.ts';

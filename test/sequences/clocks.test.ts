@@ -1,5 +1,6 @@
-// A drain that one process begins and another one, whose clock is minutes off, ends. Deadlines are
-// written and compared in the API server's time: nothing is forced early, and no hook runs out.
+// A drain that one process starts and another one ends, with clocks that differ by minutes.
+// Deadlines are written and compared in the API server's time: nothing is forced early, and no hook
+// times out.
 import { describe, expect, it } from 'vitest';
 import { TerminationLife } from '../support/termination-world.ts';
 

@@ -1,4 +1,5 @@
-// A minor version upgrade from end to end, in virtual time: control plane first, then a node group.
+// A minor version upgrade from start to end, in virtual time: first the control plane, then a node
+// group.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/api/json.ts';
 import { objectOr } from '../../src/api/json.ts';

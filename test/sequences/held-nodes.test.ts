@@ -1,11 +1,12 @@
-// Causes of an update in the world, with the real controllers: a node is held, let go, drained,
-// kept for its load balancers, terminated; and everything that may come in between.
+// Causes of an update in the embedded world, with the real controllers. A node is held, released,
+// drained, kept until its load balancers deregister it, and terminated. The tests also interrupt
+// each step.
 import { describe, expect, it } from 'vitest';
 import type { DisruptionCause } from '../../src/api/disruption.ts';
 import { TerminationLife } from '../support/termination-world.ts';
 
 const t0 = Date.parse('2026-01-01T00:00:00.000Z');
-/** So many seconds after now in this life. */
+/** The time `seconds` after the current one. */
 const inSeconds = (life: TerminationLife, seconds: number): string =>
   new Date(t0 + (life.seconds + seconds) * 1000).toISOString();
 
@@ -19,7 +20,7 @@ const held = (life: TerminationLife, more: Partial<DisruptionCause> = {}): Disru
   cooldownSeconds: 60,
   ...more,
 });
-/** As the update's own write does it. */
+/** Releases the hold with the same write as the update controller. */
 const lift = (life: TerminationLife, cause: DisruptionCause, seconds = 900): DisruptionCause => {
   const free = { ...cause, hold: false, deadline: inSeconds(life, seconds) };
   life.cause(free);
@@ -33,10 +34,10 @@ const groupSize = (life: TerminationLife) => {
   return groups.find(({ AutoScalingGroupName: name }) => String(name).startsWith('eks-demo-ng'))
     ?.DesiredCapacity;
 };
-/** `episode.reason`, as the names of the events tell. */
+/** `episode.reason`, taken from the names of the events. */
 const events = (life: TerminationLife): readonly string[] =>
   life.writes('events').map(({ name }) => name.slice(name.indexOf('.') + 1));
-/** Everything of `web` goes to demo-ng's node first. */
+/** Prefers demo-ng's node for every pod of `web`. */
 const onDemoNode = {
   affinity: {
     nodeAffinity: {

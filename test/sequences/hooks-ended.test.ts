@@ -1,5 +1,5 @@
-// A lifecycle hook to its end: heartbeats until Auto Scaling confirms it, and what is shown of a
-// hook that ended without us.
+// A lifecycle hook until its end: heartbeats until Auto Scaling confirms its completion, and the
+// reported state of a hook that Drover did not complete.
 import { describe, expect, it } from 'vitest';
 import { explainDisruption } from '../../src/core/explain/index.ts';
 import { TerminationLife } from '../support/termination-world.ts';

@@ -1,5 +1,5 @@
-// Launch templates whose image does not exist, which Auto Scaling refuses: the group and the update
-// say which image is missing, and no node is launched or lost.
+// Launch templates whose image does not exist, which Auto Scaling refuses. The group and the update
+// report the missing image, and no node is launched or lost.
 import { expect, it } from 'vitest';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import { GroupLife } from '../support/nodegroup-world.ts';

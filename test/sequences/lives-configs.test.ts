@@ -1,5 +1,5 @@
-// What random lives ask of updates is what the API server takes: a configuration that is refused
-// proves nothing.
+// The API server accepts every update configuration that random lives request; a refused
+// configuration would prove nothing.
 import { expect, it } from 'vitest';
 import { type ActionContext, nodeGroups } from '../../src/sim/lives/action.ts';
 import { resources } from '../../src/sim/lives/open-work.ts';

@@ -1,6 +1,6 @@
-// Two pods of one budget on a node that is terminated, and one misfortune at each write in turn:
-// the process is killed after it, or stands still before it while the other replica takes over.
-// Every way must lead to the same end.
+// Two pods of one budget on a node that is terminated, with one failure at each write in turn.
+// Either the process is killed after the write, or it stalls before the write while the other
+// replica takes over. Every run must reach the same end state.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/api/json.ts';
 import { Driver } from '../../src/sim/driver.ts';
@@ -30,7 +30,7 @@ const gr = {
 } as const;
 
 interface Misfortune {
-  /** Counted from the termination; 0 = never. */
+  /** The write's number, counted from the termination; 0 = never. */
   readonly killAfter?: number;
   readonly pauseBefore?: number;
 }
@@ -40,7 +40,7 @@ interface End {
   readonly writes: number;
   readonly violations: readonly string[];
   readonly state: JsonObject;
-  /** Of the Lease: where it began to count, and one more with each takeover. */
+  /** Number of terms of the Lease: its initial value, plus one for each takeover. */
   readonly terms: number;
 }
 
@@ -90,10 +90,7 @@ const fill = (world: World): void => {
   expect(made.map(({ kind }) => kind)).toEqual(['ok', 'ok', 'ok']);
 };
 
-/**
- * What must be the same whatever happened on the way: nothing with a time, a name or a number
- * drawn.
- */
+/** The state that must be the same in every run: no times, and no random names or numbers. */
 const endOf = (world: World, instanceId: string): JsonObject => {
   const disruption = world.kube.read(gr.disruptions, { name: instanceId }) as JsonObject;
   const status = disruption.status as JsonObject;
@@ -106,7 +103,8 @@ const endOf = (world: World, instanceId: string): JsonObject => {
     episode,
     podsRemaining,
     ownedMarks,
-    // Whose answer was lost finds the hook gone: over, either way.
+    // A process that lost the answer finds the hook Gone instead of Completed; both mean that it
+    // ended.
     openHooks: (Array.isArray(hooks) ? hooks : []).filter(
       (hook) => !['Completed', 'Gone'].includes(String((hook as JsonObject).state)),
     ),
@@ -128,7 +126,7 @@ class Story {
   readonly recorder: TraceRecorder = new TraceRecorder(() => this.world.kernel.now());
   readonly replicas: ControllerProcess[];
   readonly managed: string;
-  /** Writes on their way out, of all replicas; `writes` = those that took effect. */
+  /** Writes sent by all replicas; `writes` counts those that took effect. */
   sent = 0;
   writes = 0;
   counting = false;

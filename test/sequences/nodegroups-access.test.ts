@@ -1,5 +1,5 @@
-// What CreateNodegroup refuses at once, and the security group for remote access with its life, in
-// virtual time.
+// Requests that CreateNodegroup refuses immediately, and the life of the security group for remote
+// access, in virtual time.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/api/json.ts';
 import { objectOr } from '../../src/api/json.ts';

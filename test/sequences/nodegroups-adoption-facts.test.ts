@@ -1,5 +1,5 @@
-// A NodeGroup that states nothing but the Auto Scaling group that it adopts, in virtual time: what
-// AWS knows is read from AWS, shown everywhere, and never pushed back.
+// A NodeGroup that specifies only the Auto Scaling group that it adopts, in virtual time. Drover
+// reads all other values from AWS, reports them everywhere, and never writes them back.
 import { describe, expect, it } from 'vitest';
 import { completeNodeGroup } from '../../src/api/adopted.ts';
 import { epochMs } from '../../src/api/brand.ts';

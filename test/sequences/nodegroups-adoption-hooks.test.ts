@@ -1,5 +1,5 @@
-// The lifecycle hooks of adopted Auto Scaling groups, in virtual time: what is terminated is
-// drained, hooks are put back, and where Drover cannot see terminations a condition says so.
+// Lifecycle hooks of adopted Auto Scaling groups, in virtual time: terminated nodes are drained and
+// removed hooks are recreated. If Drover cannot observe terminations, a condition reports it.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/api/json.ts';
 import { objectOr } from '../../src/api/json.ts';
@@ -8,7 +8,7 @@ import { GivenGroup } from '../support/given-group.ts';
 const lack = ({ life }: GivenGroup) =>
   life.group()?.status?.conditions?.find(({ type }) => type === 'TerminationsNotSeen');
 
-/** Ends one instance as an operator does, and says which. */
+/** Terminates one instance as an operator does, and returns its ID. */
 const terminateOne = (given: GivenGroup): string => {
   const id = given.instanceIds()[0] ?? '';
   given.life.fromOutside('TerminateInstanceInAutoScalingGroup', {

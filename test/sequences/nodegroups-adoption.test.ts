@@ -1,5 +1,5 @@
-// Auto Scaling groups that exist already and are adopted: marked before anything else, by one
-// NodeGroup alone, in virtual time.
+// Adoption of existing Auto Scaling groups, in virtual time: the group is tagged before anything
+// else, and by one NodeGroup only.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/api/json.ts';
 import { objectOr } from '../../src/api/json.ts';
@@ -8,7 +8,7 @@ import { GroupLife, type GroupLifeOptions } from '../support/nodegroup-world.ts'
 
 const asg = 'mine';
 
-/** A life with a group of two that nobody manages and that says nothing of node groups. */
+/** A life with an unmanaged Auto Scaling group of two instances, without tags of a node group. */
 const withGroup = async (options: GroupLifeOptions = {}): Promise<GroupLife> => {
   const life = await GroupLife.begin(options);
   const base = life.autoScalingGroups('base')[0];

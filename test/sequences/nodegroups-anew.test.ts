@@ -1,6 +1,6 @@
-// A Node object that is deleted and registers again under its instance (CVE-2025-5187): what it
-// says of itself then is not believed. It gets the group's labels and taints once; what an agent
-// takes off later is not put back.
+// A Node object that is deleted and registers again for its instance (CVE-2025-5187): its own
+// labels and taints are not trusted then. It gets the group's labels and taints once; those that an
+// agent removes later are not restored.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/api/json.ts';
 import { objectOr } from '../../src/api/json.ts';
@@ -25,7 +25,7 @@ interface Seen {
   readonly taints: readonly unknown[];
 }
 
-/** The only node of the group, by its name: its labels may say another group. */
+/** The Node by name, since its labels may name another group. */
 const seen = (life: GroupLife, name: string): Seen | undefined => {
   const node = life.world.kube.read(type, { name });
   if (node === undefined) return undefined;
@@ -38,7 +38,7 @@ const remove = (life: GroupLife, name: string): void => {
   expect(life.user.delete(type, { name }).kind).not.toBe('error');
 };
 
-/** As the kubelet registers, with labels and taints that somebody chose who has the machine. */
+/** Registers as a kubelet does, with labels and taints chosen by an attacker on the machine. */
 const register = (
   life: GroupLife,
   before: JsonObject,
@@ -91,7 +91,7 @@ describe.each(['eks', 'native'] as const)('a node that registers anew, %s', (com
   ])('%s gets labels and taints of its group, once', async (_when, pause) => {
     const { life, node, name } = await aGroup(compat);
     const first = seen(life, name);
-    // Its agent runs: the start-up taint stays off.
+    // The agent removes its start-up taint, and the taint stays removed.
     takeOff(life, name, startUp.key);
     await life.driver.advance(60);
     expect(seen(life, name)?.taints).not.toContainEqual(startUp);

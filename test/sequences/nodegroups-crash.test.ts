@@ -1,11 +1,14 @@
-// One whole life of a node group, with the process killed after each of its writes in turn, and
-// with faults on all calls: it always comes to the same end, with one Auto Scaling group and
-// nothing left.
+// One complete life of a node group, with the process killed after each of its writes in turn, and
+// with faults on all calls. Every run reaches the same end, with one Auto Scaling group and nothing
+// left over.
 import { describe, expect, it } from 'vitest';
 import type { NetworkFaults } from '../../src/sim/ports/network.ts';
 import { type Call, GroupLife } from '../support/nodegroup-world.ts';
 
-/** Created with one node, grown to three, shrunk to one under a budget, relabelled, deleted. */
+/**
+ * Created with one node, scaled up to three, scaled down to one under a budget, relabelled,
+ * deleted.
+ */
 const wholeLife = async (life: GroupLife): Promise<void> => {
   const nodeRole = life.createRole('mine');
   await life.create({ nodeRole, scalingConfig: { minSize: 0, maxSize: 4, desiredSize: 1 } });
@@ -34,13 +37,15 @@ const wholeLife = async (life: GroupLife): Promise<void> => {
     () => life.group() === undefined && life.nodes().length === 0,
     1800,
   );
-  // The cluster's own garbage collector takes the updates.
+  // The cluster's garbage collector deletes the updates.
   await life.driver.advance(30);
   life.expectNothingLeft('ng', uid);
   expect(life.mapRoles()).not.toContain('role/mine');
 };
 
-/** Asked to shrink while a budget holds its pods: given back, and said to have failed. */
+/**
+ * Scaled down while a budget holds its pods: the nodes are uncordoned and the update has failed.
+ */
 const heldLife = async (life: GroupLife): Promise<void> => {
   await life.create({ scalingConfig: { minSize: 0, maxSize: 4, desiredSize: 2 } });
   await life.until('the group is ACTIVE', () => life.isActive(2), 1800);
@@ -62,7 +67,7 @@ const heldLife = async (life: GroupLife): Promise<void> => {
   expect(marked).toHaveLength(2);
 };
 
-/** Lives with a kill after the `nth` write; 0 = none. The writes that there were. */
+/** Runs a life with a kill after the `nth` write (0 = none). Returns all writes. */
 const livedWithKill = async (
   tell: (life: GroupLife) => Promise<void>,
   nth: number,
@@ -103,13 +108,16 @@ const faulty = (random: () => number, rate: number): Partial<NetworkFaults> => (
   },
 });
 
-/** A kill after each write of the story in turn; at least `atLeast` of them. */
+/**
+ * Kills the process after each write of the story in turn; there must be more than `atLeast`
+ * writes.
+ */
 const survives = async (
   tell: (life: GroupLife) => Promise<void>,
   atLeast: number,
 ): Promise<void> => {
   const writes = await livedWithKill(tell, 0);
-  // Fewer would mean that the story no longer tells what it should.
+  // Fewer writes would mean that the story does not exercise all its steps.
   expect(writes.length).toBeGreaterThan(atLeast);
   for (let nth = 1; nth <= writes.length; nth++) {
     try {

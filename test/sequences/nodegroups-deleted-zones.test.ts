@@ -1,5 +1,5 @@
-// A group of three zones that is deleted while its zones are uneven: Auto Scaling balances them no
-// more, so nothing is launched, and no node is ended by force against a budget.
+// A group of three uneven zones that is deleted. Auto Scaling does not balance it, so nothing is
+// launched, and no node is terminated against a budget.
 import { expect, it } from 'vitest';
 import { objectOr } from '../../src/api/json.ts';
 import { GroupLife } from '../support/nodegroup-world.ts';

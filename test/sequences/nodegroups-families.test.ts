@@ -1,5 +1,5 @@
-// Node groups of every kind of image in virtual time: Amazon's families with their own form of user
-// data, and a launch template that brings its image and bootstrap itself.
+// Node groups of every image family in virtual time. Amazon's families have their own user data
+// formats; a launch template may also bring its own image and bootstrap script.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/api/json.ts';
 import { objectOr } from '../../src/api/json.ts';
@@ -40,7 +40,7 @@ describe('the nodes of a group', () => {
     ['WINDOWS_CORE_2022_x86_64', 'Windows', '1.32-'],
   ])('of %s register with its labels and taints', async (amiType, system, release) => {
     const life = await GroupLife.begin();
-    // Registered so, not patched afterwards: nothing may be scheduled in between.
+    // The kubelet registers with them; a later patch would let pods be scheduled in between.
     const firstSeen: JsonObject[] = [];
     life.world.kube.onChange({ group: '', resource: 'nodes' }, ({ type, object }) => {
       if (type === 'ADDED') firstSeen.push(object);
@@ -65,11 +65,10 @@ describe('the nodes of a group', () => {
       'kubernetes.io/os': os,
       'beta.kubernetes.io/os': os,
     });
-    // Windows has one interface: its 10 addresses less its own, and nothing for pods on the host's
-    // network.
+    // Windows has one interface: 10 addresses less its own, and no extra for host network pods.
     expect(objectOr(objectOr(node?.status).allocatable).pods).toBe(os === 'windows' ? '9' : '29');
     expect(life.group()?.status?.releaseVersion?.startsWith(release)).toBe(true);
-    // A further look changes nothing: the template says what the spec says.
+    // Further passes change nothing: the template matches the spec.
     await life.driver.advance(120);
     expect(life.called('CreateLaunchTemplateVersion')).toBe(0);
     await life.end();
@@ -90,7 +89,7 @@ const script = (cluster: string, flags: string): string =>
     '',
   ].join('\n');
 
-/** A template of the user's with an image of its own; the id. */
+/** Creates a user's launch template with its own image; returns its ID. */
 const ownTemplate = (life: GroupLife, userData: string): string => {
   const base = life.group('base');
   const [image] = (
@@ -131,7 +130,7 @@ describe('a node group whose launch template has an image', () => {
     const data = objectOr(found.LaunchTemplateVersions[0]?.LaunchTemplateData);
     expect(atob(String(data.UserData))).toBe(userData);
     expect(data.IamInstanceProfile).toEqual({ Name: derived });
-    // EKS applies labels and taints of the group to nodes that were not told of them.
+    // EKS applies the group's labels and taints to nodes whose user data does not set them.
     const isMarked = () =>
       life
         .nodes()

@@ -1,6 +1,6 @@
-// Mistakes that people make in user data and identity (each named by the complaint it comes from),
-// planted through what a user has in hand. Each ends in NodeCreationFailure, and its first cause is
-// the right one.
+// Mistakes of users in user data and identity, each named after the issue that reported it and made
+// only through a user's own means. Each ends in NodeCreationFailure, and the first reported cause
+// is the right one.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/api/json.ts';
 import { isObject, objectOr } from '../../src/api/json.ts';
@@ -25,11 +25,11 @@ const type = 'Content-Type: application/node.eks.aws\n';
 
 interface Planted {
   readonly name: string;
-  /** A launch template of one's own with this user data; the image is one's own, too. */
+  /** User data of the user's own launch template, which also names its own image. */
   readonly userData?: string;
-  /** Path of the public parameter that names the image; otherwise one that nobody knows. */
+  /** Path of the public parameter that names the image; otherwise an unknown image. */
   readonly image?: string;
-  /** What somebody made of mapRoles; `role` is the node role's ARN as it must stand there. */
+  /** Changes mapRoles as a user did; `role` is the node role's ARN as mapRoles must contain it. */
   readonly mapRoles?: (mapRoles: string, role: string) => string;
   readonly first: {
     readonly code: JoinCause['code'];
@@ -111,7 +111,7 @@ const imageOf = (life: GroupLife, path: string): string => {
   return String(objectOr(objectOr(found).Parameter).Value);
 };
 
-/** bootstrap.sh is on images of Amazon Linux 2 alone. */
+/** Only images of Amazon Linux 2 contain bootstrap.sh. */
 const usualImage = (userData: string): string =>
   userData.includes('bootstrap.sh') ? 'amazon-linux-2' : 'amazon-linux-2023/x86_64/standard';
 
@@ -157,7 +157,7 @@ describe('a planted mistake is named first', () => {
       spec: {
         request: btoa(request),
         signerName: 'kubernetes.io/kube-apiserver-client-kubelet',
-        // Not a kubelet's own ones: Kubernetes' approver passes it over.
+        // Not the usages of a kubelet's certificate, so Kubernetes' approver ignores the request.
         usages: ['digital signature', 'client auth', 'server auth'],
       },
     });

@@ -1,5 +1,5 @@
-// What lets a node group's nodes act and join: the instance profile of its role, and the role in
-// aws-auth; in virtual time.
+// Permissions of a node group's nodes, in virtual time: the instance profile of its role, and the
+// role in aws-auth that authorizes them to join.
 import { describe, expect, it } from 'vitest';
 import { objectOr } from '../../src/api/json.ts';
 import { GroupLife } from '../support/nodegroup-world.ts';
@@ -36,7 +36,7 @@ describe('the instance profile of a node group', () => {
     await life.until('it is told', () => life.state() === 'CREATE_FAILED', 60);
     expect(life.group()?.status?.health).toMatchObject([{ code: 'IamNodeRoleNotFound' }]);
     expect(life.called('CreateLaunchTemplate')).toBe(0);
-    // It has no Auto Scaling group, and its cluster is in use all the same.
+    // The group has no Auto Scaling group, but the cluster is still in use.
     expect(await life.refused('DeleteCluster', { name: 'c' })).toBe(
       'ResourceInUseException: Cluster has nodegroups attached',
     );
@@ -95,7 +95,7 @@ describe('the name of a node group', () => {
   });
 });
 
-/** As article 002 prints it. */
+/** The entry as article 002 prints it. */
 const entryOf = (name: string, accountId: string): string =>
   `- groups:\n  - system:bootstrappers\n  - system:nodes\n  rolearn: arn:aws:iam::${accountId}:role/${name}\n  username: system:node:{{EC2PrivateDNSName}}\n`;
 

@@ -1,5 +1,5 @@
-// Which machines become nodes: those whose role and user data the cluster knows. The others run,
-// say why on their console, and are told as NodeCreationFailure; in virtual time.
+// Which instances become nodes: those whose role and user data the cluster accepts. The others run,
+// print the reason on their console, and are reported as NodeCreationFailure; in virtual time.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/api/json.ts';
 import { objectOr } from '../../src/api/json.ts';

@@ -1,4 +1,4 @@
-// The definition of NodeGroup refuses at kubectl what no node can have, just as the EKS face does.
+// The NodeGroup CRD refuses labels and taints that no node can have, as the EKS API does.
 import { describe, expect, it } from 'vitest';
 import type { NodeGroupSpec } from '../../src/api/nodegroup.ts';
 import { marksComplaint } from '../../src/core/nodegroup/index.ts';

@@ -1,6 +1,6 @@
-// Two processes that take turns to lead a node group: the first stands still with a call that sets
-// sizes, or suspends a process, on its lips, the second does what people want meanwhile, and then
-// the call leaves. It is nobody's wish: what people asked for stands.
+// Two processes that lead a node group in turn. The first stalls just before a call that sets sizes
+// or suspends a process. Users change the group under the second, and then the first one's call is
+// sent. That late call is nobody's request: the users' values remain.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/api/json.ts';
 import { resourceTypes } from '../../src/api/kube.ts';
@@ -26,11 +26,11 @@ const eventsOf = (life: GroupLife) =>
     .filter(({ reason }) => reason === 'LateSizeCall')
     .map(({ message }) => message);
 
-/** As kubectl edits it; what is not stated is taken out. */
+/** Sets the sizes as `kubectl edit` does; an unset value is removed. */
 const ask = (life: GroupLife, { minSize, maxSize, desired }: Size) =>
   life.patch({ spec: { scaling: { minSize, maxSize, desired: desired ?? null } } });
 
-/** The leader stops before its next call that sets sizes, until the story is told. */
+/** The leader stalls before its `nth` call that sets sizes, for `standsFor` seconds. */
 const stopsBefore = (life: GroupLife, nth = 1): { stopped: () => boolean } => {
   let seen = 0;
   life.standsStill = (operation) =>
@@ -99,7 +99,7 @@ describe('a call that sets sizes and leaves after another process has come to le
     ask(life, first);
     await life.until('a leader stands still', stopped, 60);
     await life.driver.advance(25);
-    // The other has done it.
+    // The second leader has set the sizes.
     expect(sizesOf(life)).toEqual([first.minSize, first.maxSize, first.desired ?? first.minSize]);
     ask(life, afterwards);
     await life.driver.advance(25);
@@ -129,7 +129,7 @@ describe('a call that suspends a process and leaves after another process has en
       ({ reason }) => reason === 'LateSuspension',
     );
 
-  /** Its finalizer taken off by hand, and deleted. */
+  /** Removes the update's finalizer and deletes the update. */
   const vanish = (life: GroupLife, name: string): void => {
     life.patchUpdate(name, { metadata: { finalizers: null } });
     life.user.delete(nodegroupupdates, { name });
@@ -166,7 +166,7 @@ describe('a call that suspends a process and leaves after another process has en
     await life.driver.advance(120);
     expect(suspended(life)).toEqual([]);
     expect(told(life)).toHaveLength(1);
-    // What people suspend after that is theirs.
+    // A process that users suspend later stays suspended.
     const [AutoScalingGroupName] = life
       .autoScalingGroups()
       .map((one) => String(one.AutoScalingGroupName));

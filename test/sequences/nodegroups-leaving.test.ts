@@ -1,5 +1,5 @@
-// A node group that is being deleted: its sizes are nobody's any more, and who asks for others is
-// told so.
+// A node group that is being deleted: its sizes cannot be changed, and a request for other sizes is
+// refused with the reason.
 import { describe, expect, it } from 'vitest';
 import { resourceTypes } from '../../src/api/kube.ts';
 import { GroupLife } from '../support/nodegroup-world.ts';
@@ -18,7 +18,7 @@ describe('a node group that is being deleted', () => {
   it('takes no other size, from kubectl scale neither', async () => {
     const life = await GroupLife.begin();
     await makeGroup(life);
-    // Its nodes take their time.
+    // The budget makes its drains slow.
     await runApp(life, 4, 1);
     expect(scale(life, 3).kind).not.toBe('error');
     await life.until('it has three', () => life.isActive(3), 900);
@@ -26,7 +26,7 @@ describe('a node group that is being deleted', () => {
     await life.until('it goes', () => life.state() === 'DELETING', 60);
     expect(JSON.stringify(scale(life, 4))).toContain(inActive);
     expect(JSON.stringify(life.patch({ spec: { scaling: { desired: 1 } } }))).toContain(inActive);
-    // Anything else is no matter of sizes.
+    // Changes other than sizes are accepted.
     expect(life.patch({ metadata: { labels: { team: 'a' } } }).kind).not.toBe('error');
     const budgets = { group: 'policy', resource: 'poddisruptionbudgets' };
     life.unmake(budgets, 'default', 'web');
@@ -96,7 +96,7 @@ describe('a node group that is being deleted', () => {
       lastedSeconds += 1;
     }
     expect(life.group()).toBeUndefined();
-    // Long enough for the last pods to have waited for minutes.
+    // Long enough that the last pods have waited for minutes.
     expect(lastedSeconds).toBeGreaterThan(180);
     expect([...told]).toEqual([]);
     expect(life.check().violations).toEqual([]);
@@ -109,7 +109,7 @@ describe('a node group that is being deleted', () => {
     const name = String(life.autoScalingGroups()[0]?.AutoScalingGroupName);
     const pool = { AutoScalingGroupName: name, MinSize: 1, PoolState: 'Stopped' };
     life.world.aws.call('autoscaling', 'PutWarmPool', pool);
-    // Nobody completes the launch hook of an instance on its way into the pool.
+    // No agent completes the launch hook of an instance that enters the warm pool.
     await life.driver.advance(2_000);
     expect(life.isActive(2)).toBe(true);
     expect(life.group()?.status?.health).toEqual([]);

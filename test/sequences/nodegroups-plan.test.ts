@@ -1,5 +1,6 @@
-// What `--dry-run` of scale, delete and update prints is what the controller then does, step by
-// step in that order: told by the requests that reach the API server and the cloud.
+// The plan that `--dry-run` of scale, delete and update prints is the one that the controller
+// carries out, step by step in that order. The requests that reach the API server and the cloud
+// show it.
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { completeNodeGroup } from '../../src/api/adopted.ts';
@@ -29,11 +30,11 @@ const operator = { user: { username: 'op', groups: ['system:masters'] }, userAge
 interface Stage {
   readonly life: GroupLife;
   readonly sources: DryRunSources;
-  /** What the controller did since then, as kinds of steps with what they are about. */
+  /** The steps that the controller carried out since then, each with its object. */
   readonly done: () => readonly string[];
 }
 
-/** A request of the controller as the step that it carries out; undefined: none of a plan. */
+/** The step that a request of the controller carries out; undefined if it is not part of a plan. */
 const stepOfRequest = ({ verb, objectRef }: JsonObject): string | undefined => {
   const { resource, subresource, name } = objectOr(objectRef);
   if (resource === 'nodegroups' && subresource === 'status') return 'WriteGroupStatus';
@@ -86,7 +87,7 @@ const begin = async (desired: number): Promise<Stage> => {
   return { life, sources, done };
 };
 
-/** The ports take world time. */
+/** Advances world time until `work` is done, since the ports take world time. */
 const during = async <T>(life: GroupLife, work: Promise<T>): Promise<T> => {
   let isDone = false;
   const finish = (): void => {
@@ -115,7 +116,7 @@ const groupOf = (life: GroupLife): NodeGroup => {
   return completeNodeGroup(group);
 };
 
-/** What a command prints; it reaches the same API server and cloud as the plan's own sources. */
+/** The output of a command that uses the same API server and cloud as the plan's own sources. */
 const printed = async ({ life, sources }: Stage, ...words: string[]): Promise<string> => {
   const lines: string[] = [];
   const { kube, cloud, now } = sources;
@@ -133,7 +134,7 @@ const printed = async ({ life, sources }: Stage, ...words: string[]): Promise<st
   return lines.join('\n');
 };
 
-/** The first of what was done is the plan, step by step. */
+/** The steps carried out first are those of the plan, in its order. */
 const expectCarriedOut = (stage: Stage, plan: GroupPlan): void => {
   const steps = plan.steps.map(stepText);
   expect(stage.done().slice(0, steps.length)).toEqual(steps);

@@ -1,6 +1,5 @@
-// The release of a node group while an update runs, in virtual time: no marks, no
-// scale-in protection and no suspended processes stay behind; a surplus of instances stays and is
-// reported.
+// The release of a node group while an update runs, in virtual time: no marks, scale-in protection
+// or suspended processes remain. Surplus instances remain and are reported.
 import { describe, expect, it } from 'vitest';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import { resourceTypes } from '../../src/api/kube.ts';
@@ -26,7 +25,7 @@ const sizes = (life: GroupLife, name: string): JsonObject => {
 
 const ours = /^drover\.dev\/|scale-down-disabled|exclude-from-external/;
 
-/** What Drover and an update put on nodes, and drains that have not ended. */
+/** Marks that Drover and an update put on nodes, and drains that have not ended. */
 const marks = (life: GroupLife): readonly string[] => {
   const { nodedisruptions } = resourceTypes;
   const open = [...life.world.kube.readAll(nodedisruptions)]
@@ -59,7 +58,7 @@ describe('a NodeGroup that is released while an update runs', () => {
       const name = String(life.autoScalingGroups()[0]?.AutoScalingGroupName);
       const before = sizes(life, name);
       life.patch({ spec: { deletionPolicy: 'Retain', updateConfig: { updateStrategy } } });
-      // A budget that allows nothing holds the update where it drains.
+      // A budget that allows no eviction holds the update while it drains.
       await runApp(life, 4, 0);
       askFor(life, newest);
       await life.until('a node is marked', () => life.nodes().some(isCordoned), 1800);
@@ -92,7 +91,7 @@ describe('the namespace of Drover', () => {
     let removed = 0;
     for (const type of [resourceTypes.leases, resourceTypes.configmaps]) {
       for (const { metadata } of [...life.world.kube.readAll(type)]) {
-        // The cluster's own: without it no node is authorized.
+        // aws-auth belongs to the cluster: without it no node is authorized.
         if (metadata.namespace !== namespace || metadata.name === 'aws-auth') continue;
         life.unmake(type, namespace, metadata.name);
         removed += 1;

@@ -1,5 +1,5 @@
-// The end of a NodeGroup whose policy is Retain, in virtual time: its Auto Scaling group and its
-// instances stay, everything that Drover put on them is removed.
+// The deletion of a NodeGroup with the policy Retain, in virtual time. Its Auto Scaling group and
+// instances remain, and everything that Drover put on them is removed.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/api/json.ts';
 import { objectOr } from '../../src/api/json.ts';
@@ -8,7 +8,7 @@ import { ownerTag } from '../../src/api/nodegroup.ts';
 import { GivenGroup } from '../support/given-group.ts';
 import { GroupLife } from '../support/nodegroup-world.ts';
 
-/** What an operator would compare: the group without its instances' lifecycle. */
+/** The state of the group that an operator would compare, without its instances' lifecycle. */
 const facts = (given: GivenGroup): JsonObject => {
   const { Tags, MinSize, MaxSize, DesiredCapacity, LaunchTemplate, SuspendedProcesses } =
     given.autoScalingGroup() ?? {};

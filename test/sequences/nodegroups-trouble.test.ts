@@ -1,5 +1,5 @@
-// Node groups whose requests cannot be carried out, in the embedded world and in virtual time: what
-// is said about them, and that it is said once and truly.
+// Node groups whose requests cannot be carried out, in the embedded world and in virtual time: each
+// is reported correctly, and once.
 import { describe, expect, it } from 'vitest';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import { updateStatusOf } from '../../src/api/nodegroup-update.ts';
@@ -21,7 +21,7 @@ describe('drains that budgets hold', () => {
     await life.driver.advance(60);
     await life.updateConfig({ scalingConfig: { desiredSize: 0 } });
     await life.driver.advance(60);
-    // All drains end while nobody looks: they are found failed at once.
+    // All drains time out while the process is down; after its restart they have failed at once.
     life.killFor(1200);
     await life.until('the update has ended', () => updateStatus(life) !== 'InProgress', 2400);
     expect(updateStatus(life)).toBe('Failed');
@@ -59,7 +59,7 @@ describe('nodes that register and never become Ready', () => {
   it('are told after 15 minutes, as those that never register', async () => {
     const life = await GroupLife.begin();
     await life.create();
-    // As soon as a node registers its kubelet stops.
+    // The kubelet stops as soon as its node registers.
     for (let tick = 0; tick < 400; tick++) {
       await life.driver.advance(0.5);
       if (life.nodes().length > 0) life.world.faults.inject('kubelet-stop', { group: 'ng' });
@@ -97,7 +97,7 @@ describe('a launch template that may not be changed', () => {
     await life.driver.advance(120);
     expect(life.group()?.status?.health).toMatchObject([{ code: 'AccessDenied' }]);
     expect(updateStatus(life)).toBe('InProgress');
-    // It is not forgotten by the next process either.
+    // The next process continues the update as well.
     life.killFor(3);
     life.faults = {};
     await life.until('the update has ended', () => updateStatus(life) === 'Successful', 60);
@@ -141,7 +141,7 @@ describe('a group that could not be made', () => {
   const nowhere = '1.32.0-20200101';
   const failed = async (): Promise<GroupLife> => {
     const life = await GroupLife.begin();
-    // EKS refuses it at once; kubectl may write what is right in form.
+    // The EKS API refuses the group immediately; kubectl can create any valid object.
     const {
       launchTemplate: _,
       autoScalingGroupName: __,

@@ -1,6 +1,6 @@
-// A Windows group in a cluster whose VPC CNI was not told of Windows (article 003): its nodes join,
-// its pods get no address, and that is the first cause that `drover explain nodegroup` names; with
-// the ConfigMap pods made anew run.
+// A Windows group in a cluster whose VPC CNI is not configured for Windows (article 003). Its nodes
+// join, its pods get no address, and `drover explain nodegroup` reports that as the first cause.
+// With the ConfigMap, recreated pods run.
 import { expect, it } from 'vitest';
 import type { JsonObject } from '../../src/api/json.ts';
 import { resourceTypes } from '../../src/api/kube.ts';
@@ -56,7 +56,7 @@ it('names the missing switch first, until it is there', async () => {
   await life.until('its pod runs', () => life.runningPods('late') === 1, 120);
   expect(life.runningPods('early')).toBe(0);
 
-  // The group of the role that kube-proxy needs, taken out by hand (containers-roadmap#1977).
+  // Removes the group that kube-proxy needs from the role's mapping (containers-roadmap#1977).
   life.putMapRoles(life.mapRoles().replace(/\n *- eks:kube-proxy-windows/, ''));
   expect(await explained(life)).toMatchObject([
     { code: 'RoleMappedWrongly', what: expect.stringContaining('eks:kube-proxy-windows') },

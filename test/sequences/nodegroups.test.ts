@@ -1,5 +1,5 @@
-// Node groups in the embedded world, in virtual time: the real control plane over the world's API
-// server and Auto Scaling, asked through the EKS face and kubectl's way.
+// Node groups in the embedded world, in virtual time. The real control plane runs over the world's
+// API server and Auto Scaling and is used through the EKS API and as kubectl does.
 import { describe, expect, it } from 'vitest';
 import { GroupLife } from '../support/nodegroup-world.ts';
 
@@ -294,14 +294,14 @@ describe('a node group that is deleted', () => {
     await life.driver.advance(60);
     await life.delete();
     await life.until('it is DELETING', () => life.state() === 'DELETING', 30);
-    // Nowhere else to go: the budget holds the last ones.
+    // The pods cannot move, so the budget holds the last ones.
     await life.until('it tells so', () => life.state() === 'DELETE_FAILED', 1500);
     expect(life.group()?.status?.failure?.code).toBe('PodEvictionFailure');
     expect(await life.shown()).toMatchObject({
       health: { issues: [{ code: 'PodEvictionFailure' }] },
     });
     life.unmake({ group: 'apps', resource: 'deployments' }, 'default', 'web');
-    // Asked for again it does not wait for its next try, which is due after 5 minutes.
+    // A second request does not wait for the next retry, which is due after 5 minutes.
     await life.delete();
     expect(await life.shown()).toMatchObject({ status: 'DELETING' });
     await life.until('it is gone', () => life.group() === undefined, 200);

@@ -1,5 +1,5 @@
-// Intake, the lifecycle backstop and node groups in the embedded world, in virtual time: the real
-// control plane over the real API server and Auto Scaling of the world.
+// Notice intake, the lifecycle backstop and node groups in the embedded world, in virtual time. The
+// real control plane runs over the world's API server and Auto Scaling.
 import { describe, expect, it } from 'vitest';
 import type { NodeDisruption } from '../../src/api/disruption.ts';
 import { type Node, resourceTypes } from '../../src/api/kube.ts';

@@ -1,6 +1,6 @@
-// What a plan says will stop an update, or delay it, does so once it is waived: the same code, at
-// that budget or pod, on that node, at that minute; mended, nothing is said and the update
-// succeeds. Here the checks of budgets and drains.
+// Each finding of a plan comes true once it is waived. The update fails or is delayed with the same
+// code, budget or pod, node and minute. Once its cause is fixed, the plan reports nothing and the
+// update succeeds. This file has the checks of budgets and drains.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/api/json.ts';
 import {
@@ -14,7 +14,7 @@ import {
   type Story,
 } from '../support/plan-stories.ts';
 
-/** The drain of the node that was named ends the update at the minute that was named. */
+/** The drain of the reported node ends the update at the reported minute. */
 const stops = ({ found, outcome }: Story): void => {
   const { node, minute, text } = found.consequence;
   expect(text).toContain('after 15 minutes PodEvictionFailure');
@@ -37,7 +37,7 @@ const stopsAtPod = (story: Story): void => {
 
 const neverReady = { annotations: { 'world.drover.dev/never-ready': 'true' } };
 
-/** Pods of a controller whose kind has no scale: how many there should be nobody knows. */
+/** Pods of a controller without a scale subresource: their expected number is unknown. */
 const foreign = Array.from({ length: 2 }, (_, i) => ({
   resource: { group: '', resource: 'pods' },
   object: {
@@ -69,7 +69,7 @@ const healing = (more: JsonObject) => [
   budget('unready', 'odd', { maxUnavailable: 1, ...more }),
 ];
 
-/** One healthy pod that the budget keeps, while two others of it are not. */
+/** One healthy pod that the budget keeps, and two unhealthy pods of the same budget. */
 const halfWell = (annotations: JsonObject) => [
   odd({}, { name: 'odd' }),
   odd({}, { name: 'ill', replicas: 2, labels: { app: 'odd', of: 'ill' }, annotations }),

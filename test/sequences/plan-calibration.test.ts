@@ -1,6 +1,6 @@
-// The plan's model beside the engine on a few small clusters: when one of them changes its order or
-// its waits, the other has to follow. Over 200 clusters: `npm run bench -- plan`,
-// docs/benchmarks.md.
+// The plan's model compared with the engine on a few small clusters. When one of them changes its
+// order or its waits, the other must follow. `npm run bench -- plan` compares 200 clusters
+// (docs/benchmarks.md).
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   type CalibrationRow,
@@ -8,10 +8,10 @@ import {
   calibratedStrategies,
 } from '../../bench/support/calibration.ts';
 
-/** Of three to eight nodes, in one to three zones. */
+/** Clusters of three to eight nodes in one to three zones. */
 const seeds = [5, 7, 10, 12, 13, 94, 97, 100];
 
-/** For courses, each of which takes two runs. */
+/** For tests that run each cluster twice. */
 const few = seeds.slice(0, 3);
 
 const meanOf = (values: readonly number[]): number =>

@@ -1,5 +1,5 @@
-// Plans of a group whose launch template brings its own image and user data: which nodes a plan
-// says are old are those that the update then replaces.
+// Plans of a group whose launch template has its own image and user data. The nodes that a plan
+// reports as old are those that the update replaces.
 import { expect, it } from 'vitest';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import { GroupLife } from '../support/nodegroup-world.ts';
@@ -18,8 +18,8 @@ const instancesOf = (life: GroupLife): readonly string[] => {
 const firstOf = (value: JsonObject[string]): JsonObject => objectOr([value ?? []].flat()[0]);
 
 /**
- * Image and user data that join the cluster, of a group that Drover made, without the labels of
- * that group.
+ * A launch template with the image and user data of a group that Drover created, which join the
+ * cluster, but without that group's labels.
  */
 const workingTemplate = async (
   life: GroupLife,

@@ -1,6 +1,6 @@
-// What a plan says will happen to pods and where they find no place does happen once it is waived:
-// to that pod, on that node, at that minute; mended, it is not said. Here the checks of pods,
-// volumes and places.
+// Each finding of a plan comes true once it is waived: the same pod is affected, on the same node
+// and at the same minute. Once its cause is fixed, the plan does not report it. This file has the
+// checks of pods, volumes and zone placement.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/api/json.ts';
 import type { WorldClient } from '../../world/contracts.ts';
@@ -23,8 +23,8 @@ import {
 } from '../support/plan-stories.ts';
 
 /**
- * The pod that was named left the node that was named, at the minute that was named, and the update
- * went on.
+ * The reported pod was evicted from the reported node at the reported minute, and the update
+ * continued.
  */
 const leaves = ({ found, outcome }: Story): void => {
   const { pod, node, minute } = found.consequence;
@@ -45,7 +45,7 @@ const isMoved = (story: Story): void => {
   expect(story.seen('odd')).toMatchObject({ isPendingAtEnd: false, readyAtEnd: 1 });
 };
 
-/** The drain of the node that was named ends the update. */
+/** The drain of the reported node ends the update. */
 const comesBack = ({ found, outcome }: Story): void => {
   expect(outcome.codes).toEqual(['PodEvictionFailure']);
   expect(outcome.failed?.node).toBe(found.consequence.node);
@@ -55,7 +55,7 @@ const comesBack = ({ found, outcome }: Story): void => {
   expect(new Set(sent.map(({ node }) => node))).toEqual(new Set([found.consequence.node]));
 };
 
-/** Somebody's own label of one node, which no new one gets. */
+/** A label of one node, set by an operator, which no new node gets. */
 const pinned =
   (more: JsonObject): Prepare =>
   (world, user) => {
@@ -67,7 +67,7 @@ const pinned =
 
 const everything = { tolerations: [{ operator: 'Exists' }] };
 
-/** A volume that only nodes with this label's value may have, and the pod that uses it. */
+/** A volume that only nodes with this label value can attach, and the pod that uses it. */
 const withVolume = (user: WorldClient, source: JsonObject, key: string, value: string): void => {
   const core = { group: '' };
   const requests = { storage: '1Gi' };

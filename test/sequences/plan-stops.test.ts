@@ -1,5 +1,5 @@
-// How long pods take to stop, in the plan of an update: a guess for owners that nothing is known
-// of, and what was seen of them once one update has drained them.
+// How long pods take to stop, in the plan of an update. The plan guesses for owners without
+// measurements, and uses measured times once an update has drained their pods.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/api/json.ts';
 import type { UpdatePlan } from '../../src/core/update/plan/index.ts';
@@ -25,7 +25,7 @@ interface Slow {
   readonly stop: number;
 }
 
-/** Pods that use their grace, as queue workers that finish what they have begun. */
+/** Pods that use their grace period, such as queue workers that finish their current job. */
 const slow: readonly Slow[] = [
   { name: 'web', kind: 'Deployment', replicas: 4, grace: 60, stop: 60 },
   { name: 'worker', kind: 'Deployment', replicas: 4, grace: 120, stop: 110 },
@@ -61,7 +61,7 @@ const make = (life: GroupLife, { name, kind, replicas, grace, stop }: Slow): voi
 
 const embedded = { isEmbedded: true };
 
-/** Planned, then done: with the minutes that it took. */
+/** Plans the update and runs it; returns the plan and the minutes that the update took. */
 const update = async (
   life: GroupLife,
   releaseVersion: string,
@@ -100,7 +100,7 @@ describe.each(['MINIMAL', 'SURGE', 'DEFAULT'])(
       ]);
       const second = await update(life, older);
       const { p50, p90 } = second.plan.minutes;
-      // Nothing was known of them: it took more than twice as long.
+      // Without measurements, the update took more than twice as long as planned.
       expect(first.minutes).toBeGreaterThan(2 * first.plan.minutes.p90);
       const said = second.plan.assumptions.filter(({ what }) => what.startsWith('stop of a pod'));
       expect(said.map(({ p50Seconds, source }) => [p50Seconds, source])).toEqual([

@@ -1,6 +1,6 @@
-// What a plan says of the account, the namespace, the control plane and others at work happens once
-// it is waived: the same code, pods and minute; mended, it is not said. Here the checks of what
-// surrounds the nodes.
+// Each finding of a plan about the account, the namespace, the control plane or other actors comes
+// true once it is waived. Code, pods and minute are the same. Once its cause is fixed, the plan
+// does not report it. This file has the checks of the group's environment.
 import { describe, expect, it } from 'vitest';
 import { planOf, settle } from '../../bench/support/calibration.ts';
 import type { JsonObject } from '../../src/api/json.ts';
@@ -28,8 +28,7 @@ import {
 } from '../support/plan-stories.ts';
 
 /**
- * No new node came, no old one was touched, and the update ended after the time that nodes have to
- * join.
+ * No new node joined, no old node was touched, and the update failed at the time limit for joining.
  */
 const nothingNew = ({ outcome }: Story): void => {
   expect(outcome.status).toBe('Failed');
@@ -37,7 +36,7 @@ const nothingNew = ({ outcome }: Story): void => {
   expect(outcome.launches).toBe(0);
 };
 
-/** Minutes from the first launch until the update gives up. */
+/** Minutes from the first launch until the update fails. */
 const joinMinutes = 15;
 
 const refusedAt =
@@ -69,7 +68,7 @@ const namespaced = (resource: string, kind: string, spec: JsonObject) => ({
   object: { apiVersion: 'v1', kind, metadata: { name: 'limit', namespace: 'default' }, spec },
 });
 
-/** Of the pods that there are now, so many more may be. */
+/** A quota that allows `more` pods in addition to the existing ones. */
 const quota =
   (more: number): Prepare =>
   (world, user) => {
@@ -86,7 +85,7 @@ const limits =
       namespaced('limitranges', 'LimitRange', { limits: [{ type: 'Container', max: { cpu } }] }),
     );
 
-/** Its pods went at the minute that was told, and none came back. */
+/** Its pods were evicted at the reported minute, and no replacement became Ready. */
 const neverComesBack = ({ found, outcome, seen }: Story): void => {
   const { pod, node, minute } = found.consequence;
   const one = outcome.evicted.find((each) => each.pod === pod);
@@ -107,7 +106,9 @@ const apart = (of: string): JsonObject => ({
 
 const slowly = { 'world.drover.dev/ready-seconds': '20' };
 
-/** One server of a webhook that pods may not be made without, or two apart. */
+/**
+ * The server of a webhook that every pod creation needs: one replica, or two on different nodes.
+ */
 const guards = (replicas: number) => [
   odd(apart('guard'), { name: 'guard', replicas, annotations: slowly }),
   {
@@ -145,7 +146,7 @@ const webhook: Prepare = (_, user) => {
 };
 
 const refusals: string[] = [];
-/** Somebody makes a pod while nothing answers the webhook. */
+/** Creates a pod while no server answers the webhook. */
 const tryPod: Scene['look'] = (world) => {
   const slices = { group: 'discovery.k8s.io', resource: 'endpointslices' };
   const isServed = [...world.kube.readAll(slices, 'default')].some((slice) =>
@@ -226,7 +227,7 @@ const rows: readonly Row[] = [
     object: /^Running On-Demand/,
     scene: { prepare: atQuota, wish: { accountQuotas: quotaOf(6) } },
     happens: nothingNew,
-    // The remedy that is told: what an old node leaves is enough for the next.
+    // The reported remedy: the vCPUs that an old node frees are enough for the next one.
     mended: { prepare: atQuota, strategy: 'MINIMAL', wish: { accountQuotas: quotaOf(6) } },
   },
   {
@@ -319,7 +320,7 @@ describe('what a plan predicts of what is around the nodes', () => {
   it.each(rows)('$check: mended, a $severity is not told and does not happen', playMended);
 });
 
-/** Planned, and then asked for as `drover update nodegroup` asks, waived or not. */
+/** Plans an update and requests it as `drover update nodegroup` does, waived or not. */
 const ask = async (wish: { readonly version?: string; readonly releaseVersion?: string }) => {
   let plan: UpdatePlan | undefined;
   let refusal = '';

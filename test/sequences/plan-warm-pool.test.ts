@@ -1,5 +1,4 @@
-// The plan of an update of a group beside which somebody keeps a warm pool, which Drover leaves
-// alone.
+// The plan of an update of a group with an operator's warm pool, which Drover does not touch.
 import { expect, it } from 'vitest';
 import { GroupLife } from '../support/nodegroup-world.ts';
 import { planOfLife } from '../support/plan-of-life.ts';

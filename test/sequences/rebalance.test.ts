@@ -1,5 +1,5 @@
-// Causes that nobody has to obey now, with the whole control plane: rebalance recommendations and
-// maintenance to come wait for their turn in the group's ledger, and for their replacement.
+// Causes that are not mandatory yet, with the complete control plane. Rebalance recommendations and
+// scheduled maintenance wait for their turn in the group's ledger and for a replacement.
 import { describe, expect, it } from 'vitest';
 import { marks, type NodeDisruption } from '../../src/api/disruption.ts';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
@@ -41,7 +41,7 @@ const begin = async (size: number, more: JsonObject = {}): Promise<GroupLife> =>
   await runApp(life, size, 1);
   return life;
 };
-/** The first node of the group, and its instance. */
+/** The first node of the group and its instance. */
 const firstOf = (life: GroupLife): { readonly node: string; readonly instanceId: string } => {
   const [node] = life.nodes();
   if (node === undefined) throw new Error('the group has no node');
@@ -102,7 +102,7 @@ describe('a rebalance recommendation', () => {
   it('returns the drained node to service where nothing follows within 60 minutes', async () => {
     const life = await begin(3);
     const AutoScalingGroupName = groupName(life);
-    // Auto Scaling keeps a spare node and does not rebalance.
+    // Suspending Terminate keeps a spare node, so Auto Scaling does not launch a replacement.
     life.fromOutside('SuspendProcesses', { AutoScalingGroupName, ScalingProcesses: ['Terminate'] });
     life.fromOutside('SetDesiredCapacity', { AutoScalingGroupName, DesiredCapacity: 2 });
     await life.driver.advance(60);

@@ -1,5 +1,5 @@
-// Node repair in a world that misleads it: Node objects deleted together, instances that never
-// join, conditions that flap, a stale writer of Ready, a controller that dies in every phase.
+// Node repair in a world that misleads it. Node objects are deleted together, instances never join,
+// conditions flap, a stale writer sets Ready, and the controller dies in every phase.
 import { describe, expect, it } from 'vitest';
 import type { NodeRepair } from '../../src/api/node-repair.ts';
 import type { GroupLife } from '../support/nodegroup-world.ts';
@@ -59,7 +59,7 @@ describe('an instance that never joins', () => {
     life.patch({ spec: { scaling: { desired: 3 } } });
     await life.driver.advance(minutes(9));
     expect(terminations(life)).toEqual([]);
-    // The launch hook keeps the instance out of service until it runs out.
+    // The launch hook keeps the instance out of service until the hook times out.
     await life.until('it is terminated', () => terminations(life).length === 1, minutes(60));
     expect(repairsOf(life)[0]?.spec).toMatchObject({
       condition: 'NodeRegistered',

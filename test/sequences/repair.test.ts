@@ -1,5 +1,5 @@
-// Node repair in the embedded world and in virtual time: when a node is replaced, how, and what
-// keeps it from being replaced.
+// Node repair in the embedded world and in virtual time: when and how a node is replaced, and what
+// prevents its replacement.
 import { describe, expect, it } from 'vitest';
 import {
   disruptionOf,

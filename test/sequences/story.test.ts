@@ -1,5 +1,5 @@
-// What the API server's audit log tells of an update is what the journals of its nodes tell: the
-// same nodes, marked, emptied of as many pods and deleted, at the same moments.
+// The API server's audit log of an update agrees with the journals of its nodes. The same nodes are
+// marked, drained of as many pods, and deleted, at the same times.
 import { describe, expect, it } from 'vitest';
 import type { NodeDisruption } from '../../src/api/disruption.ts';
 import { resourceTypes } from '../../src/api/kube.ts';
@@ -11,8 +11,8 @@ const nodes = 3;
 const pods = 12;
 
 /**
- * How each episode ended: a journal goes with its node, and begins anew when a hook follows its own
- * end.
+ * Records how each episode ended: a journal is deleted with its node, and starts a new episode when
+ * a lifecycle hook follows its end.
  */
 const journalsOf = (life: GroupLife, known: Map<string, NodeDisruption>): void => {
   for (const row of life.world.kube.readAll(resourceTypes.nodedisruptions)) {
@@ -46,14 +46,14 @@ describe('the story of an update', () => {
       return status !== undefined && status !== 'InProgress';
     };
     await life.until('the update is over', isOver, 7200);
-    // The last node goes when its instance does.
+    // The last Node is deleted when its instance is terminated.
     await life.driver.advance(300);
     const stories = new Map(
       reader.nodes().map((record) => [record.name, tellStory(record)] as const),
     );
     const all = [...journals.values()].filter(({ status }) => status?.drainedAt !== undefined);
     const ended = all.filter(({ status }) => status?.episode === 1);
-    // Those of the old release, and the surplus that the update had made.
+    // The nodes of the old release, and the surplus of the update.
     expect(ended.length).toBeGreaterThanOrEqual(nodes);
     let evicted = 0;
     for (const { status } of ended) {
@@ -68,7 +68,7 @@ describe('the story of an update', () => {
       expect(counted.slice(1).every((count) => count === 0)).toBe(true);
       expect(story.findings.filter(({ kind }) => kind === 'order')).toEqual([]);
       expect(cordoned).toBeGreaterThanOrEqual(Date.parse(status.startedAt ?? ''));
-      // An audit log has microseconds, and a story its nearest millisecond.
+      // The audit log has microseconds; the story rounds to milliseconds.
       expect(cordoned).toBeLessThanOrEqual(Date.parse(status.markedAt ?? '') + 1);
       expect(deleted).toBeGreaterThanOrEqual(Date.parse(status.drainedAt ?? ''));
       for (const at of away) {
@@ -78,7 +78,7 @@ describe('the story of an update', () => {
       evicted += away.length;
     }
     expect(evicted).toBeGreaterThanOrEqual(pods);
-    // Nothing is told of nodes that no journal knows.
+    // The audit log reports no node that has no journal.
     const marked = [...stories.values()].filter((one) => times(one, 'cordoned').length > 0);
     const known = new Set(all.map(({ status }) => status?.node?.name));
     expect(marked.map(({ node }) => node).sort()).toEqual([...known].sort());

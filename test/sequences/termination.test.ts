@@ -1,5 +1,5 @@
-// The whole way of a termination in the embedded world, in virtual time: the real controllers over
-// the real API server and Auto Scaling of the world, seen through its audit log.
+// A complete termination in the embedded world, in virtual time. The real controllers run over the
+// world's API server and Auto Scaling and are observed through its audit log.
 import { describe, expect, it } from 'vitest';
 import type { DisruptionCause } from '../../src/api/disruption.ts';
 import { explainDisruption } from '../../src/core/explain/index.ts';
@@ -14,7 +14,9 @@ const manual: DisruptionCause = {
   followUp: 'Release',
   requestedBy: 'somebody',
 };
-/** Everything of `web` on demo-ng's node, so that one drain meets many pods of one budget. */
+/**
+ * Prefers demo-ng's node for every pod of `web`, so that one drain meets many pods of one budget.
+ */
 const onDemoNode = { affinity: preferring('demo-ng') };
 function preferring(group: string) {
   const expression = { key: 'eks.amazonaws.com/nodegroup', operator: 'In', values: [group] };
@@ -135,7 +137,7 @@ describe('budgets', () => {
     const deletions = life.writes('pods').filter(({ verb }) => verb === 'delete');
     expect(deletions.map(({ name }) => name).toSorted()).toEqual(held.toSorted());
     for (const { seconds, code } of deletions) {
-      // deadline - 10 s - 30 s of grace, counted from a few seconds in.
+      // Deadline - 10 s - 30 s of grace, counted from a few seconds after the start.
       expect(seconds - begun).toBeGreaterThan(250);
       expect(code).toBe(200);
     }
@@ -159,7 +161,7 @@ describe('budgets', () => {
         await life.end({ exempt });
       } else {
         expect(outcome).toBe('Drained');
-        // What is asked for here is what the oracle forbids: it must see it.
+        // The oracle forbids what this case requests, so it must report it.
         await expect(life.end()).rejects.toThrow(
           /breaks 2 rules:\nnothing-forced-early: .*\nintent-before-effect: .* said that it forces/,
         );
@@ -218,7 +220,7 @@ describe('the last replicas of an owner without a budget', () => {
       const gone = evictions(life).filter(({ name }) => name.startsWith('web'));
       expect(gone).toHaveLength(2);
       const apart = (gone[1]?.seconds ?? 0) - (gone[0]?.seconds ?? 0);
-      // A replacement takes longer than this to be pulled, started and Ready.
+      // A replacement takes longer than this to be pulled, to start and to become Ready.
       expect(apart > 0.3).toBe(holdLastReplicas);
       await life.end();
     },

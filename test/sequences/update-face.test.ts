@@ -1,5 +1,5 @@
-// aws eks update-nodegroup-version in virtual time: what it records, what it refuses and in which
-// words, and what describe-nodegroup, describe-update and list-updates tell of it.
+// aws eks update-nodegroup-version in virtual time: the updates that it records, its refusals word
+// for word, and the output of describe-nodegroup, describe-update and list-updates.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/api/json.ts';
 import { objectOr } from '../../src/api/json.ts';
@@ -132,7 +132,7 @@ describe('a version update through EKS', () => {
       'ResourceInUseException: Nodegroup cannot be updated as it is currently not in Active State';
     expect(await life.refused('UpdateNodegroupVersion', named)).toBe(inUse);
     await life.until('the group is ACTIVE', () => life.isActive(2));
-    // Nobody looks at the first one meanwhile.
+    // The controller is down, so it does not process the first update.
     life.killFor(3600);
     await update(life);
     expect(await life.refused('UpdateNodegroupVersion', named)).toBe(inUse);

@@ -1,5 +1,5 @@
-// Updates of several groups in virtual time: no pod moves twice, a failure stops what follows and
-// can be gone on from, and no mark is left whatever the end.
+// Updates of several groups in virtual time. No pod moves twice, a failure stops the following
+// groups and can be resumed, and no mark remains, however the sequence ends.
 import { describe, expect, it } from 'vitest';
 import type { Call, GroupLife } from '../support/nodegroup-world.ts';
 import {
@@ -44,7 +44,7 @@ describe('an update sequence', () => {
       conditions: [{ type: 'Complete', status: 'True' }],
     });
     expect(most).toBe(6);
-    // Those that came with the moves were not moved again.
+    // Replacement pods were not moved again.
     expect(count.size).toBe(2 * pods);
     for (const name of three) expect(life.group(name)?.status?.releaseVersion).toBe(newest);
     expectSound(life);
@@ -120,7 +120,7 @@ describe('an update sequence', () => {
     await life.driver.advance(1200);
     expect(life.updates()[0]?.spec.paused).toBe(true);
     const { done = 9, draining } = life.updates()[0]?.status?.progress ?? {};
-    // What was being drained ended.
+    // Drains in progress were completed.
     expect(done).toBeLessThan(4);
     expect(draining).toBe(0);
     expect(statusOf(life)?.message).toBe('paused on request; updating a; 0 of 2 groups done');
@@ -214,14 +214,16 @@ describe('what an update sequence meets', () => {
   });
 });
 
-/** Its own writes, and those on nodes; updates killed at theirs are in updates-crash.test.ts. */
+/**
+ * Writes of the sequence itself and on nodes. updates-crash.test.ts kills at the writes of updates.
+ */
 const isOfSequence = ({ resource, verb }: Call): boolean =>
   resource === 'nodegroupupdatesequences' || (resource === 'nodes' && verb === 'patch');
 
 const isBegun = (life: GroupLife): boolean =>
   (life.updates()[0]?.status?.progress?.draining ?? 0) > 0;
 
-/** What people do after they asked, and when it is over. */
+/** What an operator does after requesting the sequence, until it ends. */
 const courses: Readonly<Record<string, (life: GroupLife) => Promise<void>>> = {
   'that ends well': (life) => life.until('it is over', () => isOver(life), 3 * hourOf),
   'that is aborted': async (life) => {
@@ -235,7 +237,7 @@ const courses: Readonly<Record<string, (life: GroupLife) => Promise<void>>> = {
     await life.until('it is gone', () => sequenceOf(life) === undefined, hourOf);
     const isDone = (): boolean => life.updates()[0]?.status?.status === 'Successful';
     await life.until('its update is over', isDone, 3 * hourOf);
-    // The Node of the instance that left last goes a moment after it.
+    // The Node of the last terminated instance is deleted a moment later.
     await life.driver.advance(60);
   },
 };

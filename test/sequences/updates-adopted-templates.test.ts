@@ -1,5 +1,5 @@
-// Version updates of adopted groups whose Auto Scaling group names `$Latest` or `$Default`, has a
-// mixed instances policy, or was moved to another template; and with the process killed midway.
+// Version updates of adopted groups whose Auto Scaling group uses `$Latest` or `$Default`, has a
+// mixed instances policy, or was moved to another template. Further tests kill the process midway.
 import { describe, expect, it } from 'vitest';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import { updateStatusOf } from '../../src/api/nodegroup-update.ts';
@@ -24,7 +24,7 @@ const dataOf = (given: GivenGroup, version: unknown): JsonObject =>
     versionsOf(given).find((one) => String(one.VersionNumber) === version)?.LaunchTemplateData,
   );
 
-/** A further version by the operator: as version 1, with other data. */
+/** The operator adds a version: a copy of version 1 with other data. */
 const addVersion = (given: GivenGroup, data: JsonObject): void => {
   const LaunchTemplateData = data;
   ec2(given, 'CreateLaunchTemplateVersion', {
@@ -57,7 +57,7 @@ const ask = (given: GivenGroup, version: string): void => {
   given.life.patch({ spec: { launchTemplate: { id: idOf(given), version } } });
 };
 
-/** Its status and the codes of its errors, once it is over and the group at rest. */
+/** The update's status and error codes, once it has ended and the group is at rest. */
 const outcome = async (given: GivenGroup): Promise<readonly unknown[]> => {
   const { life } = given;
   await life.until('the update is over', () => areOver(life), 4 * 3600);
@@ -136,7 +136,7 @@ const policy = (Overrides: readonly JsonObject[]): JsonObject => ({
   },
 });
 const mixed = (Overrides: readonly JsonObject[], more: JsonObject = {}): JsonObject => ({
-  // Without that of GivenGroup.
+  // Removes the LaunchTemplate of GivenGroup.
   LaunchTemplate: undefined as unknown as JsonObject,
   MixedInstancesPolicy: policy(Overrides),
   ...more,
@@ -242,7 +242,7 @@ const stories: Readonly<Record<string, Story>> = {
   },
 };
 
-/** Everything of the group at the end, without ids and the numbers of copies. */
+/** The group's complete state at the end, without ids and the number of copies. */
 const endOf = (given: GivenGroup): JsonObject => {
   const { MinSize, MaxSize, DesiredCapacity, SuspendedProcesses } = given.autoScalingGroup() ?? {};
   const { launchTemplate, state, desired, ready } = given.life.group()?.status ?? {};
@@ -259,7 +259,7 @@ const endOf = (given: GivenGroup): JsonObject => {
   return JSON.parse(JSON.stringify(end)) as JsonObject;
 };
 
-/** The story with a kill after the `nth` write since the update was asked for; 0 = none. */
+/** Runs the story with a kill after the `nth` write since the update's request; 0 = none. */
 const told = async ({ updateConfig, neverJoin, ends }: Story, nth: number) => {
   const writes: Call[] = [];
   let given: GivenGroup | undefined;
@@ -283,7 +283,7 @@ const told = async ({ updateConfig, neverJoin, ends }: Story, nth: number) => {
   return { writes, end };
 };
 
-/** All of them take minutes; the writes of updates of other groups are each tried. */
+/** Every write would take minutes; tests of other groups' updates try each write. */
 const everyNth = 6;
 
 describe('a process that is killed midway in an update of an adopted group', () => {
@@ -291,7 +291,7 @@ describe('a process that is killed midway in an update of an adopted group', () 
     '%s comes to the same end',
     async (_, story) => {
       const { writes, end } = await told(story, 0);
-      // Fewer would mean that the story no longer tells what it should.
+      // Fewer writes would mean that the story does not exercise all its steps.
       expect(writes.length).toBeGreaterThan(15);
       for (let nth = 1; nth <= writes.length; nth += everyNth) {
         try {

@@ -1,5 +1,5 @@
-// Version updates of an adopted group, in virtual time: its nodes are started from a template that
-// its operator made, and only another version of that template can be asked for.
+// Version updates of an adopted group, in virtual time. Its nodes start from a template that its
+// operator created, and only another version of that template can be requested.
 import { describe, expect, it } from 'vitest';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import { updateStatusOf } from '../../src/api/nodegroup-update.ts';
@@ -14,7 +14,7 @@ const templateOf = (given: GivenGroup): { readonly id: string; readonly version:
 const typesOf = (given: GivenGroup): readonly unknown[] =>
   given.instances().map((one) => one.InstanceType);
 
-/** A further version by the operator: as version 1, with other data. */
+/** The operator adds a version: a copy of version 1 with other data. */
 const addVersion = (given: GivenGroup, data: JsonObject): JsonObject => {
   const answer = given.life.world.aws.call('ec2', 'CreateLaunchTemplateVersion', {
     LaunchTemplateId: templateOf(given).id,
@@ -31,7 +31,7 @@ const adopted = async (spec: JsonObject = {}): Promise<GivenGroup> => {
   return given;
 };
 
-/** Each update's status and errors, in their order, once the group is at rest. */
+/** Each update's status and errors, in order, once the group is at rest. */
 const outcomes = async ({ life }: GivenGroup, count: number) => {
   const isOver = (): boolean => life.updates().length === count && areOver(life);
   await life.until('the updates are over', isOver, 4 * 3600);
@@ -49,7 +49,8 @@ describe('an adopted group', () => {
       given.deploy(4, 1);
       const { id } = templateOf(given);
       const before = given.instanceIds();
-      // As eksctl, kOps and Terraform write templates; EKS refuses it in those of managed groups.
+      // eksctl, kOps and Terraform write templates with this field; EKS refuses it for managed
+      // groups.
       expect(addVersion(given, { InstanceType: 'm5.xlarge' })).toHaveProperty('IamInstanceProfile');
       life.patch({ spec: { launchTemplate: { id, version: '2' } } });
       expect(await outcomes(given, 1)).toEqual([successful]);
@@ -59,7 +60,7 @@ describe('an adopted group', () => {
       life.patch({ spec: { launchTemplate: { id, version: '1' } } });
       expect(await outcomes(given, 2)).toEqual([successful, successful]);
       expect(typesOf(given)).toEqual(['m5.large', 'm5.large']);
-      // A copy of version 1: new nodes are known by a higher version number.
+      // A copy of version 1: a higher version number distinguishes new nodes.
       expect(templateOf(given)).toEqual({ id, version: '3' });
       await life.driver.advance(600);
       expect(life.updates()).toHaveLength(2);

@@ -1,6 +1,6 @@
-// One request for a version update is one update: a changed spec and a command at once, a spec
-// whose update failed while the controller restarts, the spec changes elsewhere, or a tool applies
-// the same again and again.
+// One request for a version update makes one update. The cases are a changed spec and a command at
+// once, a failed update and a restart, other changes of the spec, and a tool that repeats the same
+// spec.
 import { describe, expect, it } from 'vitest';
 import { updateNameOf } from '../../src/core/update/index.ts';
 import { GroupLife } from '../support/nodegroup-world.ts';
@@ -19,8 +19,8 @@ import {
 const kind = { group: 'drover.dev', resource: 'nodegroupupdates' };
 
 /**
- * As `drover update nodegroup` does, in the moment before or after the controller has seen the
- * spec.
+ * Records the update as `drover update nodegroup` does, just before or after the controller reads
+ * the spec.
  */
 const command = (life: GroupLife, releaseVersion: string) => {
   const group = life.group();
@@ -60,7 +60,7 @@ describe('a spec whose update failed', () => {
     const life = await GroupLife.begin();
     await makeGroup(life);
     let dies = true;
-    // Between the update's end and the word of it in the group's status.
+    // Between the update's end and its record in the group's status.
     life.faults.afterWrite = ({ resource }) => {
       if (!dies || resource !== 'nodegroupupdates' || latest(life)?.status?.endedAt === undefined)
         return;

@@ -1,6 +1,6 @@
-// The cluster autoscaler beside an update: what it takes out of the update's own surplus is not
-// taken off what people want, it is kept from the nodes while the update runs, and a value that
-// people gave its annotation comes back.
+// The cluster autoscaler beside an update: nodes that it removes from the update's surplus do not
+// reduce the users' desired size. During the update it is kept from the nodes, and a user's value
+// of its annotation is restored afterwards.
 import { describe, expect, it } from 'vitest';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import type { UpdateStrategy } from '../../src/api/nodegroup-update.ts';
@@ -28,7 +28,7 @@ const begin = async (strategy: UpdateStrategy): Promise<GroupLife> => {
   await makeGroup(life, { desired: 3, maxSize: 12, zones: 3 });
   const blueGreen = strategy === 'BLUE_GREEN' ? { blueGreen: { soakSeconds: 30 } } : {};
   life.patch({ spec: { updateConfig: { updateStrategy: strategy, ...blueGreen } } });
-  // MINIMAL has no other place for pods while a node is drained.
+  // With MINIMAL, pods have no other node while their node is drained.
   await runApp(life, 6, strategy === 'MINIMAL' ? 6 : 1);
   return life;
 };
@@ -42,8 +42,8 @@ interface Autoscaler {
 }
 
 /**
- * Until the update is over, an autoscaler looks every so often and takes one node. Returns how many
- * it took.
+ * Runs an autoscaler that removes one node every `everySeconds` until the update ends. Returns the
+ * number of nodes that it removed.
  */
 const updateBeside = async (
   life: GroupLife,
@@ -87,7 +87,8 @@ describe('a cluster autoscaler beside an update', () => {
     const before = namesOf(life);
     askFor(life, newest);
     const freeSince = new Map<string, number>();
-    // The real one looks at a node for ten minutes before it takes it; this one for ten seconds.
+    // The real autoscaler waits until a node is unneeded for ten minutes; this one, for ten
+    // seconds.
     const mayTake = ({ isDisabled, name }: EmptyNode): boolean => {
       const isOfGroup = namesOf(life).includes(name);
       if (isDisabled || !isOfGroup) return false;
@@ -139,7 +140,7 @@ describe('a cluster autoscaler beside an update', () => {
       [second, 'true'],
     ] as const) {
       const own = values.get(name ?? '');
-      // One that was drained already is gone with its annotation.
+      // A node that was already drained is deleted, and its annotation with it.
       if (own === undefined) continue;
       expect(Object.entries(own).filter(([key]) => key.includes('scale-down'))).toEqual([
         [autoscalerAnnotation, value],

@@ -1,6 +1,5 @@
-// Blue/green with the process killed after each of its writes in turn: one that ends well, and one
-// that is stopped while its old nodes are kept. Whenever the process dies, the end is the one that
-// there is without a kill.
+// Blue/green with the process killed after each of its writes in turn. One update succeeds, and one
+// is stopped while its old nodes are kept. Each run reaches the same end as without a kill.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/api/json.ts';
 import { type Call, GroupLife } from '../support/nodegroup-world.ts';
@@ -16,7 +15,7 @@ import {
 } from '../support/update-world.ts';
 
 interface Story {
-  /** Somebody stops it while its old nodes are kept. */
+  /** An operator stops the update while its old nodes are kept. */
   readonly isStopped: boolean;
   readonly ends: JsonObject;
 }
@@ -34,7 +33,7 @@ const stories: Readonly<Record<string, Story>> = {
 
 interface Told {
   readonly writes: readonly Call[];
-  /** Writes before it are those of the other story. */
+  /** The other story covers the writes before this one. */
   readonly from: number;
   readonly end: JsonObject;
 }
@@ -45,7 +44,7 @@ const stop = async (life: GroupLife): Promise<void> => {
   life.patchUpdate(latest(life)?.metadata.name ?? '', { spec: { abort: 'Stop' } });
 };
 
-/** The story with a kill after the `nth` write since the update was asked for; 0 = none. */
+/** Runs the story with a kill after the `nth` write since the update's request; 0 = none. */
 const told = async ({ isStopped, ends }: Story, nth: number): Promise<Told> => {
   const writes: Call[] = [];
   let begun = false;
@@ -78,7 +77,7 @@ describe('a process that is killed after any write of blue/green', () => {
     'H31: %s comes to the same end',
     async (_, story) => {
       const { writes, from, end } = await told(story, 0);
-      // Fewer would mean that the story no longer tells what it should.
+      // Fewer writes would mean that the story does not exercise all its steps.
       expect(writes.length - from).toBeGreaterThan(15);
       for (let nth = from; nth <= writes.length; nth++) {
         try {

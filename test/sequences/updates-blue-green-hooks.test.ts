@@ -1,6 +1,6 @@
-// Hooks of blue/green after the drain and before the end, in virtual time: the soak waits for the
-// one, the end of the old nodes for the other, and one that fails leads back to them; a soak that
-// somebody ends.
+// Hooks of blue/green after the drain and before the termination, in virtual time. The soak waits
+// for the first kind, the termination of old nodes for the second. A failed hook rolls back to the
+// old nodes; an operator can end the soak.
 import { describe, expect, it } from 'vitest';
 import { isReady } from '../../src/api/conditions.ts';
 import type { KubeObject, Node } from '../../src/api/kube.ts';
@@ -29,7 +29,7 @@ const made = (job: KubeObject): number => Date.parse(job.metadata.creationTimest
 const phaseAt = (life: GroupLife, phase: string): number =>
   Date.parse(latest(life)?.status?.phases?.find((one) => one.phase === phase)?.at ?? '') / 1000;
 
-/** When each Job of a kind was made, in order. */
+/** Records when each Job of a kind was created, in order. */
 const watchJobs = (life: GroupLife) => {
   const seen = new Map<string, KubeObject>();
   const look = (): void => {
@@ -113,7 +113,7 @@ describe('blue/green', () => {
     const name = latest(life)?.metadata.name ?? '';
     life.patchUpdate(name, { metadata: { annotations: { 'drover.dev/soak-over': 'true' } } });
     await life.until('the hooks run', () => jobsOf(life).length === 2, 30);
-    // Nobody knows how long they take, and so it was told.
+    // The duration of these hooks is unknown, so the update reports no ETA.
     expect(latest(life)?.status?.progress?.eta).toBeUndefined();
     await life.until('the update is over', () => latest(life)?.status?.endedAt !== undefined, 900);
     expect(latest(life)?.status).toMatchObject({ status: 'Successful', progress: { done: 2 } });
@@ -137,7 +137,7 @@ describe('blue/green', () => {
     const look = (): boolean => {
       const { metadata, status } = latest(life) ?? {};
       if (status?.phase !== 'Soaking') return true;
-      // The holds and hooks of the last pass are written, and no time that moves.
+      // The controller wrote the holds and hooks of its last pass, and no changing time.
       versions.add(metadata?.resourceVersion ?? '');
       if (status.progress?.eta?.p50 !== eta?.p50) isSame = false;
       return false;

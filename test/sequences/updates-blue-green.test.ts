@@ -1,6 +1,6 @@
-// Blue/green in virtual time: all new nodes before an old one is touched, old ones emptied and kept
-// for a soak in which the way back needs no launch, then gone; the same end wherever the process is
-// killed.
+// Blue/green in virtual time: all new nodes start before an old node is touched. Old nodes are
+// drained and kept for a soak, in which a rollback needs no launch, and then terminated. The end is
+// the same wherever the process is killed.
 import { describe, expect, it } from 'vitest';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import { GroupLife, type GroupLifeOptions } from '../support/nodegroup-world.ts';

@@ -1,6 +1,6 @@
-// Each cause for which an update of EKS' strategy fails (article 003): the code, the culprit by
-// name, the state that is left, and that an update which is asked for once the cause is gone goes
-// on from there.
+// Each cause of failure of an update with EKS' strategy (article 003). The tests check the error
+// code, the object at fault by name, and the state that remains. A further update, requested once
+// the cause is fixed, continues from there.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/api/json.ts';
 import { GroupLife } from '../support/nodegroup-world.ts';
@@ -38,7 +38,7 @@ const addBudget = (life: GroupLife, name: string, bound: JsonObject): void => {
   });
 };
 
-/** On the nodes that there are, cordoned or not: it returns as often as it is sent away. */
+/** Pods that run on the existing nodes, cordoned or not, so they return after each eviction. */
 const addBoomerang = (life: GroupLife, replicas: number): void => {
   const labels = { app: 'stubborn' };
   const image = String(imageOf(life.nodes()[0] ?? {}));
@@ -67,7 +67,10 @@ interface Left {
   readonly size: number;
 }
 
-/** Failed as stated, every node given back, the sizes as they were, nothing begun by itself. */
+/**
+ * The update failed as expected, all nodes are uncordoned, the sizes are restored, and no update
+ * starts by itself.
+ */
 const expectFailed = async (life: GroupLife, { code, names, size }: Left): Promise<void> => {
   await untilOver(life);
   await untilAtRest(life, size);
@@ -83,7 +86,7 @@ const expectFailed = async (life: GroupLife, { code, names, size }: Left): Promi
   expect(life.updates()).toHaveLength(1);
 };
 
-/** Asked again, now that the cause is gone: to the end. */
+/** Requests the update again after the cause is fixed; it succeeds. */
 const expectGoesOn = async (life: GroupLife, size: number): Promise<void> => {
   askAgain(life);
   await untilOver(life);
@@ -142,7 +145,7 @@ describe('PodEvictionFailure', () => {
     life.world.faults.inject('no-addresses', { subnet });
     await untilOver(life);
     await life.driver.advance(120);
-    // What keeps pods on old nodes keeps them on the new ones, too.
+    // What keeps pods on old nodes also keeps them on the new ones.
     expect(latest(life)?.status).toMatchObject({
       status: 'Failed',
       errors: [
@@ -196,7 +199,7 @@ describe('NodeCreationFailure', () => {
     const [subnet = ''] = life.request().subnets as readonly string[];
     life.world.faults.inject('no-addresses', { subnet });
     askFor(life, newest);
-    // Told at once, by the update itself.
+    // The update itself reports it immediately.
     await life.until('it is told', () => latest(life)?.status?.missing !== undefined, 60);
     expect(latest(life)?.status).toMatchObject({
       phase: 'ScalingUp',
@@ -225,7 +228,7 @@ describe('NodeCreationFailure', () => {
     await life.until('it is told', () => latest(life)?.status?.missing?.length === 3, 60);
     const told = latest(life)?.status?.missing;
     await life.driver.advance(300);
-    // The same failures again are no news.
+    // Repeated failures do not change the report.
     expect(latest(life)?.status?.missing).toEqual(told);
     await untilOver(life);
     const [, addresses] = latest(life)?.status?.errors ?? [];
@@ -254,8 +257,8 @@ describe('NodeCreationFailure', () => {
     await untilOver(life);
     const [error] = latest(life)?.status?.errors ?? [];
     expect(error?.code).toBe('NodeCreationFailure');
-    // As it was told while the update waited: each instance, the last line of its console and what
-    // that means.
+    // The error names each instance with the last line of its console and its meaning, as the
+    // status did while the update waited.
     for (const { instanceId = '' } of missing) {
       expect(error?.resourceIds).toContain(instanceId);
       expect(error?.message).toMatch(
@@ -275,8 +278,8 @@ describe('NodeCreationFailure', () => {
     expect(life.seconds - since).toBeLessThan(60);
     const told = { zone: 'eu-west-1b', message: expect.stringContaining('sufficient') };
     expect(latest(life)?.status?.missing).toEqual([expect.objectContaining(told)]);
-    // It stays told while the zone has none, also where Auto Scaling started the instance
-    // elsewhere.
+    // The report remains while the zone has no new node, even if Auto Scaling started the instance
+    // in another zone.
     await life.driver.advance(600);
     expect(latest(life)?.status).toMatchObject({ phase: 'ScalingUp', missing: [told] });
     await untilOver(life);

@@ -1,7 +1,6 @@
-// One version update with the process killed after each of its writes in turn: one that succeeds
-// under a budget, in each strategy of EKS, one that a budget ends, one whose new nodes never join.
-// Whenever the process dies, the end is the one that there is without a kill, and the oracles find
-// nothing.
+// One version update with the process killed after each of its writes in turn. One succeeds under a
+// budget in each EKS strategy, a budget fails one, and the new nodes of another never join. Each
+// run reaches the same end as without a kill, and the oracles report nothing.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/api/json.ts';
 import type { FaultKind } from '../../world/faults/index.ts';
@@ -19,7 +18,7 @@ import {
 
 interface Story {
   readonly wish?: GroupWish;
-  /** How many pods of the application may be away at a time. */
+  /** Maximum number of the application's pods that may be unavailable. */
   readonly allowed: number;
   readonly fault?: FaultKind;
   readonly ends: JsonObject;
@@ -50,7 +49,7 @@ interface Told {
   readonly end: JsonObject;
 }
 
-/** The story with a kill after the `nth` write since the update was asked for; 0 = none. */
+/** Runs the story with a kill after the `nth` write since the update's request; 0 = none. */
 const told = async ({ wish, allowed, fault, ends }: Story, nth: number): Promise<Told> => {
   const writes: Call[] = [];
   let begun = false;
@@ -77,7 +76,7 @@ const told = async ({ wish, allowed, fault, ends }: Story, nth: number): Promise
 
 const survives = async (story: Story): Promise<void> => {
   const { writes, end } = await told(story, 0);
-  // Fewer would mean that the story no longer tells what it should.
+  // Fewer writes would mean that the story does not exercise all its steps.
   expect(writes.length).toBeGreaterThan(25);
   for (let nth = 1; nth <= writes.length; nth++) {
     try {

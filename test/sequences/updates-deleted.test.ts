@@ -1,5 +1,5 @@
-// An update whose object somebody deletes while it runs: all that it did beside replacing nodes is
-// taken back.
+// An update object that is deleted while its update runs: everything that the update changed, apart
+// from replaced nodes, is reverted.
 import { describe, expect, it } from 'vitest';
 import { objectOr } from '../../src/api/json.ts';
 import { resourceTypes } from '../../src/api/kube.ts';

@@ -1,6 +1,6 @@
-// Hooks of an update after the drain and before the end, in virtual time: which runs when, what
-// waits for it, what becomes of the empty node when one fails, is stopped, or its instance goes by
-// itself.
+// Hooks of an update after the drain and before the termination, in virtual time: which hook runs
+// when, and what waits for it. The tests also cover the drained node of a hook that fails or is
+// stopped, or whose instance terminates by itself.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/api/json.ts';
 import { type KubeObject, resourceTypes } from '../../src/api/kube.ts';
@@ -24,7 +24,7 @@ const jobOf = (life: GroupLife, kind: string): KubeObject | undefined =>
 
 const at = (job: KubeObject): number => Date.parse(job.metadata.creationTimestamp);
 
-/** The record of the node that a Job is for. */
+/** The NodeDisruption of the node that a Job runs for. */
 const recordFor = (life: GroupLife, job: KubeObject) =>
   [...life.world.kube.readAll(resourceTypes.nodedisruptions)]
     .map((one) => one as unknown as KubeObject & { readonly status?: { drainedAt?: string } })
@@ -45,7 +45,7 @@ describe('postDrain and preTerminate', () => {
           const drainedAt = Date.parse(recordFor(life, job)?.status?.drainedAt ?? '');
           if (!seen.has(name)) seen.set(name, { kind, since: (at(job) - drainedAt) / 1000 });
           if (isDone(job, 'Complete')) continue;
-          // Its instance stays while it runs.
+          // The instance is not terminated while the Job runs.
           const left = life.nodes().find((one) => instanceOf(one) === labelOf(job, 'instance'));
           expect(left !== undefined && isCordoned(left)).toBe(true);
         }
@@ -57,7 +57,7 @@ describe('postDrain and preTerminate', () => {
     const times = (kind: string): readonly number[] =>
       [...seen.values()].filter((one) => one.kind === kind).map(({ since }) => since);
     expect(times('postDrain')).toHaveLength(2);
-    // Times of Jobs have no fractions.
+    // Creation times of Jobs have whole seconds.
     for (const since of times('postDrain')) expect(since).toBeLessThan(10);
     expect(times('preTerminate')).toHaveLength(2);
     for (const since of times('preTerminate')) {

@@ -1,6 +1,6 @@
-// A further version of a launch template with an image of its own that has the content of the one
-// before: nothing is replaced, and with `replaceEqual` every node is, as on EKS, which compares the
-// numbers.
+// A further version of a launch template with its own image, and with the same content as the
+// version before: no node is replaced. With `replaceEqual` every node is, as on EKS, which compares
+// the numbers.
 import { expect, it } from 'vitest';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import { GroupLife } from '../support/nodegroup-world.ts';
@@ -25,7 +25,7 @@ const userData = btoa(
 const ec2 = (life: GroupLife, operation: string, input: JsonObject): JsonObject =>
   objectOr(life.world.aws.call('ec2', operation, input));
 
-/** Two versions of one content; the id. */
+/** Creates two versions with the same content; returns the template's ID. */
 const equalVersions = (life: GroupLife): string => {
   const { Images } = ec2(life, 'DescribeImages', {
     Filters: [{ Name: 'name', Values: ['amazon-eks-node-1.32-v*'] }],

@@ -1,4 +1,4 @@
-// When an update says it will be over, beside when it is, in virtual time.
+// The predicted end of an update compared with its actual end, in virtual time.
 import { expect, it } from 'vitest';
 import { GroupLife } from '../support/nodegroup-world.ts';
 import {
@@ -33,7 +33,7 @@ it('an update says when it is over from its second node on, from the first where
   life.patchUpdate(name, { spec: { paused: false } });
   await untilOver(life);
   await untilAtRest(life, 6);
-  // Nodes of this world are alike: what was predicted half-way is not far off.
+  // Nodes of this world take equal times, so the prediction at half-way is close.
   const told = secondsOf(eta?.p50) - secondsOf(latest(life)?.status?.startedAt);
   const took = doneAt(life) - secondsOf(latest(life)?.status?.startedAt);
   expect(Math.abs(took - told) / took).toBeLessThan(0.25);

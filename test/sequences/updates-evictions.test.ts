@@ -1,5 +1,5 @@
-// Evictions of an update, counted in the audit log: each pod is sent one, also where its name is
-// used again.
+// Evictions of an update, counted in the audit log: each pod gets one, even if a later pod has the
+// same name.
 import { describe, expect, it } from 'vitest';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import { updateStrategies } from '../../src/api/nodegroup-update.ts';

@@ -1,5 +1,5 @@
-// An update whose new nodes do not become Ready goes back by itself where its group says so, in
-// virtual time: told as a rollback with its cause, and never a second time.
+// An update whose new nodes do not become Ready is rolled back automatically if its group requests
+// that, in virtual time. It is reported as a rollback with its cause, and happens once.
 import { describe, expect, it } from 'vitest';
 import type { NodeGroupUpdate } from '../../src/api/nodegroup-update.ts';
 import { GroupLife } from '../support/nodegroup-world.ts';

@@ -1,6 +1,6 @@
-// Hooks of an update in virtual time: the node keeps its pods until its Job is done, a new node
-// does not count before its own is; failure, timeout, abort and deletion; the same end wherever the
-// process is killed.
+// Hooks of an update in virtual time. A node keeps its pods until its Job is done, and a new node
+// does not count until its own Job is. The tests cover failure, timeout, abort and deletion. The
+// end is the same wherever the process is killed.
 import { describe, expect, it } from 'vitest';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import { resourceTypes } from '../../src/api/kube.ts';
@@ -138,7 +138,7 @@ describe('preDrain', () => {
     expect(status?.hooks).toHaveLength(2);
     expect(status?.hooks?.[0]).toMatchObject({ hook: 'preDrain', state: 'Failed' });
     await untilAtRest(life, 2);
-    // Those that failed stay to be looked at, as long as the update does.
+    // Failed Jobs remain for inspection, as long as the update object exists.
     expect(jobsOf(life)).toHaveLength(2);
     life.unmake({ group: 'policy', resource: 'poddisruptionbudgets' }, 'default', 'web');
     await life.delete();
@@ -203,7 +203,7 @@ describe('postReady', () => {
     const [first] = jobsOf(life);
     if (first === undefined) throw new Error('no Job');
     expect(labelOf(first, 'hook')).toBe('postReady');
-    // Longer than nodes have to join, and no reason to give up.
+    // Longer than nodes may take to join, but the update does not fail.
     await life.driver.advance(1_100);
     expect(life.nodes().filter(isCordoned)).toEqual([]);
     expect(latest(life)?.status).toMatchObject({ phase: 'ScalingUp', status: 'InProgress' });
@@ -256,7 +256,7 @@ describe('hooks', () => {
     readonly end: JsonObject;
   }
 
-  /** All hooks, with a kill after the `nth` write since the update was asked for; 0 = none. */
+  /** Runs all hooks with a kill after the `nth` write since the update's request; 0 = none. */
   const told = async (nth: number): Promise<Told> => {
     const writes: Call[] = [];
     let begun = false;

@@ -1,5 +1,5 @@
-// In which order updates of a group have their turn where objects are not created in that order: a
-// rollback that follows by itself, and an update that is made once more after its object vanished.
+// The order in which a group's updates run if it differs from the order of their creation. The
+// cases are an automatic rollback, and an update that is recreated after its object was deleted.
 import { describe, expect, it } from 'vitest';
 import { resourceTypes } from '../../src/api/kube.ts';
 import { changeBack } from '../../src/cli/commands/rollback.ts';
@@ -28,7 +28,7 @@ const record = (life: GroupLife, name: string, releaseVersion: string): void =>
 const named = (life: GroupLife, name: string) =>
   life.updates().find(({ metadata }) => metadata.name === name);
 
-/** One runs, another waits for its end. */
+/** One update runs, and another waits for its end. */
 const begin = async (next = newest): Promise<GroupLife> => {
   const life = await GroupLife.begin();
   await makeGroup(life);
@@ -55,7 +55,7 @@ describe('an update that waits while the one before it is taken back', () => {
     expect(life.group()?.status?.releaseVersion).toBe(newest);
     expect(life.group()?.spec.releaseVersion).toBe(newest);
     expect(life.updates()).toHaveLength(3);
-    // What `drover rollback nodegroup` goes back to.
+    // The revision to which `drover rollback nodegroup` returns.
     const lastFirst = life.updates().toSorted((a, b) => inTurn(b, a));
     expect(changeBack('ng', lastFirst).releaseVersion).toBe(older);
     expect(life.check().violations).toEqual([]);
@@ -80,7 +80,7 @@ describe('an update that vanishes while another waits for it', () => {
     expect(begun >= (named(life, 'first')?.status?.endedAt ?? '9')).toBe(true);
     expect(named(life, 'second')?.status?.status).toBe('Successful');
     expect(new Set(life.nodes().map(imageOf)).size).toBe(1);
-    // What the second has put into the spec is no request of its own.
+    // The second update's change of the spec is not a request of its own.
     expect(life.updates()).toHaveLength(2);
     const [group = {}] = life.autoScalingGroups();
     expect(group).toMatchObject({ MinSize: 0, MaxSize: 4, DesiredCapacity: 2 });

@@ -1,5 +1,5 @@
-// What people and other programs do to a group while an update of it runs: each time the update
-// ends in a state that can be told, and the oracles find nothing.
+// Actions of users and other programs on a group during its update. Each time the update ends in a
+// defined state, and the oracles report nothing.
 import { describe, expect, it } from 'vitest';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import { resourceTypes } from '../../src/api/kube.ts';
@@ -24,7 +24,7 @@ import {
   updatesOf,
 } from '../support/update-world.ts';
 
-/** Three nodes a release behind with an application on them. */
+/** Three nodes, one release behind, with an application on them. */
 const begin = async (wish: GroupWish = {}, allowed = 1): Promise<GroupLife> => {
   const life = await GroupLife.begin();
   await makeGroup(life, { desired: 3, ...wish });
@@ -42,7 +42,7 @@ const held = (life: GroupLife, before: readonly string[]): readonly JsonObject[]
 
 const nameOf = ({ metadata }: JsonObject): string => String(objectOr(metadata).name);
 
-/** All of it is new, of one revision, and the sizes are what people want. */
+/** All nodes are new and of one revision, and the sizes are the users' own. */
 const expectUpdated = async (life: GroupLife, before: readonly string[], size: number) => {
   await untilOver(life);
   await untilAtRest(life, size);
@@ -193,7 +193,7 @@ describe('a surge that the cloud has not carried out yet', () => {
   it('is not taken out of what people have when they make the group smaller meanwhile', async () => {
     const life = await begin({ desired: 3 });
     const before = namesOf(life);
-    // The new template is taken, the larger size is not.
+    // The change to the new template succeeds; the larger size is refused.
     let [asked, refuses] = [0, true];
     life.faults.cloudCall = (operation) => {
       if (operation === 'UpdateAutoScalingGroup') asked += 1;

@@ -1,6 +1,6 @@
-// Updates by Drover's own strategy of groups with several instance types, in virtual time: a zone
-// without room for the first gets the next that the pods fit on, and the types are what they were
-// when it is over, however it ends.
+// Updates by Drover's own strategy of groups with several instance types, in virtual time. In a
+// zone without capacity for the first type, Drover uses the next type that the pods fit on. The
+// types are restored at the end, however the update ends.
 import { describe, expect, it } from 'vitest';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import { GroupLife } from '../support/nodegroup-world.ts';
@@ -18,7 +18,7 @@ import {
 const types = ['m5.large', 'c5.large', 'm5.xlarge'];
 const deployments = { group: 'apps', resource: 'deployments' };
 
-/** Three nodes in as many zones; on each a pod that asks for so much memory. */
+/** Three nodes in three zones; each runs a pod that requests this much memory. */
 const begin = async (memory: string, updateStrategy = 'SURGE'): Promise<GroupLife> => {
   const life = await GroupLife.begin();
   await life.create({
@@ -60,7 +60,7 @@ const freshPlaces = (life: GroupLife): readonly string[] => {
     .toSorted();
 };
 
-/** Types that Auto Scaling chooses among. */
+/** The instance types that Auto Scaling may choose from. */
 const chosenAmong = (life: GroupLife): readonly string[] => {
   const policy = objectOr(objectOr(life.autoScalingGroups()[0]).MixedInstancesPolicy);
   const { Overrides } = objectOr(policy.LaunchTemplate);

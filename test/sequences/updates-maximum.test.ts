@@ -1,5 +1,5 @@
-// The maximum of a group that an update has made larger: it is the user's again as soon as the
-// nodes fit into it.
+// The maximum size of a group that an update has raised: the user's value is restored as soon as
+// the nodes fit into it.
 import { describe, expect, it } from 'vitest';
 import { GroupLife } from '../support/nodegroup-world.ts';
 import {
@@ -19,7 +19,9 @@ const closeBudget = (life: GroupLife, maxUnavailable: number): void => {
   life.user.patch(budgets, { namespace: 'default', name: 'web' }, { type: 'merge', body });
 };
 
-/** An update by DEFAULT whose surplus no budget lets go: it fails, and five nodes are left over. */
+/**
+ * A DEFAULT update whose surplus nodes no budget allows to drain: it fails, and five nodes remain.
+ */
 const withLeftover = async (maxSize: number): Promise<GroupLife> => {
   const life = await GroupLife.begin();
   await makeGroup(life, { desired: 3, maxSize, zones: 3 });

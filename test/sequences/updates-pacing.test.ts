@@ -1,5 +1,5 @@
-// When a step of an update may begin, in virtual time: windows, freezes and approval hold the start
-// and each node after it, never a drain that is under way.
+// When a step of an update may start, in virtual time. Windows, freezes and approval hold the start
+// and each node after it, never a drain in progress.
 import { describe, expect, it } from 'vitest';
 import { epochMs, formatTime, parseTime } from '../../src/api/brand.ts';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
@@ -93,7 +93,7 @@ describe('maintenance windows', () => {
     await life.driver.advance(3 * 3600);
     expect(only(life)?.status?.progress).toMatchObject({ done, draining: 0 });
     expect(life.nodes().filter(({ spec }) => objectOr(spec).unschedulable === true)).toEqual([]);
-    // Somebody opens another: it goes on at once.
+    // Another window opens, and the update continues immediately.
     life.patch({
       spec: { updateConfig: { windows: [{ cron: '* * * * *', durationSeconds: 60 }] } },
     });
@@ -220,7 +220,7 @@ describe('approval', () => {
     life.patchUpdate(only(life)?.metadata.name ?? '', { spec: { abort: 'Stop' } });
     await life.until('it is over', () => isOver(life), 60);
     expect(only(life)?.status).toMatchObject({ status: 'Cancelled', phase: 'Ended' });
-    // The spec still asks for it; another generation of it is no other request.
+    // The spec still requests the version; a new generation of the spec is not a new request.
     life.patch({ spec: { scaling: { desired: 4 } } });
     await life.until('the group is ACTIVE', () => life.isActive(4));
     await life.driver.advance(600);

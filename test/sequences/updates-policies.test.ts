@@ -1,6 +1,5 @@
-// What an update by Drover's own strategy does with a drain that is not over in time, in virtual
-// time: each policy, the state that it leaves, and that the update goes on once nothing holds the
-// pods any more.
+// How an update by Drover's own strategy handles a drain that times out, in virtual time. The tests
+// check each policy and the state that it leaves. The update continues once nothing holds the pods.
 import { describe, expect, it } from 'vitest';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import type { UpdatePolicies } from '../../src/api/update-policy.ts';
@@ -28,7 +27,7 @@ const begin = async (policies: UpdatePolicies, desired = 3): Promise<GroupLife> 
   return life;
 };
 
-/** One pod that its budget never lets go; each on a node of its own. */
+/** Pods that their budget never allows to evict, each on its own node. */
 const addStuck = async (life: GroupLife, names: readonly string[]): Promise<void> => {
   for (const name of names) {
     const labels = { app: name, stuck: 'yes' };
@@ -122,9 +121,7 @@ describe('Skip', () => {
 const conditionOf = (life: GroupLife, type: string) =>
   life.group()?.status?.conditions?.find((one) => one.type === type);
 
-/**
- * The group tells of its failed update by condition, health and event, and is ACTIVE all the same.
- */
+/** The group reports its failed update by condition, health and event, and is still ACTIVE. */
 const expectTold = (life: GroupLife, name: string): void => {
   const words = new RegExp(`^Update ${name} failed: .*budget default/stuck`);
   const { status } = life.group() ?? {};
@@ -242,7 +239,7 @@ describe('Force', () => {
   });
 });
 
-/** How drains ended, and how long after their begin pods were to be forced. */
+/** How drains ended, and how long after their start pods could be deleted by force. */
 const disruptionsOf = (life: GroupLife) => {
   const all = [...life.world.kube.readAll({ group: 'drover.dev', resource: 'nodedisruptions' })];
   const causes = all
@@ -252,7 +249,7 @@ const disruptionsOf = (life: GroupLife) => {
     forceFrom === undefined ? [] : [Date.parse(String(forceFrom)) - Date.parse(String(receivedAt))],
   );
   return {
-    // The hook of our own termination opens another episode.
+    // The lifecycle hook of the update's own termination starts another episode.
     outcomes: all.flatMap(({ status }) => {
       const { outcome, previous } = objectOr(status);
       return [outcome, objectOr(previous).outcome];

@@ -1,5 +1,5 @@
-// Updates that are asked for while another of their group runs: each says which one it waits for,
-// and can be stopped there.
+// Updates requested while another update of their group runs: each reports which one it waits for,
+// and can be stopped while it waits.
 import { describe, expect, it } from 'vitest';
 import { resourceTypes } from '../../src/api/kube.ts';
 import { GroupLife } from '../support/nodegroup-world.ts';
@@ -57,7 +57,7 @@ describe('an update behind another', () => {
   });
 });
 
-/** As somebody's admission policy that an object of before no longer passes. */
+/** An admission policy, added later, that refuses changes to an existing object. */
 const refuseChangesOf = (life: GroupLife, name: string): void => {
   const group = 'admissionregistration.k8s.io';
   const apiVersion = `${group}/v1`;

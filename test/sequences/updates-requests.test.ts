@@ -1,5 +1,5 @@
-// What an update costs others while it waits: pods are not listed again before something can have
-// changed, and the cloud is not asked about instances that neither come nor go.
+// The number of an update's requests while it waits. It does not list pods before anything can have
+// changed, and does not describe instances unless some start or terminate.
 import { describe, expect, it } from 'vitest';
 import { GroupLife } from '../support/nodegroup-world.ts';
 import { askFor, latest, makeGroup, newest, runApp, untilOver } from '../support/update-world.ts';
@@ -16,8 +16,7 @@ describe('an update that waits', () => {
     };
     await makeGroup(life, { desired: 4, maxSize: 9 });
     life.patch({ spec: { updateConfig: { updateStrategy: 'SURGE', maxUnavailable: 2 } } });
-    // Two nodes together would take longer than a drain may: the second is not let through the
-    // gate.
+    // Two nodes together would exceed the drain timeout, so the gate does not release the second.
     await runApp(life, 40, 1);
     life.patch({ spec: { drain: { timeoutSeconds: 200 } } });
     askFor(life, newest);
@@ -28,10 +27,9 @@ describe('an update that waits', () => {
     const activities = life.called('DescribeScalingActivities');
     await life.until('the second drain', () => draining() !== 1, 3600);
     expect(life.seconds - since).toBeGreaterThan(20);
-    // By the drain itself and by the gate; one for each of four nodes every 2 s would be more than
-    // 2.
+    // The drain and the gate list pods; a list for each of four nodes every 2 s would exceed 2.
     expect((listed - before) / (life.seconds - since)).toBeLessThan(1);
-    // Little was started or ended meanwhile: what there is to tell of room has been told.
+    // Few instances started or terminated, so few scaling activities had to be read.
     const asked = life.called('DescribeScalingActivities') - activities;
     expect(asked).toBeLessThan(8);
     await life.end();
@@ -65,7 +63,7 @@ describe('an update that waits', () => {
     await life.until('the surplus goes', () => phase() === 'ScalingDown', 7200);
     const before = life.called('UpdateAutoScalingGroup');
     await untilOver(life);
-    // Six nodes go one at a time: for each a size and a maximum, once.
+    // Six nodes are terminated one at a time: each needs one change of size and maximum.
     expect(life.called('UpdateAutoScalingGroup') - before).toBeLessThanOrEqual(6 * 2);
     expect(latest(life)?.status?.status).toBe('Successful');
     await life.end();

@@ -1,5 +1,5 @@
-// Sizes that nobody states, answers that AWS refuses for good, templates that are somebody's own:
-// each update ends all the same, with the size that people had, and says what stood in its way.
+// Unset sizes, permanent refusals by AWS, users' own templates: each update still ends, with the
+// users' size, and reports what prevented it.
 import { describe, expect, it } from 'vitest';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import { updateStatusOf } from '../../src/api/nodegroup-update.ts';
@@ -20,7 +20,7 @@ import {
 
 type Strategy = 'DEFAULT' | 'MINIMAL' | 'SURGE';
 
-/** Whose spec says nothing of how many nodes there are: an autoscaler's business. */
+/** A group whose spec sets no desired size, which is left to an autoscaler. */
 const unstated = async (
   life: GroupLife,
   updateStrategy: Strategy,
@@ -36,7 +36,7 @@ const unstated = async (
 
 const sizeOf = (life: GroupLife): unknown => life.autoScalingGroups()[0]?.DesiredCapacity;
 
-/** What a size is told apart by: other writes are killed after in updates-crash. */
+/** Writes that affect sizes; updates-crash.test.ts kills after the other writes. */
 const concernsSizes = ({ resource }: Call): boolean =>
   ['autoscaling', 'nodegroups', 'nodegroupupdates'].includes(resource);
 
@@ -205,7 +205,7 @@ describe('launch templates', () => {
     const id = String(objectOr(objectOr(made).LaunchTemplate).LaunchTemplateId);
     await life.create({ launchTemplate: { id }, instanceTypes: [], labels: { team: 'a' } });
     await life.until('the group is ACTIVE', () => life.isActive(2), 1800);
-    // EKS sets its own, whatever the user data says.
+    // EKS sets its own labels, whatever the user data says.
     const labelsOf = ({ metadata }: JsonObject) => objectOr(objectOr(metadata).labels);
     expect(life.nodes().map(labelsOf)).toEqual(
       [1, 2].map(() =>
@@ -222,7 +222,7 @@ describe('launch templates', () => {
     await life.until('it is asked for', () => life.updates().length > 0, 120);
     await untilOver(life);
     expect(latest(life)?.status).toMatchObject({ status: 'Successful' });
-    // The Node of the last instance that left goes a moment after it.
+    // The Node of the last terminated instance is deleted a moment later.
     await life.until('its nodes are as many as wanted', () => life.nodes().length === 2, 60);
     const imagesNow = life
       .nodes()
@@ -240,7 +240,8 @@ describe('launch templates', () => {
       AutoScalingGroupName: String(AutoScalingGroupName),
       LaunchTemplate: { LaunchTemplateId: String(LaunchTemplateId), Version },
     });
-    // As EKS' API asks: nothing of the spec that the template is looked at for has changed.
+    // The request comes through EKS' API and changes nothing in the spec, which would trigger a
+    // check of the template.
     await life.eks('UpdateNodegroupVersion', { clusterName: 'c', nodegroupName: 'ng' });
     await life.until('it is over', () => areOver(life), 3 * 3600);
     expect(latest(life)?.status).toMatchObject({ status: 'Successful' });
@@ -292,7 +293,7 @@ describe('a node whose marks somebody’s admission refuses', () => {
     await makeGroup(life, { desired: 3 });
     life.patch({ spec: { updateConfig: { updateStrategy: 'SURGE' } } });
     let isOurs = false;
-    // Taints and annotations of the update itself; the drain's own marks pass.
+    // Refuses the update's own taints and annotations; the drain's marks are accepted.
     life.faults.kubeCall = ({ verb, resource }) => {
       const isRefused = isOurs && verb === 'patch' && resource === 'nodes';
       return isRefused ? { kind: 'refused', code: 'Forbidden' } : { kind: 'ok' };
@@ -304,7 +305,7 @@ describe('a node whose marks somebody’s admission refuses', () => {
     await life.until('it is told', isTold, 600);
     const health = life.group()?.status?.health?.map(({ code }) => code);
     expect(health).toContain('AdmissionRequestDenied');
-    // A drain has begun all the same.
+    // A drain starts nevertheless.
     await life.until('a drain', () => (latest(life)?.status?.progress?.draining ?? 0) > 0, 60);
     isOurs = false;
     await life.until('it is told no more', () => !isTold(), 120);

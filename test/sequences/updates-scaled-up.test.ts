@@ -1,5 +1,5 @@
-// People and autoscalers who ask for more nodes while an update retires some: what they ask for
-// stands at the end, no more and no less, in the spec and in the group.
+// Users and autoscalers that request more nodes while an update terminates some: the spec and the
+// group end with exactly the requested size.
 import { describe, expect, it } from 'vitest';
 import { GroupLife } from '../support/nodegroup-world.ts';
 import {
@@ -18,7 +18,7 @@ type Strategy = 'SURGE' | 'BLUE_GREEN';
 const until = (life: GroupLife, phase: string): Promise<void> =>
   life.until(phase, () => latest(life)?.status?.phase === phase, 7200);
 
-/** Three nodes of three zones, and an update of them that has begun. */
+/** Three nodes in three zones, and an update of them that has started. */
 const begin = async (updateStrategy: Strategy, maxSize: number): Promise<GroupLife> => {
   const life = await GroupLife.begin();
   await makeGroup(life, { desired: 3, zones: 3, maxSize });

@@ -1,5 +1,6 @@
-// What other rollers' tests show of rolling updates, as courses in virtual time: each row of
-// scripts/conformance-updates.ts by its id. Decisions stand in updates-scenarios.test.ts.
+// Scenarios of rolling updates from other tools' tests, run in virtual time: each row of
+// scripts/conformance-updates.ts by its id. updates-scenarios.test.ts has those that test single
+// decisions.
 import { describe, expect, it } from 'vitest';
 import { resourceTypes } from '../../src/api/kube.ts';
 import { GroupLife } from '../support/nodegroup-world.ts';
@@ -18,7 +19,7 @@ import {
   untilOver,
 } from '../support/update-world.ts';
 
-/** With Drover's own strategy, which EKS' API has no word for. */
+/** Uses Drover's own strategy, which EKS' API cannot express. */
 const makeOwnGroup = async (life: GroupLife, desired: number, maxUnavailable: number) => {
   await makeGroup(life, { desired, maxSize: desired + 3 });
   const updateConfig = { updateStrategy: 'SURGE', maxUnavailable };

@@ -1,5 +1,6 @@
-// What other rollers' tests show of rolling updates, as decisions of ours: each row of
-// scripts/conformance-updates.ts by its id. Courses stand in updates-scenarios-courses.test.ts.
+// Scenarios of rolling updates from other tools' tests, as single decisions: each row of
+// scripts/conformance-updates.ts by its id. updates-scenarios-courses.test.ts has those that run
+// complete updates.
 
 import { describe, expect, it } from 'vitest';
 import { defined } from '../../src/api/defined.ts';
@@ -82,7 +83,7 @@ describe('H7', () => {
 describe('H11', () => {
   it('H11: while a node that was asked before still leaves, no further one is taken', () => {
     const leaving = aMember('old3', { isCounted: false });
-    // EKS' strategies mark all old nodes first; Drover's own marks one when its turn comes.
+    // EKS' strategies mark all old nodes first; Drover's own marks each one just before its drain.
     for (const [status, marks] of [
       [rolling, {}],
       [asEks, held],
@@ -102,7 +103,7 @@ describe('H13', () => {
     ...members(2, 'gone', { ...held, isReady: false }),
   ];
   it('H13: with all new nodes Ready, one that serves nobody goes first', () => {
-    // The name of the group is the seed of chance.
+    // The group's name seeds the random choice.
     for (const groupName of ['a', 'b', 'c', 'd', 'e', 'f']) {
       const more = { desired: 5, actualDesired: 10, groupName };
       const decided = decideUpdate(observe(asEks, herd(5), more));
@@ -139,7 +140,7 @@ describe('H17', () => {
     { budget: `default/allows-${allowed}`, pods: 1, allowed, recoveryMs: 1000 },
   ];
   it('H17: a node whose pods cannot go is left to the end, and the other goes', () => {
-    // Its zone is the fuller one, which alone would make it first.
+    // Its zone has more nodes, which alone would put it first.
     const stuck = aMember('stuck', { pods: 1, loads: load(0), zone: 'b' });
     for (const other of ['a', 'b', 'c', 'd']) {
       const free = aMember(other, { pods: 1, loads: load(1) });
@@ -182,7 +183,7 @@ describe('H21', () => {
   const open = window('0 11 * * *', 2);
   const over = window('0 9 * * *', 2);
   const year = { from: '2025-12-24T00:00:00Z', until: '2026-01-06T00:00:00Z' };
-  // It is noon, UTC, and a node could go.
+  // The time is noon, UTC, and a node can be drained.
   it.each<[string, UpdatePacing, number]>([
     ['a window that is hit in its middle', { windows: [open] }, 1],
     ['a window that is over', { windows: [over] }, 0],

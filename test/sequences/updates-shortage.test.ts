@@ -1,6 +1,6 @@
-// Updates by Drover's own strategy where a zone, or every zone, has no room for new nodes, in
-// virtual time: the others go on, nodes of short zones go last, stay, or go before their
-// replacement, as the group says.
+// Updates by Drover's own strategy if some or all zones have no capacity for new nodes, in virtual
+// time. The other zones continue; the group's policy decides whether nodes of short zones are
+// drained last, kept, or drained before their replacement.
 import { describe, expect, it } from 'vitest';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import type { UpdateCapacity } from '../../src/api/update-policy.ts';
@@ -121,7 +121,7 @@ describe('no room for first new nodes anywhere', () => {
     expect(latest(life)?.status?.message).toMatch(/drained first.*InsufficientInstanceCapacity/);
     const isDown = (): boolean => (latest(life)?.status?.progress?.draining ?? 0) > 0;
     await life.until('the first drain', isDown, 600);
-    // What it frees is what its replacement gets.
+    // The replacement gets the capacity that the old node frees.
     life.world.faults.clear();
     let most = 0;
     await life.until(

@@ -1,6 +1,5 @@
-// Somebody sets the Auto Scaling group's size, one more or one fewer, right after each effect of an
-// update in turn: what they asked for is what there is when the update is over, whichever way it
-// ends.
+// An operator changes the Auto Scaling group's size by one, up or down, right after each effect of
+// an update in turn. The requested size is the size after the update, however it ends.
 import { describe, expect, it } from 'vitest';
 import { objectOr } from '../../src/api/json.ts';
 import type { UpdateStrategy } from '../../src/api/nodegroup-update.ts';
@@ -17,13 +16,13 @@ import {
 
 interface Course {
   readonly strategy: UpdateStrategy;
-  /** Somebody stops it in this phase. */
+  /** The phase in which an operator stops the update. */
   readonly stopIn?: string;
   readonly ends: string;
 }
 
 interface Told {
-  /** One for each state of the group that an update's effect has left. */
+  /** One for each state of the group that an effect of the update left. */
   readonly moments: readonly string[];
 }
 
@@ -47,7 +46,7 @@ const stateOf = (life: GroupLife): string => {
   ].join(', ');
 };
 
-/** The course with `delta` more asked of Auto Scaling at the `nth` moment; 0 = nobody does. */
+/** Runs the course; at the `nth` moment the desired capacity changes by `delta`. 0 = never. */
 const told = async (
   { strategy, stopIn, ends }: Course,
   nth: number,
@@ -132,10 +131,11 @@ describe('a size that is set in Auto Scaling while an update runs', () => {
     'stands after every moment %s',
     async (_, course) => {
       const { moments } = await told(course, 0, 0);
-      // Fewer would mean that the story no longer tells what it should.
+      // Fewer moments would mean that the course does not exercise all its steps.
       expect(moments.length).toBeGreaterThan(12);
       for (let nth = 1; nth <= moments.length; nth++) {
-        // One that is stopped goes the same way up to there: each moment of it with one of the two.
+        // A stopped update has the same moments up to its stop, so each is tried with one delta
+        // only.
         const deltas = course.stopIn === undefined ? [1, -1] : [nth % 2 === 0 ? 1 : -1];
         for (const delta of deltas) await told(course, nth, delta);
       }

@@ -1,6 +1,6 @@
-// An update whose object vanishes while it runs, its finalizer taken off by hand, in each phase of
-// each strategy: it is made once more, stopped, and sizes, types, processes and marks of nodes are
-// what they would be after any stopped update.
+// An update object that is deleted during the update after its finalizer was removed by hand, in
+// each phase of each strategy. Drover recreates it and stops it. Sizes, types, suspended processes
+// and node marks are as after any stopped update.
 import { describe, expect, it } from 'vitest';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import { resourceTypes } from '../../src/api/kube.ts';
@@ -35,7 +35,10 @@ const begin = async (strategy: UpdateStrategy): Promise<GroupLife> => {
   return life;
 };
 
-/** As `kubectl patch --type json` that removes the finalizers, and `kubectl delete`. */
+/**
+ * Removes the finalizers and deletes the object, as `kubectl patch --type json` and `kubectl
+ * delete` do.
+ */
 const strip = (life: GroupLife): string => {
   const name = latest(life)?.metadata.name ?? '';
   life.patchUpdate(name, { metadata: { finalizers: null } });

@@ -1,5 +1,5 @@
-// Drover's own strategy in virtual time: exactly as many launches as nodes, no pod moved twice, no
-// new node ended, and no batch that runs into the drain's time.
+// Drover's own strategy in virtual time. It makes exactly as many launches as nodes, moves no pod
+// twice, terminates no new node, and drains no batch that exceeds the drain timeout.
 import { describe, expect, it } from 'vitest';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import type { NodeGroupUpdate } from '../../src/api/nodegroup-update.ts';
@@ -157,7 +157,7 @@ describe('Drover’s own strategy', () => {
     );
     expect(suspended(life)).toEqual(['AZRebalance']);
     const shields = life.nodes().map((node) => annotationsOf(node)[autoscaler]);
-    // The autoscaler minds no other value: a user's comes back at the end.
+    // The autoscaler ignores any other value; a user's value is restored at the end.
     expect(shields.filter((value) => value !== 'true')).toEqual([]);
     await life.until('the update is over', () => isOver(life), 7200);
     expect(suspended(life)).toEqual([]);

@@ -1,6 +1,6 @@
 // The surplus of DEFAULT in virtual time: without force its nodes are drained under budgets before
-// they are let go, and a budget that closes while that lasts ends the update as it would have while
-// nodes were replaced.
+// they are terminated. A budget that closes meanwhile ends the update as it would during the
+// replacement of nodes.
 import { describe, expect, it } from 'vitest';
 import { objectOr } from '../../src/api/json.ts';
 import { resourceTypes } from '../../src/api/kube.ts';
@@ -21,7 +21,7 @@ const named = (life: GroupLife, prefix: string): NodeGroupUpdate | undefined =>
 const isOver = (one: NodeGroupUpdate | undefined): boolean =>
   one !== undefined && updateStatusOf(one) !== 'InProgress';
 
-/** Three nodes, all replaced, the surplus of six about to go. */
+/** Three nodes, all replaced; the surplus of the six is about to be terminated. */
 const atScalingDown = async (force = false): Promise<{ life: GroupLife; id: string }> => {
   const life = await GroupLife.begin();
   const scalingConfig = { minSize: 0, maxSize: 6, desiredSize: 3 };
@@ -50,7 +50,7 @@ const podsOf = (life: GroupLife): ReadonlySet<string> =>
       .map(({ metadata }) => metadata.uid ?? ''),
   );
 
-/** The budget closes, and the update says what holds its surplus up. */
+/** Closes the budget and waits until the update reports which budget holds its surplus. */
 const untilHeld = async (life: GroupLife, id: string): Promise<string> => {
   allow(life, 0);
   const said = (): string => named(life, id)?.status?.message ?? '';
@@ -82,7 +82,7 @@ describe('the surplus of DEFAULT', () => {
     await life.until('the update is over', () => isOver(named(life, id)), 1800);
     expect(life.seconds - since).toBeLessThan(16 * 60);
     expect(podsOf(life)).toEqual(pods);
-    // EC2 Auto Scaling has nothing to even out, which would ask no budget.
+    // The zones are even, so EC2 Auto Scaling has nothing to rebalance; it would ignore budgets.
     await life.driver.advance(1800);
     expect(podsOf(life)).toEqual(pods);
     const { message, errors, failedNodes } = named(life, id)?.status ?? {};
@@ -125,7 +125,7 @@ describe('the surplus of DEFAULT', () => {
     expect(errors?.[0]?.message).toMatch(/default\/web-.*budget default\/web/);
     expect(failedNodes?.length).toBeGreaterThan(0);
     expect(leftover).toBeGreaterThan(0);
-    // A pod or two were on their way when it closed, and none was deleted.
+    // One or two pods were being evicted when it closed, and none was deleted afterwards.
     expect(least).toBeGreaterThanOrEqual(8);
     await life.until('all are there', () => life.isActive(3) || life.nodes().length > 3, 1800);
     expect(life.nodes().filter(({ spec }) => objectOr(spec).unschedulable === true)).toEqual([]);

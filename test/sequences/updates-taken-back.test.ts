@@ -1,5 +1,6 @@
-// Somebody else ends an instance that an update was about to end with its place: the group keeps
-// its size and Auto Scaling makes another. Nobody has asked for one more.
+// An operator terminates an instance that the update was about to terminate and decrement: the
+// group keeps its size and Auto Scaling launches a replacement. That is not a request for one more
+// node.
 import { expect, it } from 'vitest';
 import { GroupLife } from '../support/nodegroup-world.ts';
 import { areOver, askFor, latest, makeGroup, newest, runApp } from '../support/update-world.ts';
@@ -18,7 +19,7 @@ it('an instance that is ended otherwise while it is retired leaves the sizes as 
         JSON.stringify(status ?? {}).includes('"outcome":"Drained"'),
     );
   await life.until('one is drained and cools down', () => drained() !== undefined, 3600);
-  // Auto Scaling refuses for a while what we ask it then.
+  // Auto Scaling refuses the update's own call for a while.
   life.faults = {
     cloudCall: (operation) =>
       operation === 'TerminateInstanceInAutoScalingGroup'

@@ -1,6 +1,6 @@
-// What new nodes are made of, in the derived launch template: never a mixture of two revisions, the
-// labels of now also where an update is set back, and the way back leads to what all nodes were
-// last made from.
+// The content of the derived launch template from which new nodes start. It is never a mixture of
+// two revisions, and has the current labels even after a rollback. A rollback leads to the version
+// from which all nodes last started.
 import { describe, expect, it } from 'vitest';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import { type Call, GroupLife } from '../support/nodegroup-world.ts';
@@ -30,7 +30,7 @@ const versionOf = (one: JsonObject): DerivedVersion => {
   };
 };
 
-/** Every version of the template that the group's nodes are started from, oldest first. */
+/** Every version of the template from which the group's nodes start, oldest first. */
 const versionsOf = (life: GroupLife): readonly DerivedVersion[] => {
   const { LaunchTemplateId } = objectOr(life.autoScalingGroups()[0]?.LaunchTemplate);
   const input = { LaunchTemplateId: String(LaunchTemplateId) };
@@ -50,9 +50,7 @@ const part = (text: string): string =>
     `MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary="B"\n\n--B\nContent-Type: text/x-shellscript\n\n#!/bin/bash\necho ${text}\n--B--\n`,
   );
 
-/**
- * A template of the user's own in three versions, each with a script of its own; returns its id.
- */
+/** Creates a user's template in three versions, each with its own script; returns its ID. */
 const makeTemplate = (life: GroupLife): string => {
   const made = life.world.aws.call('ec2', 'CreateLaunchTemplate', {
     LaunchTemplateName: 'own',
@@ -237,7 +235,7 @@ describe('a version of the template that no group can be made from', () => {
       expect(error?.message).toMatch(words);
       expect(inUse(life)).toEqual(before);
       expect(versionsOf(life)).toHaveLength(1);
-      // A version that can be is taken after it.
+      // A valid version is accepted afterwards.
       askForTemplate(life, id, '2');
       await life.until('another', () => life.updates().length === 2, 120);
       await untilOver(life);

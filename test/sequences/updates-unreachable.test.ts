@@ -1,5 +1,5 @@
-// Updates of a group of which an old node's kubelet is dead: no pod of that node ever goes, and the
-// update ends all the same.
+// Updates of a group with an old node whose kubelet is dead: its pods never stop, and the update
+// still ends.
 import { describe, expect, it } from 'vitest';
 import { objectOr } from '../../src/api/json.ts';
 import { updateStrategies } from '../../src/api/nodegroup-update.ts';
@@ -54,7 +54,7 @@ describe('an update of a group with a node whose kubelet is dead', () => {
       const took = (life.seconds - since) / 60;
       expect(took).toBeGreaterThan(0.9 * minutes.p50);
       expect(took).toBeLessThan(1.05 * minutes.p90);
-      // A Node outlives its instance for a moment.
+      // A Node object exists for a moment after its instance is terminated.
       await untilAtRest(life, 3);
       expect(namesOf(life)).not.toContain(dead);
       expect(new Set(life.nodes().map(imageOf)).size).toBe(1);
@@ -75,8 +75,8 @@ describe('an update of a group with a node whose kubelet is dead', () => {
     await life.until('its node is NotReady', () => isUnreachable(life, dead), 120);
     const since = life.seconds;
     askFor(life, newest);
-    // Kubernetes deletes the pod by the taint of its node after 300 s: until then its budget holds
-    // it.
+    // Kubernetes deletes the pod after 300 s because of its node's taint; until then its budget
+    // holds it.
     await untilOver(life);
     expect(latest(life)?.status).toMatchObject({ status: 'Successful' });
     expect(life.seconds - since).toBeGreaterThan(300);

@@ -1,5 +1,5 @@
-// Waves with soak and approval, and health probes, in virtual time: how many nodes are new at each
-// rest, and that nothing is begun while a probe does not pass.
+// Waves with soak and approval, and health probes, in virtual time. The tests check the number of
+// new nodes at each pause, and that no step starts while a probe fails.
 import { describe, expect, it } from 'vitest';
 import { epochMs, parseTime } from '../../src/api/brand.ts';
 import type { JsonObject } from '../../src/api/json.ts';
@@ -128,7 +128,7 @@ describe('waves', () => {
   });
 });
 
-/** An application whose status is what `answer` says. */
+/** An application whose status is the number that `answer` returns. */
 const answering = (answer: () => number) => {
   const asked: string[] = [];
   const http: Http = {

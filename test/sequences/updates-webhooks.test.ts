@@ -1,6 +1,6 @@
-// Hooks of an update that are webhooks, in virtual time against a simulated endpoint: done, asked
-// again, slow, hanging, not there, refusing; tokens from Secrets; the same end wherever the process
-// is killed.
+// Webhook hooks of an update, in virtual time against a simulated endpoint: done, retried, slow,
+// hanging, missing, refusing; tokens from Secrets. The end is the same wherever the process is
+// killed.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/api/json.ts';
 import {
@@ -27,7 +27,7 @@ const webhook = (more: JsonObject = {}, around: JsonObject = {}): JsonObject => 
   ...around,
 });
 
-/** The answers in turn, the last of them for ever. */
+/** Returns the replies in turn, and then the last one forever. */
 const inTurn = (...replies: readonly EndpointReply[]) => {
   let next = 0;
   return (): EndpointReply => replies[Math.min(next++, replies.length - 1)] ?? 'hangs';
@@ -44,7 +44,7 @@ const begin = async (
   return { life, endpoint };
 };
 
-/** The controllers may get this one Secret, as docs/update-hooks.md has it. */
+/** Allows the controllers to get this one Secret, as in docs/update-hooks.md. */
 const grant = (life: GroupLife, name: string): void => {
   const group = 'rbac.authorization.k8s.io';
   const apiVersion = `${group}/v1`;
@@ -108,7 +108,7 @@ describe('a webhook', () => {
     await untilOver(life);
     expect(latest(life)?.status).toMatchObject({ status: 'Successful', progress: { done: 2 } });
     expect(endpoint.calls).toHaveLength(calls);
-    // One key for all tries of a node, each with its number.
+    // All attempts for a node share one key, and each has its number.
     const firsts = endpoint.calls.slice(0, calls - 1);
     expect(new Set(firsts.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1);
     expect(firsts.map((call) => bodyOf(call).attempt)).toEqual(firsts.map((_call, i) => i + 1));
@@ -253,7 +253,7 @@ describe('webhooks', () => {
     await life.end();
   });
 
-  /** All hooks, with a kill after the `nth` write since the update was asked for; 0 = none. */
+  /** Runs all hooks with a kill after the `nth` write since the update's request; 0 = none. */
   const told = async (nth: number): Promise<{ writes: readonly Call[]; end: JsonObject }> => {
     const writes: Call[] = [];
     let begun = false;
@@ -272,7 +272,7 @@ describe('webhooks', () => {
     const keys = new Set(endpoint.calls.map(({ idempotencyKey }) => idempotencyKey));
     const end = { ...endState(life), keys: keys.size };
     expect(end).toMatchObject({ updates: [{ status: 'Successful' }], keys: 6 });
-    // Asked again only where the process died before it had told of the answer.
+    // A repeated call only if the process died before it had recorded the reply.
     expect(endpoint.calls.length).toBeLessThanOrEqual(7);
     expect(life.check().violations).toEqual([]);
     await life.end();

@@ -1,5 +1,5 @@
-// Zones of a group that is updated by Drover's own strategy: they end even, so that EC2 Auto
-// Scaling has nothing to even out, which would start one more node and end a new one.
+// Zones of a group that Drover's own strategy updates: they end even. Otherwise EC2 Auto Scaling
+// would rebalance them: launch one more node and terminate a new one.
 import { describe, expect, it } from 'vitest';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import { GroupLife } from '../support/nodegroup-world.ts';
@@ -17,7 +17,7 @@ const perZone = (life: GroupLife): readonly number[] => {
   return [...counts].toSorted(([a], [b]) => a.localeCompare(b)).map(([, count]) => count);
 };
 
-/** As when somebody ends one: its place goes with it. */
+/** Terminates an instance and decrements the size, as an operator may. */
 const end = async (life: GroupLife, zone: string): Promise<void> => {
   const member = membersOf(life).find(({ AvailabilityZone }) =>
     String(AvailabilityZone).endsWith(zone),

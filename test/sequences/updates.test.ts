@@ -1,5 +1,5 @@
-// Version updates of node groups in virtual time, EKS' strategies: the phases in their order, with
-// EKS' numbers and codes, and what is left when one fails.
+// Version updates of node groups in virtual time, with EKS' strategies. The tests check the order
+// of phases, EKS' numbers and codes, and the state that remains after a failure.
 
 import { describe, expect, it } from 'vitest';
 import { defined } from '../../src/api/defined.ts';
@@ -15,7 +15,7 @@ interface Wish {
   readonly updateConfig?: JsonObject;
 }
 
-/** A managed group, a release behind the newest. */
+/** A managed group, one release behind the newest. */
 const begin = async ({ desired = 3, updateConfig }: Wish = {}): Promise<GroupLife> => {
   const life = await GroupLife.begin();
   await life.create({
@@ -27,7 +27,7 @@ const begin = async ({ desired = 3, updateConfig }: Wish = {}): Promise<GroupLif
   return life;
 };
 
-/** As `kubectl patch` or Git asks for it. */
+/** Requests the version as `kubectl patch` or Git does. */
 const askFor = (life: GroupLife, releaseVersion: string): void => {
   expect(life.patch({ spec: { releaseVersion } }).kind).not.toBe('error');
 };
@@ -43,7 +43,7 @@ const names = (life: GroupLife): readonly string[] =>
   life.nodes().map(({ metadata }) => String(objectOr(metadata).name));
 const isCordoned = (node: JsonObject): boolean => objectOr(node.spec).unschedulable === true;
 
-/** Marked nodes count too: they run their pods. */
+/** Marked nodes count too, since they run their pods. */
 const isReadyNode = ({ status }: JsonObject): boolean =>
   JSON.stringify(objectOr(status).conditions).includes('"type":"Ready","status":"True"');
 
@@ -71,7 +71,7 @@ describe('an update as EKS does it', () => {
     expect(names(life).filter((name) => before.includes(name))).toEqual([]);
     expect(life.group()?.status).toMatchObject({ releaseVersion: newest, desired: 3, maxSize: 6 });
     expect(life.group()?.spec.scaling).toEqual({ minSize: 0, maxSize: 6, desired: 3 });
-    // Nothing is begun again by itself.
+    // No further update starts by itself.
     await life.driver.advance(300);
     expect(life.updates()).toHaveLength(1);
     await life.end();
@@ -150,7 +150,7 @@ describe('an update that cannot go on', () => {
     expect(left.filter(isCordoned)).toEqual([]);
     expect(names(life).toSorted()).toEqual(before.toSorted());
     expect(life.group()?.spec.scaling).toEqual({ minSize: 0, maxSize: 6, desired: 3 });
-    // What EKS tells of the group is what it was last whole with.
+    // EKS reports the release with which the group was last completely up to date.
     expect(life.group()?.status?.releaseVersion).toBe(older);
     await life.driver.advance(600);
     expect(life.updates()).toHaveLength(1);
@@ -194,7 +194,7 @@ describe('an update that cannot go on', () => {
     );
     await life.until('the group is ACTIVE', () => life.isActive(3), 1800);
     expect(names(life).toSorted()).toEqual(before.toSorted());
-    // What is started from now on is of the old release again.
+    // New nodes start from the old release again.
     life.world.faults.clear();
     life.patch({ spec: { scaling: { desired: 4 } } });
     await life.until('a fourth node', () => life.isActive(4), 900);

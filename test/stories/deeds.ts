@@ -1,21 +1,21 @@
-// What each entry of the controllers' journal, and of a trace, is in words. The words of reasons
-// and of what is waited for are the controllers' own.
+// The text of each entry of the controllers' journal and of a trace. Reasons and blockers are in
+// the controllers' own words.
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import type { TraceEntry } from '../../src/api/trace.ts';
 import type { JournalEntry } from '../../src/ports/index.ts';
 
 export interface Deed {
   readonly actor: string;
-  /** `{}` stands for what it is about. */
+  /** Template; `{}` stands for the objects in `about`. */
   readonly says: string;
   readonly about: readonly string[];
   /** The line counts pods instead of naming them. */
   readonly count?: true;
-  /** Said again it is not worth a line. */
+  /** A repetition gets no line. */
   readonly once?: true;
-  /** It is about a lifecycle hook. */
+  /** The entry is about a lifecycle hook. */
   readonly isOfHook?: true;
-  /** It joins no line but the last one. */
+  /** The entry may only be merged into the last line. */
   readonly isInOrder?: true;
 }
 
@@ -34,7 +34,7 @@ const by = (says: string, ...about: readonly string[]): Deed => ({
   about,
 });
 
-/** Steps of an update, by kind: what is done to the node. */
+/** The effect of each kind of update step on its node. */
 const stepSays: Readonly<Record<string, string>> = {
   Hold: 'marks {} and evicts nothing yet',
   Lift: 'starts to drain {}, which was held',
@@ -99,7 +99,7 @@ const podDeed = (type: string, facts: JsonObject, names: Names): Deed | undefine
   }
 };
 
-/** Undefined: not worth a line. */
+/** Undefined: the entry gets no line. */
 export const deedOf = (
   { type, subject, facts }: Omit<JournalEntry, 'at'>,
   names: Names,
@@ -194,7 +194,7 @@ const updateDeeds = ({ spec, status: told }: JsonObject): readonly Deed[] => {
   return [{ ...by(`${what} ends: ${text(status.status)}${issuesText(status)}`), once: true }];
 };
 
-/** What of a trace is worth lines. */
+/** The entries of a trace that get lines. */
 export const deedOfTrace = (entry: TraceEntry, names: Names): readonly Deed[] => {
   const scaling = 'Auto Scaling';
   switch (entry.kind) {

@@ -1,4 +1,4 @@
-// The journals of ten stories, as text that people review. `npm run golden` writes them anew.
+// The journals of ten stories, as text for review. `npm run golden` rewrites them.
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

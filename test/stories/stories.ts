@@ -1,5 +1,5 @@
-// The ten stories whose journals are kept as text: what people and the cloud do in each. The
-// controllers are the real ones, the world is at seed 0.
+// The ten stories whose journals are kept as text: the actions of operators and of the cloud in
+// each. The controllers are the real ones; the world has seed 0.
 import { defined } from '../../src/api/defined.ts';
 import type { JsonObject } from '../../src/api/json.ts';
 import { resourceTypes } from '../../src/api/kube.ts';
@@ -12,10 +12,10 @@ interface Given {
   readonly strategy?: 'SURGE' | 'DEFAULT' | 'MINIMAL' | 'BLUE_GREEN';
   readonly updateConfig?: JsonObject;
   readonly pods?: number;
-  /** How many pods the budget allows to be unavailable. */
+  /** Maximum number of unavailable pods that the budget allows. */
   readonly allowed?: number;
   readonly capacityType?: 'SPOT';
-  /** Hooks are worth lines in this story. */
+  /** This story prints lifecycle hooks. */
   readonly hasHooks?: true;
 }
 
@@ -164,7 +164,7 @@ const deleteUnderBudget = async (): Promise<string> => {
   return end(told);
 };
 
-/** By name of the golden file. */
+/** By the name of the golden file. */
 export const stories: Readonly<Record<string, () => Promise<string>>> = {
   'update-surge': update(
     'SURGE: one new node starts first, and old nodes are replaced one by one',

@@ -1,6 +1,6 @@
-// Turns what happens in a world into lines that a newcomer can read: time, actor, what. It tells
-// the controllers' journal, what Auto Scaling and kubelets do, and what the story's people say
-// they do.
+// Turns the events of a world into lines for a new reader: time, actor, action. It prints the
+// controllers' journal, the actions of Auto Scaling and kubelets, and those that the story states
+// for its operators.
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import type { TraceEntry } from '../../src/api/trace.ts';
 import type { Journal, JournalEntry } from '../../src/ports/index.ts';
@@ -13,7 +13,7 @@ interface Line extends Deed {
   readonly at: number;
 }
 
-/** Deeds of one kind so close together are one line. */
+/** Events of one kind within this time share a line. */
 const togetherSeconds = 3;
 const columns = 100;
 const groupLabel = 'eks.amazonaws.com/nodegroup';
@@ -39,7 +39,7 @@ const aboutText = ({ about, count, isInOrder }: Line): string => {
     : listText(unique);
 };
 
-/** A long line goes on below its first words. */
+/** Continuation lines of a long line are indented below its first words. */
 const wrapped = (head: string, words: string): string => {
   const lines = [head];
   for (const word of words.split(' ')) {
@@ -62,12 +62,12 @@ export class Teller implements Journal {
   #startedAt = 0;
   #desired = 0;
 
-  /** `hasHooks`: the lifecycle hooks of instances are worth lines in this story. */
+  /** `hasHooks`: the story prints lifecycle hooks of instances. */
   constructor({ hasHooks }: { readonly hasHooks: boolean }) {
     this.#hasHooks = hasHooks;
   }
 
-  /** From now on: the nodes that exist are n1, n2, ... */
+  /** Starts the story: existing nodes are named n1, n2, ... */
   begin(life: GroupLife): void {
     this.#life = life;
     this.#startedAt = life.seconds;
@@ -86,7 +86,7 @@ export class Teller implements Journal {
     };
   }
 
-  /** What people or the cloud do in this story. */
+  /** Adds a line for an action of an operator or the cloud. */
   says(actor: string, what: string): void {
     this.#tell({ actor, says: what, about: [] });
   }
@@ -97,12 +97,12 @@ export class Teller implements Journal {
     if (deed !== undefined) this.#tell(deed);
   }
 
-  /** The whole story under its title. */
+  /** The complete story under its title. */
   text(title: string): string {
     return `# ${title}\n${this.#lines.map((line) => this.#text(line)).join('\n')}\n`;
   }
 
-  /** Pods have short names here, and times count from the start. */
+  /** Pods get short names, and times count from the start. */
   #text(line: Line): string {
     const says = line.says
       .replace('{}', aboutText(line))
@@ -144,7 +144,7 @@ export class Teller implements Journal {
       this.#node(entry.object);
     }
     if (entry.kind === 'scaling') {
-      // A termination that takes the place along says so itself.
+      // A termination that decrements the size has its own line.
       const isNew = entry.desired !== this.#desired && entry.desired !== this.#desired - 1;
       this.#desired = entry.desired;
       if (!isNew) return;

@@ -1,10 +1,10 @@
-// Faults of the kernel that this machine can make, with what the agent says of each: those of a
-// line in the kernel log alone, and those that turn a condition False.
+// Kernel faults that this machine can produce, with the agent's report of each: those with only a
+// kernel log line, and those that turn a condition False.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { attempt, background, cgroup, inCgroup, Loop, sh } from './node-faults.ts';
 
-/** Under a name of its own, so that no Event of another crash is taken for it. */
+/** A unique name, so that the Event of another crash is not mistaken for it. */
 const named = (name: string): string =>
   `import ctypes,mmap; ctypes.CDLL(None).prctl(15, b'${name}'); `;
 const crash = `python3 -c "${named('drover-segv')} ctypes.string_at(0)"`;
@@ -13,11 +13,11 @@ const trap =
   'ctypes.CFUNCTYPE(None)(ctypes.addressof(ctypes.c_char.from_buffer(m)))()"';
 
 export interface LogFault {
-  /** The reason, and the Event's text where it is one. */
+  /** The reason, and the text of the Event, if it is one. */
   readonly reason: string;
   readonly message: RegExp;
   readonly needs?: readonly string[];
-  /** Makes it; what is returned undoes it. Undefined: this machine cannot. */
+  /** Produces the fault; returns a function that undoes it. Undefined when this machine cannot. */
   readonly make: () => (() => void) | undefined;
 }
 

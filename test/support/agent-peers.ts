@@ -1,5 +1,5 @@
-// The agent and node-problem-detector as processes of their own on this machine, each for a Node of
-// its own in one embedded world, so that both see the same faults at the same time.
+// The agent and node-problem-detector as processes on this machine, each for its own Node in one
+// embedded world, so that both observe the same faults at the same time.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,13 +15,13 @@ import { sh } from './node-faults.ts';
 import { freePorts } from './processes.ts';
 
 const program = join(import.meta.dirname, '..', '..', 'bin', 'drover.mjs');
-/** Clock ticks a second of /proc/PID/stat, on every Linux that Node runs on. */
+/** Clock ticks per second in /proc/PID/stat, on every Linux that Node.js supports. */
 const ticksPerSecond = 100;
 
 type Event = KubeObject & {
   readonly reason: string;
   readonly message: string;
-  /** An Event that recurs is counted. */
+  /** Count of a recurring Event. */
   readonly count?: number;
   readonly involvedObject: { readonly name: string };
 };
@@ -32,7 +32,7 @@ export interface Watcher {
   readonly pid: number;
 }
 
-/** Where node-problem-detector stands; undefined: it is not compared with. */
+/** Paths of node-problem-detector; undefined: no comparison. */
 export interface DetectorPaths {
   readonly program: string;
   /** Its directory `config`. */
@@ -126,7 +126,7 @@ export class AgentPeers {
 
 const startAgent = (directory: string, kubeconfig: string): ChildProcess => {
   const record = join(directory, 'record.json');
-  // What the kernel said before is not compared.
+  // Ignores earlier kernel messages.
   const bootId = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
   const last = sh('dd if=/dev/kmsg iflag=nonblock bs=8192 2>/dev/null | grep -a ";" | tail -1');
   writeFileSync(record, JSON.stringify({ bootId, sequence: Number(last.split(',')[1]) }));

@@ -1,6 +1,6 @@
-// The arrangements in which a story is told: controllers in the world's own process, as a process
-// of their own beside it, and as one against a real API server whose cloud the world is. Gives a
-// story its stage and takes it away; never a story itself.
+// The arrangements in which a story runs: controllers in the world's own process, as a separate
+// process beside it, and against a real API server whose cloud is the world. Creates and removes a
+// story's environment; contains no story.
 
 import { join } from 'node:path';
 import { after, before } from 'node:test';
@@ -17,26 +17,26 @@ export type Arrangement = 'one process' | 'two processes' | 'a real API server';
 export interface Stage {
   readonly arrangement: Arrangement;
   readonly world: ServedWorld;
-  /** Applies what the story adds to the cluster, which is gone after it. */
+  /** Applies the story's objects to the cluster, which is removed afterwards. */
   readonly make: (objects: readonly JsonObject[]) => Promise<void>;
-  /** How long a drain may be held up by budgets where a story waits for the end of that time. */
+  /** How long budgets may block a drain, in stories that wait for that time. */
   readonly drainSeconds: number;
-  /** Lets time pass: at full speed where one process has all of it, else as it passes. */
+  /** Lets time pass: at full speed if one process controls all of it, else in real time. */
   readonly pass: (seconds: number) => Promise<void>;
-  /** SIGKILL to the process of the controllers, which is then started again. */
+  /** Kills the controllers' process with SIGKILL and restarts it. */
   readonly crash: () => Promise<void>;
-  /** SIGKILL likewise, and no controller comes any more. */
+  /** Kills it with SIGKILL, without a restart. */
   readonly abandon: () => Promise<void>;
 }
 
 export interface StageOptions {
   readonly arrangement: Arrangement;
-  /** Undefined where no oracle can approve of what the story shows. */
+  /** Undefined when no oracle can approve the story. */
   readonly judged: Judged | undefined;
   readonly seed?: string;
 }
 
-/** EKS' own. By the wall clock: budgets hold for 50 s, then 30 s of grace are left. */
+/** EKS' own. By the wall clock: budgets block for 50 s, which leaves 30 s of grace. */
 const drainSeconds = { inOneProcess: 900, byWallClock: 90 } as const;
 
 const applyIn =
@@ -132,7 +132,7 @@ const argsOf = ({ arrangement, seed }: StageOptions): readonly string[] => [
   ...(arrangement === 'one process' ? [] : ['--no-controller']),
 ];
 
-/** Runs one story in a world of its own; returns the end state, by which runs are compared. */
+/** Runs one story in a world of its own; returns the final state, for comparing runs. */
 export const inArrangement = (
   options: StageOptions,
   story: (stage: Stage) => Promise<void>,
@@ -146,11 +146,11 @@ export const inArrangement = (
   );
 };
 
-/** As `suiteWorld`: call inside `describe`, before its own `before`. */
+/** Like `suiteWorld`: call inside `describe`, before its own `before`. */
 export const suiteOn = (options: StageOptions & { readonly judged: Judged }): SuiteWorld => {
   let beside: Beside | undefined;
   let trouble: unknown;
-  // Before the world is stopped and judged, which a hook that fails would prevent.
+  // Before the world is stopped and judged, which a failing hook would prevent.
   after(async () => {
     try {
       beside?.controller.assertWell();

@@ -1,5 +1,5 @@
-// Which aws CLI the tests drive: `aws` on PATH, or the one that AWS_CLI names, so that v1 and v2
-// can be tried side by side. Starts nothing but `aws --version`.
+// The aws CLI that the tests use: `aws` on PATH, or the one in AWS_CLI, so that v1 and v2 can be
+// tested. Runs only `aws --version`.
 import { execFileSync } from 'node:child_process';
 import { basename, delimiter, dirname, resolve } from 'node:path';
 
@@ -8,16 +8,16 @@ if (given !== '' && basename(given) !== 'aws') {
   throw new Error(`AWS_CLI is ${given}: name a program called aws, as kubeconfigs call it`);
 }
 
-/** PATH of whoever may run `aws`: kubectl does, where its kubeconfig says so. */
+/** PATH for processes that run `aws`, such as kubectl with an exec plugin. */
 export const clientPath: string = [
   ...(given === '' ? [] : [dirname(resolve(given))]),
   process.env.PATH ?? '',
 ].join(delimiter);
 
-/** Where the process that runs the stories has asked already. */
+/** Set when the test runner has already determined the version. */
 export const versionVariable = 'DROVER_AWS_VERSION';
 
-/** As it calls itself, such as `aws-cli/2.23.6`; undefined where there is none. */
+/** The CLI's own version text, such as `aws-cli/2.23.6`; undefined without a CLI. */
 export const awsVersion: string | undefined = ((): string | undefined => {
   const known = process.env[versionVariable];
   if (known !== undefined) return known;
@@ -30,8 +30,6 @@ export const awsVersion: string | undefined = ((): string | undefined => {
   }
 })();
 
-/**
- * How the CLI ends when it, or the service, refuses: v2 tells the service's refusals (254) apart.
- */
+/** Exit codes of the CLI for refusals: v2 has its own (254) for those of the service. */
 export const refusedCodes: readonly number[] =
   awsVersion?.startsWith('aws-cli/1.') === true ? [255] : [252, 254, 255];

@@ -1,5 +1,5 @@
-// The aws CLI in a fork does what it does as a process of its own: same output, same refusals, same
-// exit code, nothing left from the call before. What is no Python script is not forked.
+// The aws CLI in a fork behaves like its own process: same output, refusals and exit code, without
+// state of earlier calls. A CLI that is not a Python script is not forked.
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
@@ -37,7 +37,7 @@ describe.skipIf(awsVersion === undefined)('the aws CLI in a fork', { concurrent:
     ['a call without a key', { ...base, AWS_DEFAULT_REGION: 'x' }, ['eks', 'list-clusters']],
     ['a call without a region', { ...base, ...keys }, ['eks', 'list-clusters']],
   ])('ends as a process of its own: %s', async (_what, env, args) => {
-    // Twice, for the second one finds files that the first one had read.
+    // Twice: the second call uses files that the first one read.
     const first = await fork(env, args);
     expect(first).toEqual(await runAlone('aws', args, { env }));
     expect(await fork(env, args)).toEqual(first);

@@ -1,6 +1,6 @@
 // Runs calls of the installed aws CLI in forks of one process that keeps its Python imported
-// (aws-forks.py): the same code, arguments, environment and exit code at a seventh of the CPU.
-// Not for a CLI that is no Python script, such as v2's own bundle: such calls run as they are.
+// (aws-forks.py): same code, arguments, environment and exit code at a seventh of the CPU. A CLI
+// that is not a Python script, such as v2's bundle, runs as its own process.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { accessSync, constants, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -34,7 +34,9 @@ const isProgram = (path: string): boolean => {
   }
 };
 
-/** The CLI's Python script that this PATH leads to, past a shim of pyenv; undefined for others. */
+/**
+ * The CLI's Python script on this PATH, resolved through a pyenv shim; undefined for other CLIs.
+ */
 const scriptOn = (path: string): Script | undefined => {
   const found = path.split(delimiter).map((folder) => join(folder, 'aws'));
   let script = found.find(isProgram);
@@ -54,7 +56,7 @@ class AwsForks {
   readonly #child: ChildProcess;
   readonly #folder: string;
   readonly socketPath: string;
-  /** False where Python cannot import the CLI. */
+  /** False when Python cannot import the CLI. */
   readonly isReady: Promise<boolean>;
 
   constructor(script: Script, path: string) {
@@ -70,7 +72,7 @@ class AwsForks {
       child.once('error', () => resolve(false));
       child.once('exit', () => resolve(false));
     }).finally(() => {
-      // It keeps no story alive: it ends when this process does, and its stdin with it.
+      // It keeps no story alive: it ends with this process, when its stdin closes.
       child.unref();
       for (const stream of [child.stdin, child.stdout]) letGo(stream);
     });
@@ -89,7 +91,7 @@ export interface AwsCall {
   readonly timeoutMs: number;
 }
 
-/** Rejects where the fork ends without an answer, as when its time is over. */
+/** Rejects when the fork ends without an answer, for example on a timeout. */
 const runOn = async (
   socketPath: string,
   args: readonly string[],
@@ -103,17 +105,17 @@ const runOn = async (
   return JSON.parse(answer) as AwsRan;
 };
 
-/** Its socket, where the process that runs the stories keeps the CLI for all of them. */
+/** Its socket, when the test runner shares the CLI between all stories. */
 const socketVariable = 'DROVER_AWS_SOCKET';
 
-/** Reads or writes below the home directory, whose place the CLI notes while it is imported. */
+/** Uses files in the home directory, whose path the CLI stores when it is imported. */
 const isHomebound = ([first = '', second = '']: readonly string[]): boolean =>
   ['configure', 'history', 'codeartifact', 'login'].includes(first) ||
   second === 'update-kubeconfig';
 
 let begun: Promise<AwsForks | undefined> | undefined;
 
-/** Undefined where the CLI is no Python script, or Python cannot import it. */
+/** Undefined when the CLI is not a Python script, or Python cannot import it. */
 const begin = async (path: string): Promise<AwsForks | undefined> => {
   const script = isOff ? undefined : scriptOn(path);
   if (script === undefined) return undefined;
@@ -121,13 +123,13 @@ const begin = async (path: string): Promise<AwsForks | undefined> => {
   return (await forks.isReady) ? forks : undefined;
 };
 
-/** Runs one call; undefined where it is to be a process of its own. */
+/** Runs one call; undefined when it must be a process of its own. */
 export const runInFork = async (
   args: readonly string[],
   call: AwsCall,
 ): Promise<AwsRan | undefined> => {
   const { PATH: path } = call.env;
-  // Another PATH may mean another CLI.
+  // Another PATH may contain another CLI.
   if (isOff || path !== clientPath || isHomebound(args)) return undefined;
   const shared = process.env[socketVariable];
   if (shared !== undefined) return runOn(shared, args, call);
@@ -136,7 +138,7 @@ export const runInFork = async (
   return forks === undefined ? undefined : runOn(forks.socketPath, args, call);
 };
 
-/** Keeps the CLI for processes that get `env`, until `end`. */
+/** Shares the CLI with processes that receive `env`, until `end`. */
 export const shareForks = async (): Promise<{
   readonly env: NodeJS.ProcessEnv;
   readonly end: () => void;

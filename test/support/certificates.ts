@@ -1,5 +1,5 @@
-// Certificates for a test cluster: one authority and whatever it is asked to issue. Test use only:
-// keys are never protected and live for a day.
+// Certificates for a test cluster: one authority and the certificates that it issues. For tests
+// only: keys are unprotected and valid for a day.
 import 'reflect-metadata'; // x509's container needs it before anything else
 import { generateKeyPairSync, type webcrypto } from 'node:crypto';
 import * as x509 from '@peculiar/x509';
@@ -36,7 +36,7 @@ const alternativeName = (name: string): { type: 'ip' | 'dns'; value: string } =>
   value: name,
 });
 
-/** A request as a client of the cluster's signers makes it, and the key that it is for. */
+/** A request as made by clients of the cluster's signers, and its key. */
 export const requestCertificate = async (
   subject: string,
   names: readonly string[] = [],
@@ -90,7 +90,7 @@ export const createAuthority = async (): Promise<Authority> => {
   };
 };
 
-/** The pair that signs and checks service account tokens. */
+/** The key pair that signs and verifies service account tokens. */
 export const serviceAccountKeys = (): { readonly publicKey: string; readonly privateKey: string } =>
   generateKeyPairSync('rsa', {
     modulusLength: 2048,

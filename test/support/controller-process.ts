@@ -1,5 +1,5 @@
-// `drover controller` as a process of its own beside a served world: started, killed and started
-// again as a story tells. Ends only what it started.
+// `drover controller` as its own process beside a served world: started, killed and restarted by a
+// story. Ends only processes that it started.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
@@ -30,7 +30,7 @@ export class ControllerProcess {
     [this.#child, this.#exited] = this.#spawn();
   }
 
-  /** Does not wait until it leads: another one may. `podName` is who it is, as a pod. */
+  /** Does not wait for leadership. `podName`: its identity as a pod. */
   static candidate(world: ServedWorld, kubeconfigPath: string, podName: string): ControllerProcess {
     return new ControllerProcess(world, kubeconfigPath, podName);
   }
@@ -71,11 +71,11 @@ export class ControllerProcess {
   output(): string {
     return this.#output;
   }
-  /** The end of what it logged, for a story that failed. */
+  /** The end of its log, for a failed story. */
   tail(): string {
     return this.#output.slice(-logTailChars);
   }
-  /** It runs if it should; what it cannot do it would have told as an error. */
+  /** Asserts that it runs if it should, and has logged no errors. */
   assertWell(): void {
     if (this.#isWanted) this.assertRunning();
     const errors = this.#output.split('\n').filter((line) => line.includes('"level":"error"'));
@@ -88,7 +88,7 @@ export class ControllerProcess {
     throw new Error(`drover controller ended with ${exitCode ?? signalCode}:\n${this.tail()}`);
   }
 
-  /** SIGSTOP: it stands still, and does not know it. */
+  /** SIGSTOP: it pauses without noticing. */
   pause(): void {
     this.#child.kill('SIGSTOP');
   }
@@ -104,7 +104,7 @@ export class ControllerProcess {
     this.#world.recordCrash();
   }
 
-  /** The successor of a killed one; it waits for the lease of its predecessor to run out. */
+  /** Starts a successor of a killed process; it waits for its predecessor's lease to expire. */
   restart(): void {
     this.#isWanted = true;
     [this.#child, this.#exited] = this.#spawn();

@@ -1,5 +1,5 @@
-// Starts a real `drover up` as its own process on free ports and drives it with the real clients.
-// Ends only what it started. Never touches the user's own kubeconfig or AWS configuration.
+// Starts a real `drover up` as its own process on free ports and drives it with real clients. Ends
+// only what it started. Never uses the user's own kubeconfig or AWS configuration.
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -26,7 +26,7 @@ interface RunOptions {
 }
 const runTimeoutMs = 120_000;
 
-/** Runs a program to its end; never rejects for its exit code. The aws CLI is kept loaded. */
+/** Runs a program to its end; never rejects for its exit code. Uses the preloaded aws CLI. */
 export const run = async (
   file: string,
   args: readonly string[],
@@ -37,7 +37,7 @@ export const run = async (
   return ran ?? runAlone(file, args, options);
 };
 
-/** As `run`, always in a process of its own. */
+/** Like `run`, always as a process of its own. */
 export const runAlone = (
   file: string,
   args: readonly string[],
@@ -61,7 +61,7 @@ export const runAlone = (
     if (options.input !== undefined) child.stdin?.end(options.input);
   });
 
-/** Undefined when `file` runs, else why it does not: for tests that then say they did not run. */
+/** Why `file` does not run, or undefined; for tests that are then reported as skipped. */
 export const missing = async (
   file: string,
   args: readonly string[],
@@ -79,7 +79,7 @@ export const missing = async (
 };
 
 export interface WorldOptions {
-  /** Of `drover up`; `--demo --port 0` by default. */
+  /** Arguments of `drover up`; `--demo --port 0` by default. */
   readonly args?: readonly string[];
   readonly dataDir?: string;
 }
@@ -91,7 +91,7 @@ interface Process {
   readonly errors: () => string;
 }
 
-/** Its own default, wherever a story's home is: what was compiled for one story serves the next. */
+/** A cache independent of a story's home: code compiled for one story serves the next. */
 const compileCache =
   process.env.NODE_COMPILE_CACHE ?? join(homedir(), '.cache', 'drover', 'compiled');
 
@@ -131,14 +131,14 @@ const startProcess = async (args: readonly string[]): Promise<Process> => {
 
 export class ServedWorld {
   readonly dataDir: string;
-  /** What the story did to the world that is in no log, in order. */
+  /** The story's actions on the world that no log contains, in order. */
   readonly faults: TraceEntry[] = [];
   #process: Process;
   #env: NodeJS.ProcessEnv;
   #auditLogPath: string;
   #refresh: (() => void) | undefined;
   readonly #home: string;
-  /** Where `drover world` finds this world. */
+  /** The address with which `drover world` finds this world. */
   readonly #droverUrl: string | undefined;
 
   private constructor(begun: Process, dataDir: string) {
@@ -164,11 +164,11 @@ export class ServedWorld {
     this.#auditLogPath = join(dataDir, 'audit', 'audit.log');
   }
 
-  /** From now on kubectl and drover mean this cluster, and the world is its cloud alone. */
+  /** From now on kubectl and drover use this cluster, and the world is only its cloud. */
   beCloudOf(cluster: {
     readonly kubeconfigPath: string;
     readonly auditLogPath: string;
-    /** Brings the file up to date where somebody else's server writes another one. */
+    /** Updates the file when a server of another owner writes a different one. */
     readonly refresh?: () => void;
   }): void {
     this.#env = { ...this.#env, KUBECONFIG: cluster.kubeconfigPath, DROVER_URL: undefined };
@@ -202,7 +202,7 @@ export class ServedWorld {
   get pid(): number {
     return this.#process.child.pid ?? 0;
   }
-  /** What chance in this world began with. */
+  /** The seed of this world's randomness. */
   get seed(): number {
     const settings = JSON.parse(readFileSync(join(this.dataDir, 'settings.json'), 'utf8'));
     return Number(settings.seed);
@@ -214,7 +214,7 @@ export class ServedWorld {
   kubectlInput(input: string, ...args: readonly string[]): Promise<Ran> {
     return run('kubectl', args, { env: this.env, input });
   }
-  /** Of another cloud than this world's. */
+  /** Calls another cloud than this world's. */
   awsAt(endpoint: string, env: Readonly<Record<string, string>>, ...args: readonly string[]) {
     return run('aws', [...args, '--endpoint-url', endpoint], { env: { ...this.env, ...env } });
   }
@@ -227,7 +227,7 @@ export class ServedWorld {
     return run(process.execPath, [drover, ...args], { env });
   }
 
-  /** Resolves when kubectl's watch has shown the NodeDisruption in `phase`. */
+  /** Resolves when kubectl's watch shows the NodeDisruption in `phase`. */
   untilPhase(name: string, phase: string): Promise<void> {
     const watch = spawn(
       'kubectl',
@@ -256,7 +256,7 @@ export class ServedWorld {
   audit(): readonly AuditEvent[] {
     this.#refresh?.();
     const text = readFileSync(this.#auditLogPath, 'utf8');
-    // The last line may not be whole yet.
+    // The last line may be incomplete.
     return text
       .slice(0, text.lastIndexOf('\n') + 1)
       .split('\n')
@@ -270,26 +270,26 @@ export class ServedWorld {
     return { code, stderr: this.#process.errors() };
   }
 
-  /** SIGKILL, as a crash would: the data directory stays. */
+  /** SIGKILL, as in a crash: the data directory stays. */
   async kill(): Promise<void> {
     this.#process.child.kill('SIGKILL');
     await this.#process.exited;
     this.recordCrash();
   }
 
-  /** Tells the oracles that a process of ours was killed just now. */
+  /** Records for the oracles that a Drover process was killed. */
   recordCrash(): void {
     const last = this.audit().at(-1)?.requestReceivedTimestamp ?? '';
     const at = Date.parse(last) * 1000;
     this.faults.push({ kind: 'fault', at, fault: 'F3-crash-after-write', what: 'fired' });
   }
 
-  /** Starts the killed or stopped world again, on the ports it had. */
+  /** Restarts the killed or stopped world on its earlier ports. */
   async restart(args: readonly string[] = []): Promise<void> {
     this.#process = await startProcess(['--data-dir', this.dataDir, ...args]);
   }
 
-  /** Ends the process as ^C does; what it wrote stays to be read. */
+  /** Ends the process like ^C; its files stay readable. */
   async halt(): Promise<void> {
     const { child, exited } = this.#process;
     if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM');
@@ -303,7 +303,7 @@ export class ServedWorld {
   }
 }
 
-/** The fields of audit.k8s.io/v1 that the stories look at. */
+/** The fields of audit.k8s.io/v1 that the stories use. */
 export interface AuditEvent {
   readonly verb: string;
   readonly userAgent?: string;
@@ -322,8 +322,8 @@ export interface AuditEvent {
 }
 
 /**
- * Polls `probe` until it gives a value. Only for what a real client must be asked for again and
- * again, such as the state of another process; 50 ms between questions.
+ * Polls `probe` every 50 ms until it returns a value. Only for state that a real client must poll,
+ * such as another process's.
  */
 export const eventually = async <T>(
   what: string,

@@ -1,4 +1,4 @@
-// What `drover explain nodegroup` reads and ranks, in the virtual time of a life.
+// The input and ranking of `drover explain nodegroup`, in the virtual time of a life.
 import { epochMs } from '../../src/api/brand.ts';
 import { gatherJoinEvidence } from '../../src/cli/explain/join-evidence.ts';
 import { type JoinCause, joinCauses } from '../../src/core/explain/index.ts';
@@ -8,7 +8,7 @@ import type { GroupLife } from './nodegroup-world.ts';
 
 const person = { user: { username: 'ada', groups: ['system:masters'] }, userAgent: 'drover' };
 
-/** What `drover explain nodegroup ng` reads and ranks. */
+/** The ranked causes of `drover explain nodegroup ng`. */
 export const explained = async (life: GroupLife): Promise<readonly JoinCause[]> => {
   const { kube, cloud } = createInProcessPorts(life.world, {
     component: 'explain',

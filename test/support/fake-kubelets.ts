@@ -1,6 +1,7 @@
-// Stand-ins for kubelets on a control plane without machines: registers nodes, runs the pods bound
-// to them, lets terminating pods go. Knows no images, probes or volumes: every pod starts and stops
-// as told, those of Jobs are done when they would be Ready. Follows one watch over all pods.
+// Stand-ins for kubelets on a control plane without machines: register nodes, run their pods,
+// release terminating pods. Know no images, probes or volumes: every pod starts and stops as
+// configured, and pods of Jobs complete when they would become Ready. Follow one watch over all
+// pods.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { defined } from '../../src/api/defined.ts';
@@ -14,9 +15,9 @@ export interface FakeNode {
   readonly providerId?: string;
   readonly taints?: readonly Taint[];
   readonly zone?: string;
-  /** The kubelet's version, as kubectl shows it; none unless given. */
+  /** The kubelet's version in kubectl; none by default. */
   readonly version?: string;
-  /** Largest number of pods; default 110. */
+  /** Maximum number of pods; default 110. */
   readonly pods?: number;
 }
 
@@ -30,11 +31,11 @@ export interface FakeKubeletsOptions {
 }
 
 export interface FakeKubelets {
-  /** Failures that no retry helped; a test looks that there are none. */
+  /** Failures that persisted after retries; tests assert that there are none. */
   readonly errors: readonly Error[];
-  /** One more machine: registers its node as Ready and runs what is bound to it. */
+  /** Adds a machine: registers its Ready node and runs its pods. */
   add(node: FakeNode): Promise<void>;
-  /** Stops acting; nodes and pods stay as they are. */
+  /** Stops all stand-ins; nodes and pods stay unchanged. */
   stop(): Promise<void>;
 }
 
@@ -88,7 +89,7 @@ const podStatus = (pod: Pod, ready: boolean, now: string): JsonObject => {
     lastTransitionTime: now,
   });
   return {
-    // Refused when a pod of the same name has taken this one's place.
+    // Refused when another pod of the same name has replaced this one.
     metadata: { uid: pod.metadata.uid },
     status: {
       phase: ready && isOfJob(pod) ? 'Succeeded' : 'Running',
@@ -102,7 +103,7 @@ const podStatus = (pod: Pod, ready: boolean, now: string): JsonObject => {
   };
 };
 
-/** Tries again after what may pass; the rest is the test's business. */
+/** Retries transient errors; rethrows others to the test. */
 const persist = async (call: () => Promise<unknown>, signal: AbortSignal): Promise<void> => {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -116,7 +117,7 @@ const persist = async (call: () => Promise<unknown>, signal: AbortSignal): Promi
   }
 };
 
-/** Creates the nodes as Ready, or finds them again. */
+/** Creates the nodes as Ready, or finds existing ones. */
 const register = async (api: KubeApi, node: FakeNode, signal: AbortSignal): Promise<void> => {
   try {
     await api.create<Node>(nodes, nodeObject(node), { signal });
@@ -126,7 +127,8 @@ const register = async (api: KubeApi, node: FakeNode, signal: AbortSignal): Prom
   const name = { name: node.name };
   const body = nodeStatus(node, new Date().toISOString());
   await api.patch(nodes, name, { type: 'strategic', body, subresource: 'status' }, { signal });
-  // The server taints each new node not-ready; its node lifecycle controller would take that away.
+  // The server taints each new node not-ready; its node lifecycle controller would remove the
+  // taint.
   const taints = { spec: { taints: (node.taints ?? []).map((taint) => ({ ...taint })) } };
   await api.patch(nodes, name, { type: 'merge', body: taints }, { signal });
 };
@@ -150,7 +152,7 @@ class Kubelets {
   }
 
   async add(node: FakeNode): Promise<void> {
-    // Known before there can be a pod on it: what is bound to others is passed over for good.
+    // Recorded before any pod can be bound to it: pods on unknown nodes are ignored for good.
     this.#names.add(node.name);
     await register(this.#options.api, node, this.#abort.signal);
   }
@@ -227,7 +229,7 @@ class Kubelets {
     try {
       await persist(() => this.#options.api.patch(pods, pod.metadata, patch, { signal }), signal);
     } catch (error) {
-      // Another pod of that name: this one is gone.
+      // Another pod has that name: this one is deleted.
       if (!(error instanceof KubeError) || error.code !== 'Invalid') throw error;
     }
   }
@@ -246,7 +248,7 @@ class Kubelets {
   }
 }
 
-/** Registers the nodes as Ready and starts to run pods on them. */
+/** Registers the nodes as Ready and starts running pods on them. */
 export const fakeKubelets = async (options: FakeKubeletsOptions): Promise<FakeKubelets> => {
   const kubelets = new Kubelets(options);
   await kubelets.start();

@@ -1,7 +1,6 @@
-// A cluster of somebody else's as the stage of a story: the one that DROVER_E2E_KUBECONFIG names,
-// where DROVER_E2E_AUDIT_LOG names its audit log. One story at a time has it; what was there stays
-// as it was, what the story made is taken away. Whether it can be a stage at all is looked at in
-// given-reasons.ts.
+// An existing cluster as a story's environment: the one in DROVER_E2E_KUBECONFIG, with its audit
+// log in DROVER_E2E_AUDIT_LOG. Serves one story at a time; existing objects stay unchanged, the
+// story's objects are deleted. given-reasons.ts checks whether the cluster is suitable.
 import { appendFileSync, closeSync, openSync, readSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -25,9 +24,11 @@ export const givenCluster = (): Given | undefined => {
     : { kubeconfigPath, auditLogPath };
 };
 
-/** On the nodes of a story, and what its pods ask for: they stay off the nodes of others. */
+/**
+ * Label of a story's nodes, and node selector of its pods: these avoid the cluster's other nodes.
+ */
 export const stageLabel = { 'drover.dev/stage': 'story' } as const;
-/** Likewise: pods of others stay off the nodes of a story. */
+/** Taint of a story's nodes: other pods avoid them. */
 export const stageTaint = {
   key: 'drover.dev/stage',
   value: 'story',
@@ -36,14 +37,14 @@ export const stageTaint = {
 export const definitions: readonly string[] = customResourceDefinitions.map(
   ({ metadata }) => metadata.name,
 );
-/** Of the story; that it is there says that one is told. */
+/** Namespace of the story; its existence means that a story is running. */
 export const stageNamespace = 'demo';
 const patienceMs = 120_000;
 const lookEveryMs = 1_000;
 /** Longer than any story takes. */
 const turnMs = 1_800_000;
 
-/** Whoever is impersonated is who asks. */
+/** Removes impersonation, so that an audit line shows the impersonated user as the requestor. */
 const asItself = (line: string): string => {
   const { impersonatedUser, ...event } = JSON.parse(line) as JsonObject;
   return JSON.stringify(
@@ -51,9 +52,7 @@ const asItself = (line: string): string => {
   );
 };
 
-/**
- * What is written to the log from now on, in a file of one's own; `refresh` brings it up to date.
- */
+/** Copies what is written to the log from now on to a separate file; `refresh` updates the copy. */
 export const followAudit = (from: string, to: string): (() => void) => {
   let at = statSync(from).size;
   writeFileSync(to, '');
@@ -76,8 +75,8 @@ const must = async (world: ServedWorld, ...args: readonly string[]): Promise<str
 };
 
 /**
- * A kubeconfig with the rights of `username`, whom the given one's user has to be allowed to
- * impersonate.
+ * A kubeconfig with the permissions of `username`, whom the given kubeconfig's user must be allowed
+ * to impersonate.
  */
 export const impersonating = async (world: ServedWorld, username: string): Promise<string> => {
   const view = await must(world, 'config', 'view', '--minify', '--flatten', '--raw', '-o', 'json');
@@ -112,21 +111,21 @@ const isThereStill = async (world: ServedWorld): Promise<boolean> => {
   return (await must(world, ...args)).trim() !== '';
 };
 
-/** What a story found; the rest of what it leaves is its own. */
+/** What existed before the story; everything else at its end is the story's own. */
 export interface Found {
-  /** Drover's definitions were there. */
+  /** Whether Drover's definitions existed. */
   readonly hadDefinitions: boolean;
   /** Uids of the events. */
   readonly events: ReadonlySet<string>;
   /**
-   * kube-system/aws-auth, into which the controller writes roles of groups; undefined: there was
-   * none.
+   * kube-system/aws-auth, to which the controller adds roles of groups; undefined when it did not
+   * exist.
    */
   readonly awsAuth: AwsAuthMap | undefined;
 }
 
 /**
- * Waits for its turn and takes the namespace, which makes the cluster this story's until
+ * Waits for its turn and creates the namespace, which reserves the cluster for this story until
  * `takeAway`.
  */
 export const takeStage = async (world: ServedWorld): Promise<Found> => {
@@ -164,7 +163,7 @@ const awsAuthOf = async (world: ServedWorld): Promise<AwsAuthMap | undefined> =>
   return told.trim() === '' ? undefined : (JSON.parse(told) as AwsAuthMap);
 };
 
-/** Entries of the story go; who wrote in between is read again. */
+/** Removes the story's entries; reads again after a concurrent write. */
 const takeOutOfAwsAuth = (world: ServedWorld, before: Found['awsAuth']): Promise<true> =>
   eventually(
     'the entries of the story are out of aws-auth',
@@ -189,7 +188,7 @@ const eventsOf = async (world: ServedWorld): Promise<readonly JsonObject[]> => {
   return (JSON.parse(told) as { readonly items: readonly JsonObject[] }).items;
 };
 
-/** Of these what is not there yet, kept to the nodes of the story. */
+/** Those of the objects that do not exist yet, restricted to the story's nodes. */
 export const ownPart = async (
   world: ServedWorld,
   objects: readonly JsonObject[],
@@ -205,8 +204,8 @@ export const ownPart = async (
 };
 
 /**
- * As `ownPart` for what a story cannot do without: throws where the cluster has one of that name
- * that is not among those `made` by now.
+ * Like `ownPart` for objects that a story requires: throws when the cluster has one of that name
+ * that is not among those already `made`.
  */
 export const ownOnly = async (
   world: ServedWorld,
@@ -229,7 +228,7 @@ const podKeptHere = (pod: JsonObject): JsonObject => ({
   tolerations: [...(Array.isArray(pod.tolerations) ? pod.tolerations : []), tolerating],
 });
 
-/** Where the pod stands in objects that have one. */
+/** Path of the pod template in objects that have one. */
 const podPaths: Readonly<Record<string, readonly string[]>> = {
   Pod: ['spec'],
   Deployment: ['spec', 'template', 'spec'],
@@ -258,7 +257,8 @@ export interface Leftovers {
 }
 
 /**
- * Call while the stand-ins still let pods go, and when no more of them come. Ends the story's turn.
+ * Call while the stand-ins still release pods, and after the last pods were created. Ends the
+ * story's turn.
  */
 export const takeAway = async (world: ServedWorld, left: Leftovers): Promise<void> => {
   const { made, nodes, found } = left;
@@ -275,7 +275,7 @@ export const takeAway = async (world: ServedWorld, left: Leftovers): Promise<voi
     await must(world, 'delete', 'pods', ...on, '--force', '--grace-period=0', ...gone);
   }
   if (!found.hadDefinitions) {
-    // Waited for: the next story must not find them on their way out.
+    // Waits, so that the next story does not find them terminating.
     await must(world, 'delete', 'crd', ...definitions, '--ignore-not-found', '--timeout=60s');
   }
   await takeOutOfAwsAuth(world, found.awsAuth);
@@ -288,10 +288,10 @@ export const takeAway = async (world: ServedWorld, left: Leftovers): Promise<voi
   );
 };
 
-/** Those of Drover's kinds; the stage was taken where there were none. */
+/** Deletes objects of Drover's kinds; before the story there were none. */
 const takeObjects = async (world: ServedWorld): Promise<void> => {
   for (const resource of definitions) {
-    // A story that failed early has no definitions yet.
+    // A story that failed early has not created the definitions.
     const { code, stdout } = await world.kubectl('get', resource, '-o', 'name');
     for (const name of code === 0 ? stdout.split('\n').filter(Boolean) : []) {
       await must(world, 'patch', name, '--type=merge', '-p', '{"metadata":{"finalizers":null}}');
@@ -300,7 +300,7 @@ const takeObjects = async (world: ServedWorld): Promise<void> => {
   }
 };
 
-/** What is told of objects of the story where the events of others are. */
+/** Deletes events about the story's objects in namespaces with other events. */
 const takeEvents = async (world: ServedWorld, left: Leftovers): Promise<void> => {
   const isOurs = (event: JsonObject): boolean =>
     !left.found.events.has(String(objectOr(event.metadata).uid)) && isEventOf(event, left);

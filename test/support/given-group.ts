@@ -1,5 +1,5 @@
-// An Auto Scaling group of two that an operator made with a launch template of their own, in a
-// small cluster in virtual time: adopted by a NodeGroup, looked at from outside.
+// An Auto Scaling group of two that an operator created with their own launch template, in a small
+// cluster in virtual time: adopted by a NodeGroup, observed from outside.
 import type { JsonObject } from '../../src/api/json.ts';
 import { objectOr } from '../../src/api/json.ts';
 import { resourceTypes } from '../../src/api/kube.ts';
@@ -34,7 +34,7 @@ export class GivenGroup {
     return given;
   }
 
-  /** The operator's own template: as that one, with a label of its own. Its id. */
+  /** Creates the operator's template: a copy of `like` with another label. Returns its id. */
   #makeTemplate(like: string): string {
     const { aws } = this.life.world;
     const asked = { LaunchTemplateId: like, Versions: ['1'] };
@@ -53,12 +53,12 @@ export class GivenGroup {
     return String(objectOr(made.LaunchTemplate).LaunchTemplateId);
   }
 
-  /** A web app on its nodes, and a budget that allows `unavailable`. */
+  /** Deploys a web app on its nodes with a budget that allows `unavailable`. */
   deploy(replicas: number, unavailable: number): void {
     this.life.deployOn({ team: 'blue' }, replicas, unavailable);
   }
 
-  /** A NodeGroup `ng` that states its group and this alone; its uid. */
+  /** Creates a NodeGroup that names its group, with `spec`; returns its uid. */
   adopt(spec: JsonObject = {}, nodeGroup = 'ng'): string {
     const made = this.life.createGroup({
       apiVersion: 'drover.dev/v1alpha1',
@@ -80,7 +80,7 @@ export class GivenGroup {
     });
   }
 
-  /** Once no receive is under way, no message of the queue reaches the controllers. */
+  /** After this, no message of the queue reaches the controllers. */
   async loseMessages(): Promise<void> {
     this.life.faults = {
       cloudCall: (operation) =>
@@ -89,7 +89,7 @@ export class GivenGroup {
     await this.life.driver.advance(25);
   }
 
-  // ---- what AWS and the cluster have ----
+  // ---- state of AWS and the cluster ----
 
   autoScalingGroup(): JsonObject | undefined {
     const answer = this.#call('DescribeAutoScalingGroups', { AutoScalingGroupNames: [name] });

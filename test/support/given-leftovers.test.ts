@@ -1,4 +1,4 @@
-// What is taken out of a cluster of somebody else's, and what stays.
+// Which objects are removed from an existing cluster, and which stay.
 import { describe, expect, it } from 'vitest';
 import { type AwsAuthMap, planAdmission } from '../../src/core/identity/index.ts';
 import { awsAuthUndo, isEventOf } from './given-leftovers.ts';

@@ -1,5 +1,5 @@
-// What a story leaves in a cluster of somebody else's among things that are theirs: its entries of
-// kube-system/aws-auth, its events. Tells ours from others' alone; never reads or writes.
+// A story's leftovers among an existing cluster's own data: entries of kube-system/aws-auth and
+// events. Only distinguishes them; never reads or writes.
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import {
   type AwsAuthMap,
@@ -9,14 +9,15 @@ import {
 } from '../../src/core/identity/index.ts';
 
 /**
- * What undoes it; a patch holds only for the map as it was read, since others write there as well.
+ * How to undo the changes; a patch is valid only for the map as read, since others write it as
+ * well.
  */
 export type AwsAuthUndo =
   | { readonly verb: 'none' }
   | { readonly verb: 'delete' }
   | { readonly verb: 'patch'; readonly body: object };
 
-/** Takes out the roles that were added since `before`, which is what the story found. */
+/** Removes the roles that were added since `before`, the state before the story. */
 export const awsAuthUndo = (
   before: AwsAuthMap | undefined,
   now: AwsAuthMap | undefined,
@@ -46,8 +47,8 @@ const namespaceOf = ({ namespace }: JsonObject): string =>
   typeof namespace === 'string' ? namespace : 'default';
 
 /**
- * An event of Drover's kinds, of the story's nodes, or of what it made and what came of that, where
- * it made it.
+ * An event about Drover's kinds, about the story's nodes, or about objects that the story created
+ * and their dependents, recognized by namespace and name prefix.
  */
 export const isEventOf = ({ involvedObject }: JsonObject, { made, nodes }: Told): boolean => {
   const about = objectOr(involvedObject);

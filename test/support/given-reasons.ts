@@ -1,6 +1,6 @@
-// Why stories cannot be told on the cluster that DROVER_E2E_KUBECONFIG names: what it lacks, or
-// what of somebody's they would meet there. Looks before any story begins; what it makes for the
-// look it takes away.
+// Why stories cannot run on the cluster in DROVER_E2E_KUBECONFIG: what it lacks, or which existing
+// objects would conflict. Checks before any story; deletes the objects that it creates for the
+// checks.
 import { randomUUID } from 'node:crypto';
 import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { objectOr } from '../../src/api/json.ts';
@@ -21,11 +21,11 @@ const policies = 'validatingadmissionpolicies.v1.admissionregistration.k8s.io';
 const patienceMs = 30_000;
 
 interface StageNeeds {
-  /** Policies of admission. */
+  /** Admission policies. */
   readonly fence?: boolean;
 }
 
-/** Drover's own, wherever it is installed. */
+/** Drover's own objects in an installation. */
 const installed = [
   ['clusterrole', 'drover-controller'],
   ['-n', 'kube-system', 'serviceaccount', 'drover-controller'],
@@ -49,7 +49,7 @@ const noRights = async (kubectl: Kubectl): Promise<string | undefined> => {
   return as.code === 0 ? undefined : `its user may not act as ${user}: ${firstLine(as)}`;
 };
 
-/** A story that is told there is waited for; all else is somebody's. */
+/** Another story's turn is waited for; any other use is a conflict. */
 const inUse = async (kubectl: Kubectl): Promise<string | undefined> => {
   const label = Object.entries(stageLabel).map(([key, value]) => `${key}=${value}`)[0] ?? '';
   const ofStory = await kubectl(['get', 'namespaces', '-l', label, '-o', 'name']);
@@ -64,7 +64,7 @@ const inUse = async (kubectl: Kubectl): Promise<string | undefined> => {
   return found.length === 0 ? undefined : `it is in use: it has ${found.slice(0, 5).join(', ')}`;
 };
 
-/** The definitions that it has would be changed. */
+/** The cluster has other definitions, which the story would change. */
 const otherDefinitions = async (kubectl: Kubectl): Promise<string | undefined> => {
   const file = new URL('../../deploy/crds/', import.meta.url).pathname;
   const ran = await kubectl(['get', 'crd', ...definitions, '--ignore-not-found', '-o', 'name']);
@@ -73,7 +73,7 @@ const otherDefinitions = async (kubectl: Kubectl): Promise<string | undefined> =
   return diff.code === 0 ? undefined : 'its definitions of drover.dev are of another version';
 };
 
-/** A question of ours must stand in its audit log, with what was asked. */
+/** A request of the check must appear in the audit log, with its body. */
 const noAudit = async (kubectl: Kubectl, path: string): Promise<string | undefined> => {
   try {
     accessSync(path, constants.R_OK);
@@ -100,7 +100,7 @@ const noAudit = async (kubectl: Kubectl, path: string): Promise<string | undefin
 };
 
 /**
- * A pod that no node takes: who says so is the scheduler, and the account it needs is made by a
+ * Creates a pod that fits no node: its condition needs a scheduler, and its service account a
  * controller.
  */
 const noControllers = async (kubectl: Kubectl): Promise<string | undefined> => {
@@ -178,10 +178,10 @@ const reasonOf = async (
   return undefined;
 };
 
-/** The stories are to be told on a cluster of somebody's. */
+/** Whether stories run on an existing cluster. */
 export const isGiven = (process.env.DROVER_E2E_KUBECONFIG ?? '') !== '';
 
-/** Why no story can be told on a real API server, of ours or the given one. Undefined: it can. */
+/** Why no story can run on a real API server, own or existing; undefined when it can. */
 export const whyNoStage = async (needs: StageNeeds = {}): Promise<string | undefined> => {
   if (!isGiven) return whyNoRealCluster({ scheduler: true });
   const reason = await reasonOf(givenCluster(), needs);

@@ -1,5 +1,5 @@
-// Trees like Debian's for drover node init, and the command run on them: what stands in the tree
-// afterwards, what was printed, and how it ended. Files only below the temporary directory.
+// Debian-like trees for drover node init, and the command run on them: the resulting files, the
+// output and the exit code. Writes only below the temporary directory.
 import {
   mkdirSync,
   mkdtempSync,
@@ -33,7 +33,7 @@ export const nodeConfig = (more: readonly string[] = [], name = 'ironman-2022'):
     '',
   ].join('\n');
 
-/** Of an instance that nobody else tells of. */
+/** Instance facts as flags, for an instance without metadata service. */
 export const facts = [
   'instance-id=i-0123456789abcdef0',
   'zone=eu-west-1a',
@@ -42,7 +42,7 @@ export const facts = [
   'instance-type=m5.large',
 ];
 
-/** What a Debian with containerd and kubeadm's kubelet package has. */
+/** The files of a Debian with containerd and kubeadm's kubelet package. */
 const debian = {
   'etc/debian_version': '13.1\n',
   'etc/containerd/config.toml': 'version = 2\n',
@@ -80,7 +80,7 @@ export class DebianTree {
     for (const path of [this.root, this.#sources]) rmSync(path, { recursive: true, force: true });
   }
 
-  /** Path to mode and content, of every file. */
+  /** Path to mode and content, for every file. */
   files(): Readonly<Record<string, string>> {
     return Object.fromEntries(
       readdirSync(this.root, { recursive: true, withFileTypes: true })

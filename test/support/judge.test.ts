@@ -1,5 +1,5 @@
-// The judge of stories must be able to fail: a drain as it should be, taken from a world's audit
-// log, and the same log with one thing planted in it that must be rejected.
+// The judge of stories must be able to fail: a correct drain from a world's audit log, and the same
+// log with one planted violation that must be rejected.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -37,7 +37,7 @@ afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
 
 const row = (table: string, key: string, value: JsonObject): RowChange => ({ table, key, value });
 
-/** Completed once the node was empty, just before the journal says so. */
+/** Completed once the node was empty, just before the journal entry. */
 const completion = {
   time: lastMs - 1,
   event: {

@@ -1,18 +1,18 @@
-// The oracles' verdict over a story: a violation fails it with its sentences, and so does an oracle
-// that looked at nothing, unless the story says why it does not apply. Never looks at the world.
+// The oracles' verdict over a story: it fails for violations, and for an oracle that checked
+// nothing, unless the story exempts that oracle with a reason. Never examines the world.
 import assert from 'node:assert/strict';
 import type { Trace } from '../../src/api/trace.ts';
 import { checkTrace, oracles } from '../../world/check/index.ts';
 
-/** By name of the oracle: why it has nothing to look at in this story. */
+/** Oracle name to the reason why it has nothing to check in this story. */
 export type Exempt = Readonly<Record<string, string>>;
 
 const noSizes = 'no size of a node group changes in this story';
 const noRepair = 'no group repairs its nodes in this story';
 
 /**
- * Where no node group changes its version or size or repairs its nodes, and nothing is announced
- * that may wait.
+ * For stories in which no node group changes version or size or repairs nodes, and no announced
+ * event may wait.
  */
 export const noUpdates: Exempt = {
   'sizes-grow-as-noted': noSizes,
@@ -39,7 +39,7 @@ const secondsInto = (trace: Trace, at: number): string => {
   return `${((at - begin) / 1_000_000).toFixed(3)} s`;
 };
 
-/** What the oracles object to, a sentence each. */
+/** The oracles' violations, one sentence each. */
 export const violationsOf = (trace: Trace): readonly string[] =>
   checkTrace(trace).violations.map(
     ({ oracle, at, subject, message }) =>

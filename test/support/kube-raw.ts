@@ -1,5 +1,5 @@
-// Any request to any Kubernetes API server, with the client certificate of a kubeconfig: what no
-// typed client sends. Answers are parsed JSON; nothing else is interpreted.
+// Arbitrary requests to a Kubernetes API server, with the client certificate of a kubeconfig: those
+// that no typed client sends. Answers are parsed JSON; nothing else is interpreted.
 
 import { readFileSync } from 'node:fs';
 import { request } from 'node:https';
@@ -19,10 +19,10 @@ export interface RawAsk {
   readonly contentType?: string;
   readonly accept?: string;
   readonly userAgent?: string;
-  /** Act for this user. */
+  /** Impersonates this user. */
   readonly as?: string;
   readonly groups?: readonly string[];
-  /** With these claims of a token. */
+  /** With these extra fields of the impersonated user. */
   readonly extra?: Readonly<Record<string, string>>;
   readonly token?: string;
 }
@@ -78,7 +78,7 @@ export const rawKube = (kubeconfigPath: string): RawKube => {
         agent: false,
         ca: decoded(cluster['certificate-authority-data']),
         ...(ask.token === undefined ? own : {}),
-        // An address is no name of a server in TLS; its certificate is then held against the
+        // TLS allows no IP address as server name; the certificate is then checked against the
         // address.
         servername: isIP(server.hostname) === 0 ? server.hostname : '',
         headers: headersOf(ask, length),

@@ -1,5 +1,5 @@
-// Real faults on this machine, made as root and undone again: programs that crash, cgroups at their
-// limits, loop devices that break, network namespaces with what should not be there.
+// Real faults on this machine, produced as root and undone: crashing programs, cgroups at their
+// limits, failing loop devices, network namespaces with unexpected content.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,12 +15,12 @@ export const sh = (script: string): string =>
     env: { ...process.env, PATH: `/usr/sbin:/sbin:${process.env.PATH ?? ''}` },
   }).trim();
 
-/** Whatever it says of its end: a crash is what was asked for. */
+/** Ignores how it ends: a crash is intended. */
 export const attempt = (script: string): void => {
   try {
     sh(script);
   } catch {
-    // Killed, refused or failed, as meant.
+    // Killed, refused or failed, as intended.
   }
 };
 
@@ -36,7 +36,7 @@ export const lacking = (...programs: readonly string[]): string | undefined => {
   return absent.length === 0 ? undefined : `${absent.join(', ')} not installed`;
 };
 
-/** Why no fault can be made here at all. */
+/** Why no fault can be produced here; undefined when possible. */
 export const whyNoFaults = (): string | undefined => {
   if (process.platform !== 'linux') return 'only Linux has the faults';
   if (process.getuid?.() !== 0) return 'it takes root to make faults';
@@ -49,7 +49,7 @@ interface Background {
   readonly undo: () => void;
 }
 
-/** A directory of this story's own cgroups, in either version. */
+/** A directory for this story's own cgroups, in either cgroup version. */
 export const cgroup = (controller: 'memory' | 'pids', name: string): string | undefined => {
   const unified = '/sys/fs/cgroup/cgroup.controllers';
   if (existsSync(unified)) {
@@ -61,7 +61,7 @@ export const cgroup = (controller: 'memory' | 'pids', name: string): string | un
   return existsSync(`${directory}/cgroup.procs`) ? `${directory}/${name}` : undefined;
 };
 
-/** Runs a script in a cgroup with one limit, and removes the cgroup. */
+/** Runs a script in a cgroup with one limit, then removes the cgroup. */
 export const inCgroup = (
   path: string,
   limits: Readonly<Record<string, string>>,
@@ -104,7 +104,7 @@ export class Loop {
 
 let namespaces = 0;
 
-/** A network namespace that holds nothing of this machine's network. */
+/** A network namespace without any of this machine's network. */
 export class NetNamespace {
   readonly name = `drover-${process.pid}-${++namespaces}`;
   constructor() {
@@ -119,7 +119,7 @@ export class NetNamespace {
   }
 }
 
-/** A process that lives until it is ended. */
+/** A process that runs until it is ended. */
 export const background = (program: string, ...args: readonly string[]): Background => {
   const child = spawn(program, args, { stdio: 'ignore' });
   return { child, undo: () => void child.kill('SIGKILL') };

@@ -1,5 +1,5 @@
-// A small demo cluster in virtual time with the whole control plane as one process that can be
-// killed at any write, and the EKS face beside it, for sequence tests of node groups.
+// A small demo cluster in virtual time with the control plane as one process that can be killed at
+// any write, and the EKS face, for sequence tests of node groups.
 
 import { expect } from 'vitest';
 import { defined } from '../../src/api/defined.ts';
@@ -45,19 +45,19 @@ export interface Call {
 }
 
 export interface GroupLifeOptions {
-  /** Kubelets and others write Events: most stories read none. */
+  /** Whether kubelets and others write Events: most stories read none. */
   readonly hasEvents?: boolean;
   readonly seed?: number;
   /** Called after each write of the controllers. */
   readonly afterWrite?: (call: Call) => void;
   readonly compat?: 'eks' | 'native';
-  /** What health probes by HTTP are answered. */
+  /** Answers HTTP health probes. */
   readonly http?: Http;
-  /** Told of each request to the API server, as its audit log has it. */
+  /** Called for each request to the API server with its audit event. */
   readonly audit?: (event: JsonObject) => void;
-  /** What the controllers record of their own steps. */
+  /** Receives the controllers' journal entries. */
   readonly journal?: Journal;
-  /** Two processes that take turns to lead; default: one, without a lease. */
+  /** Two processes that lead alternately; default: one, without a lease. */
   readonly twoLeaders?: boolean;
 }
 
@@ -68,9 +68,7 @@ export class GroupLife {
   readonly calls: { readonly operation: string; readonly input: JsonObject }[] = [];
   readonly facts: DemoFacts;
   faults: Partial<NetworkFaults> = {};
-  /**
-   * Asked before each call of the cloud leaves: for so many seconds its process stands still first.
-   */
+  /** Called before each cloud call is sent: its process first pauses for this many seconds. */
   standsStill: ((operation: string) => number) | undefined;
   readonly #options: GroupLifeOptions;
   readonly #recorder: TraceRecorder;
@@ -164,12 +162,12 @@ export class GroupLife {
     for (const process of this.#processes) process.restartAfter(seconds);
   }
 
-  /** Kills the process that leads, for good. */
+  /** Kills the leading process for good. */
   killLeader(): void {
     this.#processes.find((process) => process.isWorking)?.retire();
   }
 
-  // ---- what people do ----
+  // ---- actions of users ----
 
   get user(): WorldClient {
     return this.world.kube.as({
@@ -248,7 +246,7 @@ export class GroupLife {
     return this.user.patch(type, { name }, { type: 'merge', body });
   }
 
-  /** What `kubectl create -f` of a NodeGroup answers; throws what the API refuses. */
+  /** The answer to `kubectl create -f` of a NodeGroup; throws the API's refusal. */
   createGroup(body: JsonObject): JsonObject {
     const made = this.user.create(type, undefined, body);
     if (made.kind === 'error') throw new Error(JSON.stringify(made));
@@ -263,7 +261,7 @@ export class GroupLife {
     this.user.delete(kind, { namespace, name });
   }
 
-  /** A web app of `replicas` on the nodes of the group, and a budget that allows `unavailable`. */
+  /** A web app of `replicas` on the group's nodes with a budget that allows `unavailable`. */
   deploy(replicas: number, unavailable: number, group = 'ng'): void {
     this.deployOn({ 'eks.amazonaws.com/nodegroup': group }, replicas, unavailable);
   }
@@ -300,12 +298,12 @@ export class GroupLife {
     return this.user.patch(resourceTypes.nodegroupupdates, { name }, { type: 'merge', body });
   }
 
-  /** A version update with force, as UpdateNodegroupVersion makes it. */
+  /** A version update with force, as UpdateNodegroupVersion creates it. */
   forceUpdate(releaseVersion: string): void {
     this.#ask(releaseVersion, 'forced', true);
   }
 
-  /** One without, of what may be there already. */
+  /** An update without force, possibly to the current version. */
   askFor(releaseVersion: string): void {
     this.#ask(releaseVersion, 'asked', false);
   }
@@ -339,19 +337,19 @@ export class GroupLife {
     this.world.aws.call('autoscaling', operation, input, { userAgent: 'aws-cli' });
   }
 
-  /** A role of IAM that nobody has let in yet. Its ARN, with a path. */
+  /** Creates an IAM role that is not authorized yet. Returns its ARN, with a path. */
   createRole(RoleName: string): string {
     const AssumeRolePolicyDocument = '{"Version":"2012-10-17","Statement":[]}';
     const input = { RoleName, Path: '/team/', AssumeRolePolicyDocument };
     return String(objectOr(objectOr(this.world.aws.call('iam', 'CreateRole', input)).Role).Arn);
   }
-  /** As `kubectl edit` of aws-auth. */
+  /** Like `kubectl edit` of aws-auth. */
   putMapRoles(mapRoles: string): void {
     const body = { data: { mapRoles } };
     this.user.patch(resourceTypes.configmaps, awsAuth, { type: 'merge', body });
   }
 
-  // ---- what is there ----
+  // ---- state ----
 
   awsAuth(): ConfigMap | undefined {
     return this.world.kube.read(resourceTypes.configmaps, awsAuth) as ConfigMap | undefined;
@@ -375,7 +373,7 @@ export class GroupLife {
       ({ metadata }) => metadata.labels?.['eks.amazonaws.com/nodegroup'] === name,
     );
   }
-  /** Auto Scaling groups of this node group by their tags. */
+  /** Auto Scaling groups of this node group, by tags. */
   autoScalingGroups(name = 'ng'): readonly JsonObject[] {
     const answer = this.world.aws.call('autoscaling', 'DescribeAutoScalingGroups', {});
     const { AutoScalingGroups } = objectOr(answer);
@@ -415,7 +413,7 @@ export class GroupLife {
     return status.state === 'ACTIVE' && status.desired === size && status.ready === size;
   }
 
-  /** Nothing of the group is left anywhere. */
+  /** Asserts that nothing of the group is left. */
   expectNothingLeft(name = 'ng', uid = ''): void {
     expect(this.group(name)).toBeUndefined();
     expect(this.autoScalingGroups(name)).toEqual([]);

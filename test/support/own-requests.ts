@@ -1,19 +1,19 @@
-// What the controllers asked of an API server about one node, freed of what may differ between two
-// runs of one story: times, names, uids, versions, how many pods the scheduler put on the node, how
-// long the drain took, and whether the hook's message or a look at the group was first to tell of
-// it. Keeps what each arrangement gave, to be compared.
+// The controllers' requests to an API server about one node, without the parts that may differ
+// between two runs of one story: times, names, uids, versions, the number of pods on the node, the
+// drain's duration, and whether the hook's message or a poll of the group was first. Stores the
+// result of each arrangement for comparison.
 import assert from 'node:assert/strict';
 import { nodeManagerAgent } from '../../world/index.ts';
 import type { AuditEvent } from './demo-world.ts';
 
 export interface OwnRequests {
-  /** What was done to node, pods and record, in order. */
+  /** Changes of node, pods and record, in order. */
   readonly effects: readonly string[];
-  /** Kubernetes events about them: told beside the effects, in no fixed order. */
+  /** Kubernetes events about them, separate because their order is not fixed. */
   readonly told: readonly string[];
 }
 
-/** Fields whose words say what was done; of all others only the type is compared. */
+/** Fields whose text matters; for all others only the type is compared. */
 const telling = new Set([
   ...['kind', 'apiVersion', 'phase', 'outcome', 'onDeadline', 'followUp', 'type', 'status'],
   ...['reason', 'state', 'result', 'unschedulable', 'requestedBy'],
@@ -21,20 +21,19 @@ const telling = new Set([
 ]);
 
 /**
- * A process that is the only one there can be has no terms; a short drain sends no heartbeat and
- * has nothing to clear of what it waited for; a look at the group does not know the message's
- * token.
+ * Optional fields: a single process has no lease term; a short drain sends no heartbeat and has no
+ * blockers to clear; a poll of the group does not know the message's token.
  */
 const mayBeAbsent = new Set([
   ...['leaderEpoch', 'lastHeartbeatAt', 'waitingOn', 'waitingOnTotal', 'token'],
   'observedGeneration',
 ]);
 
-/** Open hooks are written down when they are heard of, by whom is chance; their results count. */
+/** When open hooks are recorded depends on which source reports them first; their results count. */
 const isOpenHooks = (name: string, value: unknown): boolean =>
   name === 'hooks' && !/"result":/.test(JSON.stringify(value));
 
-/** Who told of a hook first is in its cause's reason. */
+/** A cause's reason names the source that reported a hook first. */
 const toldFirst = /found waiting in (?=lifecycle hook)/g;
 
 const shapeOf = (value: unknown, key = ''): unknown => {
@@ -58,26 +57,26 @@ const lineOf = ({ verb, objectRef, responseStatus, requestObject, user }: AuditE
 
 const isEvent = ({ objectRef }: AuditEvent): boolean => objectRef?.resource === 'events';
 
-/** How often nothing but progress is written down depends on how long the drain takes. */
+/** The number of progress-only writes depends on the drain's duration. */
 const isProgress = ({ objectRef, requestObject }: AuditEvent): boolean =>
   objectRef?.resource === 'nodedisruptions' &&
   objectRef.subresource === 'status' &&
   !/"phase":/.test(JSON.stringify(requestObject ?? {}));
 
-/** What the second teller knows of a hook that is a cause already: its token. */
+/** The second report of a hook that is already a cause only adds the token. */
 const isToldAgain = ({ verb, objectRef }: AuditEvent): boolean =>
   verb === 'patch' &&
   objectRef?.resource === 'nodedisruptions' &&
   objectRef.subresource === undefined;
 
-/** Two controllers of ours that found the same thing at once: the second one's write is refused. */
+/** Two controllers found the same thing at once: the second one's write is refused. */
 const hasLostRace = ({ objectRef, responseStatus }: AuditEvent): boolean =>
   objectRef?.resource === 'nodedisruptions' && responseStatus?.code === 409;
 
-/** A drain that takes a while tells what it waits for; stories of blocked ones look for it. */
+/** A long drain reports what it waits for; stories of blocked drains check that. */
 const isProgressTold = (told: string): boolean => told.startsWith('drainblocked ');
 
-/** Of a story that disrupts one node: every pod evicted or deleted is one of its. */
+/** For a story that disrupts one node: every evicted or deleted pod is on that node. */
 export const ownRequests = (
   events: readonly AuditEvent[],
   node: { readonly name: string; readonly instance: string },
@@ -87,7 +86,7 @@ export const ownRequests = (
     if (resource === 'pods') return true;
     if (resource === 'events') return name.includes(node.instance);
     if (name === node.name || name === node.instance) return true;
-    // The name of what is created stands in the body alone on a real API server.
+    // On a real API server the name of a created object is only in the body.
     return JSON.stringify(requestObject ?? {}).includes(`"name":"${node.instance}"`);
   };
   const own = events.filter(
@@ -99,10 +98,10 @@ export const ownRequests = (
   const effects = own
     .filter((event) => ![isEvent, isProgress, isToldAgain, hasLostRace].some((is) => is(event)))
     .map(lineOf)
-    // One eviction or ten: as many as there were pods.
+    // One eviction or ten, depending on the number of pods.
     .filter((line, index, all) => line !== all[index - 1]);
   const told = own.filter(isEvent).map(({ objectRef, responseStatus }) => {
-    // Of the instance, the episode, what happened and, where it can happen again, which time.
+    // The name consists of the instance, the episode, the event and, if repeatable, its number.
     const [, , reason] = objectRef?.name?.split('.') ?? [];
     return `${reason} ${responseStatus?.code}`;
   });
@@ -116,7 +115,7 @@ export const remember = (story: string, arrangement: string, requests: OwnReques
   kept.set(story, ofStory.set(arrangement, requests));
 };
 
-/** Of each of these stories all arrangements that told it made the same requests. */
+/** Asserts that all arrangements of each of these stories made the same requests. */
 export const assertAlike = (stories: readonly string[]): void => {
   assert.deepEqual([...kept.keys()].toSorted(), stories.toSorted());
   for (const [story, runs] of kept) {

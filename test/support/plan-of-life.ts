@@ -1,5 +1,4 @@
-// The plan of an update of group `ng` of a life, as `drover plan update` makes it from what it
-// reads there.
+// The plan of an update of group `ng` of a life, as `drover plan update` makes it from its reads.
 import { epochMs } from '../../src/api/brand.ts';
 import { ownGroup } from '../../src/cli/plan/group.ts';
 import { type PlanRequest, readSnapshot, type Sources } from '../../src/cli/plan/snapshot.ts';

@@ -1,5 +1,5 @@
-// Clusters with one cause of trouble each: what a plan of their update says, and what the update
-// then does. For tests of the preflight's checks: one row each, the same for all.
+// Clusters with one problem each: the plan of their update, and the update's actual course. For
+// tests of the preflight's checks: one row each, evaluated alike.
 
 import { expect } from 'vitest';
 import { type PlanWish, planOf, settle } from '../../bench/support/calibration.ts';
@@ -29,11 +29,11 @@ export interface Scene
   readonly wish?: PlanWish;
 }
 
-/** Of the pods with a label `app` or `k8s-app`. */
+/** Pods with a label `app` or `k8s-app`. */
 interface Seen {
-  /** Seconds in which a pod of it had no node. */
+  /** Seconds in which one of its pods had no node. */
   readonly pending: number;
-  /** Seconds in which none of it was Ready. */
+  /** Seconds in which none of its pods was Ready. */
   readonly gap: number;
   readonly isPendingAtEnd: boolean;
   readonly readyAtEnd: number;
@@ -44,7 +44,7 @@ export interface Story {
   readonly found: PlanFinding;
   readonly outcome: RolloutOutcome;
   readonly seen: (app: string) => Seen;
-  /** As it is at the end. */
+  /** In its final state. */
   readonly world: World;
 }
 
@@ -120,7 +120,7 @@ const clusterOf = ({ nodes = 3, zones = ['a'], maxUnavailable = 1, apps = [app()
   apps,
 });
 
-/** Whether nothing but `check` stands against it, and what is left once that is waived. */
+/** Whether only `check` blocks the update, and what remains once it is waived. */
 interface Verdicts {
   readonly verdict: UpdatePlan['verdict'];
   readonly blockers: readonly string[];
@@ -148,7 +148,7 @@ const run = async (scene: Scene, before: (sources: RolloutSources) => Promise<vo
   return { outcome, watcher };
 };
 
-/** Planned, waived by name, updated. */
+/** Plans, waives by name, updates. */
 const play = async (
   check: string,
   scene: Scene,
@@ -179,7 +179,7 @@ const play = async (
   };
 };
 
-/** Of times that vary, and of a drain's look at the cluster. */
+/** Tolerance for varying times, and for a drain's polls of the cluster. */
 const toleranceMinutes = 1.5;
 
 export const expectNear = (minute: number | undefined, seconds: number | undefined): void => {
@@ -188,19 +188,20 @@ export const expectNear = (minute: number | undefined, seconds: number | undefin
 };
 
 /**
- * One check: a cluster that it finds something in, what happens there, and what it is without that.
+ * One check: a cluster with its finding, the consequence there, and the same cluster without the
+ * problem.
  */
 export interface Row {
   readonly check: string;
   readonly severity: 'blocker' | 'warning';
-  /** What the plan names. */
+  /** The object that the plan names. */
   readonly object: RegExp;
   readonly scene: Scene;
   readonly happens: (story: Story) => void;
   readonly mended: Scene;
 }
 
-/** Told by its name, the only one that blocks, waived by name, and then it happens. */
+/** The check is the only blocker; once it is waived by name, its consequence occurs. */
 export const playRow = async (row: Row): Promise<void> => {
   const story = await play(row.check, row.scene, row.severity);
   expect(story.found.object.name).toMatch(row.object);
@@ -246,7 +247,7 @@ interface Odd {
   readonly spec?: JsonObject;
 }
 
-/** Pods that are as `pod` says, one unless told otherwise, kept by a Deployment `odd`. */
+/** Pods with the overrides `pod`, one by default, of a Deployment `odd`. */
 export const odd = (pod: JsonObject, more: Odd = {}): WorkloadObject => {
   const { name = 'odd', replicas = 1, annotations = {}, kind = 'Deployment' } = more;
   const { labels = { app: name }, namespace = 'default', spec = {} } = more;
@@ -270,7 +271,7 @@ export const odd = (pod: JsonObject, more: Odd = {}): WorkloadObject => {
   };
 };
 
-/** What people do to a cluster before its update is planned. */
+/** Changes that users make to a cluster before its update is planned. */
 export type Prepare = (world: World, user: WorldClient) => void;
 
 export const nodesOf = (world: World): readonly JsonObject[] => [
@@ -302,14 +303,14 @@ const scalingGroupOf = (world: World): JsonObject => {
   return group ?? {};
 };
 
-/** Those in which the group's Auto Scaling group starts instances. */
+/** Subnets of the group's Auto Scaling group. */
 export const subnetsOf = (world: World) => {
   const SubnetIds = String(scalingGroupOf(world).VPCZoneIdentifier).split(',');
   const found = world.aws.call('ec2', 'DescribeSubnets', { SubnetIds }, caller);
   return (found as { Subnets: readonly { SubnetId: string; AvailabilityZone: string }[] }).Subnets;
 };
 
-/** Somebody takes the last zone's subnet out of the Auto Scaling group. */
+/** Removes the last zone's subnet from the Auto Scaling group. */
 export const loseZone: Prepare = (world) => {
   const AutoScalingGroupName = String(scalingGroupOf(world).AutoScalingGroupName);
   const kept = subnetsOf(world).filter((one) => one.AvailabilityZone !== lastZone(world));

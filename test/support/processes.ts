@@ -1,5 +1,5 @@
-// Child processes of a test: started with a log file each, waited for, and ended by the very handle
-// that started them. Nothing is ever found or ended by name.
+// Child processes of a test: started with a log file each, waited for, and ended through their own
+// handle. Never finds or ends a process by name.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
@@ -13,14 +13,14 @@ export interface Started {
   readonly name: string;
   /** Throws with the end of its log when the process has ended. */
   assertRunning(): void;
-  /** Freezes or thaws the process (SIGSTOP, SIGCONT). */
+  /** Freezes or resumes the process (SIGSTOP, SIGCONT). */
   freeze(frozen: boolean): void;
-  /** SIGTERM, and SIGKILL when that did not do in 10 s. */
+  /** SIGTERM, then SIGKILL after 10 s. */
   stop(): Promise<void>;
 }
 
 const running = new Set<ChildProcess>();
-// A test runner that dies in between must not leave servers behind.
+// A test runner that dies must not leave servers behind.
 process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
@@ -64,7 +64,7 @@ export const start = (options: {
   };
 };
 
-/** Asks again until `ready` says yes. Throws when a process died or the time is over. */
+/** Polls `ready`. Throws when a process ended or on a timeout. */
 export const waitUntil = async (
   what: string,
   ready: () => Promise<boolean>,
@@ -80,7 +80,7 @@ export const waitUntil = async (
   }
 };
 
-/** Ports of 127.0.0.1 that were free a moment ago. */
+/** Ports of 127.0.0.1 that were free when checked. */
 export const freePorts = async (count: number): Promise<readonly number[]> => {
   const servers = Array.from({ length: count }, () => createServer());
   const ports: number[] = [];

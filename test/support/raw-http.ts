@@ -1,4 +1,4 @@
-// Requests as no well-behaved client sends them: any header, any body, with or without the client
+// Requests that no well-behaved client sends: any header, any body, with or without the client
 // certificate of a world's kubeconfig. Answers are text; nothing is interpreted.
 import { readFileSync } from 'node:fs';
 import { request as plainRequest } from 'node:http';
@@ -17,7 +17,7 @@ export interface Ask {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
-  /** False leaves the client certificate out. */
+  /** False omits the client certificate. */
   readonly certificate?: boolean;
 }
 
@@ -80,6 +80,6 @@ export const askKube = (world: ServedWorld, ask: Ask): Promise<Answer> => {
 export const askFront = (world: ServedWorld, ask: Ask): Promise<Answer> =>
   send(String(world.env.AWS_ENDPOINT_URL), ask, undefined);
 
-/** The token of world control, as DROVER_URL carries it. */
+/** World control's token, from DROVER_URL. */
 export const tokenOf = (world: ServedWorld): string =>
   decodeURIComponent(new URL(String(world.env.DROVER_URL)).password);

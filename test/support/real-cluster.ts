@@ -1,6 +1,6 @@
 // A real Kubernetes control plane for tests, without containers: etcd, kube-apiserver and
-// kube-controller-manager (and kube-scheduler when asked) from KUBEBUILDER_ASSETS, on loopback, in
-// a directory of their own. Says why when it cannot. There are no kubelets: see fake-kubelets.ts.
+// kube-controller-manager (and optionally kube-scheduler) from KUBEBUILDER_ASSETS, on loopback, in
+// a directory of their own. Reports why it cannot start. Has no kubelets: see fake-kubelets.ts.
 import { accessSync, constants } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ export interface RealClusterOptions {
   /** Directory of the binaries; default KUBEBUILDER_ASSETS, else /usr/local/kubebuilder/bin. */
   readonly assets?: string;
   readonly scheduler?: boolean;
-  /** What the audit log holds of each request; the more, the slower the writes. */
+  /** Content of the audit log per request; more content slows writes. */
   readonly auditLevel?: 'Metadata' | 'Request' | 'RequestResponse';
   /** API calls per second of the controller manager; its own default is 20. */
   readonly controllerQps?: number;
@@ -23,19 +23,19 @@ export interface RunningCluster {
   readonly available: true;
   readonly directory: string;
   readonly server: string;
-  /** Of a cluster administrator. */
+  /** Kubeconfig of a cluster administrator. */
   readonly kubeconfigPath: string;
   readonly auditLogPath: string;
-  /** Writes a kubeconfig for `subject`, such as `CN=somebody`, and returns where. */
+  /** Writes a kubeconfig for `subject`, such as `CN=somebody`, and returns its path. */
   readonly kubeconfigFor: (subject: string) => Promise<string>;
   readonly authority: Authority;
-  /** While frozen, budgets and replica counts are not kept up to date. */
+  /** While frozen, budgets and replica counts are not updated. */
   freezeControllers(frozen: boolean): void;
-  /** Ends what was started, in order, and removes the directory. */
+  /** Ends the processes in order and removes the directory. */
   stop(): Promise<void>;
 }
 
-/** A cluster that somebody else started, or one that is ours. */
+/** An existing cluster, or one that this test started. */
 export type AnyCluster =
   | Pick<RunningCluster, 'available' | 'kubeconfigPath' | 'stop'>
   | { readonly available: false; readonly reason: string };
@@ -212,7 +212,7 @@ const managerArgs = (
   options: RealClusterOptions,
 ): readonly string[] => [
   ...controllerArgs(join(directory, 'manager.kubeconfig'), ports.manager, join(directory, 'kcm')),
-  // Required: without it the controllers lack rights.
+  // Required: without it the controllers lack permissions.
   '--use-service-account-credentials=true',
   `--service-account-private-key-file=${join(directory, 'sa.key')}`,
   `--root-ca-file=${join(directory, 'ca.crt')}`,
@@ -240,7 +240,7 @@ const answersOk = (url: string): (() => Promise<boolean>) => {
 export const assetsOf = ({ assets }: RealClusterOptions = {}): string =>
   assets ?? process.env.KUBEBUILDER_ASSETS ?? '/usr/local/kubebuilder/bin';
 
-/** Why no control plane can be started here; undefined when one can. */
+/** Why no control plane can start here; undefined when it can. */
 export const whyNoRealCluster = (options: RealClusterOptions = {}): string | undefined => {
   const assets = assetsOf(options);
   const names = ['etcd', 'kube-apiserver', 'kube-controller-manager'];
@@ -251,7 +251,7 @@ export const whyNoRealCluster = (options: RealClusterOptions = {}): string | und
   return missing === undefined ? undefined : `no ${missing} in ${assets}; set KUBEBUILDER_ASSETS`;
 };
 
-/** Starts a control plane (4 to 5 s). `available: false` when the binaries are not there. */
+/** Starts a control plane (4 to 5 s). `available: false` when the binaries do not exist. */
 export const startRealCluster = async (options: RealClusterOptions = {}): Promise<RealCluster> => {
   const reason = whyNoRealCluster(options);
   if (reason !== undefined) return { available: false, reason };
@@ -266,7 +266,7 @@ export const startRealCluster = async (options: RealClusterOptions = {}): Promis
     started.push(start({ name, command: join(assets, name), args, logPath }));
   };
   const stop = async (): Promise<void> => {
-    // Clients first: an API server waits for nobody, but etcd gone first makes it hang.
+    // Clients first: an API server stops at once, but hangs when etcd stops first.
     for (const process of [...started].reverse()) await process.stop();
     await rm(directory, { recursive: true, force: true });
   };
@@ -277,7 +277,7 @@ export const startRealCluster = async (options: RealClusterOptions = {}): Promis
     run('etcd', etcdArgs(directory, ports));
     await ready('etcd', `http://127.0.0.1:${ports.etcd}/health`);
     run('kube-apiserver', apiArgs(directory, ports));
-    // Open to everybody by the default roles, as are the controllers' own /healthz.
+    // Readable without authentication by the default roles, like the controllers' own /healthz.
     await ready('kube-apiserver', `${server}/readyz`);
     run('kube-controller-manager', managerArgs(directory, ports, options));
     if (scheduler) {
@@ -312,8 +312,8 @@ export const startRealCluster = async (options: RealClusterOptions = {}): Promis
 };
 
 /**
- * The cluster of the kubeconfig that DROVER_E2E_KUBECONFIG names, which is left with all that was
- * made in it; a control plane of our own where it names none.
+ * The cluster in DROVER_E2E_KUBECONFIG, which keeps everything created in it; without that, a new
+ * control plane.
  */
 export const anyCluster = async (options: RealClusterOptions = {}): Promise<AnyCluster> => {
   const kubeconfigPath = process.env.DROVER_E2E_KUBECONFIG ?? '';

@@ -1,7 +1,7 @@
-// A real kubelet started as systemd would start it from a tree that drover node init wrote, as far
-// as it goes without a container runtime: it reads its flags, configuration and drop-ins, loads the
-// authority and ends at the runtime's socket. Runs within the tree (chroot), serves nothing, writes
-// nothing outside it.
+// A real kubelet started as systemd would start it from a tree that drover node init wrote, without
+// a container runtime: it reads its flags, configuration and drop-ins, loads the authority and
+// exits at the runtime's socket. Runs within the tree (chroot), serves nothing, writes nothing
+// outside it.
 import { execFile } from 'node:child_process';
 import { copyFileSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,18 +10,18 @@ import { missing } from './demo-world.ts';
 import { assetsOf } from './real-cluster.ts';
 
 const run = promisify(execFile);
-/** Far more than the second that it takes; a kubelet that would serve is ended. */
+/** Far more than the usual second; a kubelet that keeps running is ended. */
 const timeout = 60_000;
-/** It tells each flag on a line of its own. */
+/** It prints each flag on its own line. */
 const maxBuffer = 16 * 1024 * 1024;
 
 const kubelet = join(assetsOf(), 'kubelet');
 
-/** Within a user namespace where this is not root: chroot is root's. */
+/** In a user namespace when not root: chroot requires root. */
 const changeRoot = (root: string): readonly [string, ...string[]] =>
   process.getuid?.() === 0 ? ['chroot', root] : ['unshare', '--map-root-user', 'chroot', root];
 
-/** Why no real kubelet can be run here; undefined: it can. */
+/** Why no real kubelet can run here; undefined when it can. */
 export const whyNoKubelet = async (): Promise<string | undefined> => {
   if ((await missing(kubelet, ['--version'])) !== undefined) {
     return `no kubelet in ${assetsOf()}; set KUBEBUILDER_ASSETS`;
@@ -42,8 +42,8 @@ export const putKubelet = (root: string): void => {
 };
 
 /**
- * What the unit starts, its variables filled in from its environment and split at blanks, as
- * systemd does.
+ * The unit's command, with its variables expanded from its environment and split at blanks, as by
+ * systemd.
  */
 export const commandOf = (root: string): readonly string[] => {
   const directory = join(root, 'etc/systemd/system');
@@ -75,7 +75,7 @@ export const commandOf = (root: string): readonly string[] => {
     .filter((word) => word !== '');
 };
 
-/** What it says until it ends; all that it did not end by itself is an error. */
+/** Its output until it exits; throws when it does not exit by itself. */
 export const runKubelet = async (root: string, ...more: readonly string[]): Promise<string> => {
   const [program, ...words] = changeRoot(root);
   try {

@@ -1,7 +1,7 @@
-// A real API server, of our own or a given one, with the demo cluster on it, for whose nodes a
-// served world is the cloud: nodes with the names, labels and provider ids of the world's
-// instances, run by stand-ins for kubelets: one for each machine that joins the world's own
-// cluster, taken away with its instance. Writes nothing into the world.
+// A real API server, own or existing, with the demo cluster on it and a served world as its cloud.
+// Nodes have the names, labels and provider ids of the world's instances. A stand-in kubelet runs
+// each machine that joins the world's own cluster and is removed with its instance. Writes nothing
+// to the world.
 
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -35,11 +35,11 @@ import { startRealCluster } from './real-cluster.ts';
 import { controllerRights } from './rights.ts';
 
 export interface RealStage {
-  /** Of the controller: `eks:node-manager` with no more rights than it needs. */
+  /** The controller's kubeconfig: `eks:node-manager` with only the permissions that it needs. */
   readonly kubeconfigPath: string;
   /**
-   * What a story adds: on a given cluster kept to the nodes of the story, and taken away at its
-   * end.
+   * Applies a story's objects: on an existing cluster restricted to the story's nodes, and deleted
+   * at its end.
    */
   readonly make: (objects: readonly JsonObject[]) => Promise<void>;
   /** Ends all of it; the audit log stays with the world. */
@@ -47,7 +47,7 @@ export interface RealStage {
 }
 
 const lookEveryMs = 500;
-/** About what the world's pods take; the deadline of a story must not depend on it. */
+/** About the world's own pod times; a story's deadline must not depend on them. */
 const podTimes = { readyAfterMs: 1000, goneAfterMs: 1000 } as const;
 const kinds = 'namespaces,serviceaccounts,deployments,daemonsets,poddisruptionbudgets,nodegroups';
 const copied = new Set(['demo', 'nginx-demo-deployment', 'coredns', 'aws-node', 'kube-proxy']);
@@ -58,7 +58,7 @@ const items = async (world: ServedWorld, ...args: readonly string[]): Promise<Js
   return (JSON.parse(ran.stdout) as { readonly items: JsonObject[] }).items;
 };
 
-/** An object as somebody would have applied it. */
+/** An object in the form in which a user applies it. */
 const asApplied = ({ apiVersion, kind, metadata, spec }: JsonObject): JsonObject => {
   const { name, namespace, labels, finalizers } = objectOr(metadata);
   const kept = Object.entries({ name, namespace, labels, finalizers });
@@ -70,7 +70,7 @@ const asApplied = ({ apiVersion, kind, metadata, spec }: JsonObject): JsonObject
   };
 };
 
-/** What the world's cluster runs, without what its controllers made of it. */
+/** The workloads of the world's cluster, without objects that its controllers created. */
 const workloads = async (world: ServedWorld): Promise<readonly JsonObject[]> => {
   const wanted = ['nginx-demo-deployment', 'coredns'];
   const found = await eventually('the demo has its workload', async () => {
@@ -104,8 +104,8 @@ const isReady = ({ status }: Node): boolean =>
   (status.conditions ?? []).some(({ type, status: is }) => type === 'Ready' && is === 'True');
 
 /**
- * A machine that the cloud launches boots in the world, by its own user data, and joins the world's
- * own cluster or does not; a stand-in registers in the real one when it does.
+ * A machine that the cloud launches boots in the world with its own user data. If it joins the
+ * world's own cluster, a stand-in registers in the real one.
  */
 const followMachines = async (
   own: KubeClient,
@@ -134,7 +134,7 @@ const ec2Of = ({ env }: ServedWorld): EC2Client =>
     },
   });
 
-/** A machine of somebody's may have the name that the world gave to one of its own. */
+/** An existing node may have the name of one of the world's machines. */
 const mustBeFree = async (api: KubeClient, { name }: FakeNode): Promise<void> => {
   const there = await api.get<Node>(resourceTypes.nodes, { name });
   if (there.kind === 'gone') return;
@@ -142,8 +142,8 @@ const mustBeFree = async (api: KubeClient, { name }: FakeNode): Promise<void> =>
 };
 
 /**
- * The cloud provider's node lifecycle controller: a node whose instance is gone goes too. Of the
- * world's own instances alone: what else is in the cluster is of another cloud.
+ * The cloud provider's node lifecycle controller: deletes a node whose instance is terminated. Only
+ * for the world's own instances: other nodes of the cluster belong to another cloud.
  */
 const removeLostNodes = async (
   ec2: EC2Client,
@@ -175,17 +175,14 @@ const apply = async (world: ServedWorld, objects: readonly JsonObject[]): Promis
   if (ran.code !== 0) throw new Error(ran.stderr);
 };
 
-/** How many pods a workload has when it is up. */
+/** Number of pods of a workload that is up. */
 const podsOf = ({ kind, spec }: JsonObject, nodes: number): number => {
   const { replicas } = objectOr(spec);
   if (kind === 'Deployment') return typeof replicas === 'number' ? replicas : 1;
   return kind === 'DaemonSet' ? nodes : 0;
 };
 
-/**
- * Every pod of every workload: one that is not there yet would be missed by a story that drains its
- * node.
- */
+/** Every pod of every workload must exist: a story that drains a node would miss later ones. */
 const allIsUp = (world: ServedWorld, made: readonly JsonObject[], nodes: number): Promise<true> =>
   eventually('the cluster runs what the world runs', async () => {
     const pods = await items(world, 'pods', '--all-namespaces');
@@ -201,7 +198,7 @@ const allIsUp = (world: ServedWorld, made: readonly JsonObject[], nodes: number)
     return made.every(isUp) ? true : undefined;
   });
 
-/** Ours or a given one. */
+/** An own or an existing cluster. */
 interface StageCluster {
   readonly kubeconfigPath: string;
   readonly auditLogPath: string;
@@ -231,7 +228,7 @@ const begin = async (
   const own = await clientOf(join(world.dataDir, 'kubeconfig'));
   const api = await clientOf(cluster.kubeconfigPath);
   const { items: nodes } = await own.list<Node>(resourceTypes.nodes);
-  /** Every node there has been, by provider id: what is on it outlives a node that is gone. */
+  /** Every node that has existed, by provider id: objects on it outlive a deleted node. */
   const known = new Map<string, string>();
   const made: JsonObject[] = [];
   world.beCloudOf(cluster);
@@ -302,7 +299,7 @@ const clusterFor = (world: ServedWorld): Promise<StageCluster> => {
   });
 };
 
-/** Each of them, whatever becomes of the others; throws what the first one threw. */
+/** Runs all of them regardless of failures; throws the first error. */
 const endAll = async (ends: readonly (() => Promise<void>)[]): Promise<void> => {
   const errors: unknown[] = [];
   for (const each of ends) {
@@ -313,10 +310,7 @@ const endAll = async (ends: readonly (() => Promise<void>)[]): Promise<void> => 
   if (errors.length > 0) throw errors[0];
 };
 
-/**
- * Makes `world` the cloud of a real API server: a fresh one, or the given one. Throws when there
- * can be none.
- */
+/** Makes `world` the cloud of a real API server, new or existing. Throws when none is available. */
 export const beginRealStage = async (world: ServedWorld): Promise<RealStage> => {
   const cluster = await clusterFor(world);
   const ends: (() => Promise<void>)[] = [];
@@ -326,7 +320,7 @@ export const beginRealStage = async (world: ServedWorld): Promise<RealStage> => 
     world.beCloudOf({ kubeconfigPath: cluster.kubeconfigPath, auditLogPath });
   };
   const end = async (): Promise<void> => {
-    // What is taken away after it is no part of the story.
+    // Deletions after this are not part of the story.
     cluster.refresh?.();
     await endAll([...ends.toReversed(), keepAudit, () => cluster.stop()]);
   };

@@ -1,5 +1,5 @@
-// Sequence tests of node repair: a group with node repair in a small world, nodes that fall ill,
-// and what became of them. Tests only.
+// Sequence tests of node repair: a group with node repair in a small world, nodes that become
+// unhealthy, and the outcome. Tests only.
 import type { NodeDisruption } from '../../src/api/disruption.ts';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import { resourceTypes } from '../../src/api/kube.ts';
@@ -69,13 +69,15 @@ export const disruptionOf = (life: GroupLife, instance: string): NodeDisruption 
     name: instance,
   }) as unknown as NodeDisruption | undefined;
 
-/** Terminations that were asked for, with whether they let the group shrink. */
+/** Requested terminations, with whether each decrements the desired size. */
 export const terminations = (life: GroupLife): readonly JsonObject[] =>
   life.calls
     .filter(({ operation }) => operation === 'TerminateInstanceInAutoScalingGroup')
     .map(({ input }) => input);
 
-/** Sets a condition as an agent does, by a strategic merge patch of the status; no heartbeat. */
+/**
+ * Sets a condition like an agent, by a strategic merge patch of the status; without a heartbeat.
+ */
 export const setCondition = (
   life: GroupLife,
   node: string,

@@ -1,5 +1,5 @@
-// The rights that `drover controller` needs in a cluster, as objects to apply for a user of a test:
-// those of deploy/rbac.yaml. Stories on a real API server prove that they suffice.
+// The permissions that `drover controller` needs in a cluster, as objects for a test's user: those
+// of deploy/rbac.yaml. Stories on a real API server prove that they suffice.
 import { controllerGrants, hookGrants } from '../../src/api/controller-rights.ts';
 import type { JsonObject } from '../../src/api/json.ts';
 
@@ -12,6 +12,6 @@ const subjectOf = (user: string): JsonObject => ({
 export const controllerRights = (user: string): readonly JsonObject[] =>
   controllerGrants('drover-controller', subjectOf(user));
 
-/** Those of deploy/hooks.yaml, which come besides, in one namespace. */
+/** Those of deploy/hooks.yaml, needed additionally in one namespace. */
 export const hookRights = (user: string, namespace: string): readonly JsonObject[] =>
   hookGrants('drover-controller-hooks', subjectOf(user), namespace);

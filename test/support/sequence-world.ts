@@ -1,5 +1,5 @@
-// What sequence tests of update sequences share: three small groups a release behind, an
-// application that may run on all of them, and how often its pods were moved. Decides nothing.
+// Shared by sequence tests of update sequences: three small groups a release behind, an application
+// that may run on all of them, and the number of its pods' moves. Decides nothing.
 import { objectOr } from '../../src/api/json.ts';
 import { resourceTypes } from '../../src/api/kube.ts';
 import type {
@@ -31,8 +31,8 @@ const runApp = (life: GroupLife, replicas: number): void => {
 };
 
 /**
- * Groups of SURGE, and pods that may be on any of their nodes: they ran on the first before the
- * others came.
+ * Groups of SURGE, and pods that may run on any of their nodes: they ran on the first group before
+ * the others existed.
  */
 export const beginHerd = async (
   { groups, nodes, pods = 0 }: Herd,
@@ -90,15 +90,15 @@ export const remove = (life: GroupLife): void => {
   life.user.delete(kind, { name: 'all' });
 };
 
-/** Names of nodes that carry the mark. */
+/** Names of marked nodes. */
 export const marked = (life: GroupLife): readonly string[] =>
   [...life.world.kube.readAll(resourceTypes.nodes)]
     .filter(({ spec }) => JSON.stringify(spec).includes('drover.dev/awaiting-update'))
     .map(({ metadata }) => metadata.name);
 
 /**
- * Pods of the application that were ever there: each beyond the first ones took the place of one
- * that moved.
+ * All pods of the application that ever existed: each beyond the initial ones replaced one that
+ * moved.
  */
 export class PodCount {
   readonly #life: GroupLife;

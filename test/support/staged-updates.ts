@@ -1,6 +1,5 @@
-// The stories of a version update, told once for every arrangement with kubectl and drover alone:
-// the order of marks and evictions, and the two ways to fail. Time passes as the arrangement lets
-// it.
+// The stories of a version update, run in every arrangement with kubectl and drover only: the order
+// of marks and evictions, and two kinds of failure. The arrangement determines how time passes.
 
 import assert from 'node:assert/strict';
 import { defined } from '../../src/api/defined.ts';
@@ -21,15 +20,15 @@ import {
 
 export type Strategy = 'DEFAULT' | 'MINIMAL' | 'SURGE';
 
-/** By the wall clock a node takes about two minutes; a bound, not a wait. */
+/** By the wall clock a node takes about two minutes; an upper bound, not a wait. */
 const patienceMs = 1_200_000;
 const maxRounds = 150;
 const oneStep = 30;
 const nodeCount = 3;
 const drainSeconds = 60;
-/** The demo's, which a given cluster loses after the story. */
+/** The demo's namespace, which is deleted from an existing cluster after the story. */
 const namespace = 'demo';
-/** How long a node may take to join, and a little more. */
+/** How long a node may take to join, plus a margin. */
 const joinMs = 16 * 60_000;
 
 interface Group {
@@ -104,7 +103,7 @@ class StagedUpdate {
     });
   }
 
-  /** Three nodes in one zone, a release behind; six pods on them, of which two may be away. */
+  /** Three nodes in one zone, a release behind, with six pods, of which two may be unavailable. */
   async begin(strategy: Strategy, more: object): Promise<readonly string[]> {
     const { spec } = await this.json<Group>('nodegroup demo-ng');
     const { nodeRole, subnets, clusterName, releaseVersion, version } = spec;
@@ -128,7 +127,7 @@ class StagedUpdate {
     return (await this.nodes()).map(({ metadata }) => metadata.name);
   }
 
-  /** The pods of the nodes, and what their budget allows. */
+  /** The pods of the nodes, and their budget. */
   async apply(bound: JsonObject): Promise<void> {
     const app = webApp(2 * nodeCount, {}, namespace);
     await this.stage.make([app, budget('web', bound, namespace)]);
@@ -140,7 +139,7 @@ class StagedUpdate {
     });
   }
 
-  /** Asked with `drover update`; the id. */
+  /** Requests the update with `drover update`; returns its id. */
   async update(): Promise<string> {
     await this.drover.ok(`update nodegroup ${groupName} --no-wait`);
     const query = '-o jsonpath={.items[*].metadata.name}';
@@ -156,9 +155,8 @@ class StagedUpdate {
 }
 
 /**
- * Nodes are told by the order in which they are drained, which is chance; what is done again and
- * again is said once. Marks of several nodes between two evictions are set side by side: they stand
- * node by node.
+ * Names nodes by the order in which they are drained, which is random, and merges repeated actions.
+ * Marks of several nodes between two evictions are sorted by node.
  */
 const orderOf = (deeds: readonly Deed[]): readonly string[] => {
   const evicted = deeds.filter(({ what }) => what === 'evict').map(({ node }) => node);
@@ -206,9 +204,7 @@ const noDrain = {
   'journal-economics': untouched,
 };
 
-/**
- * Every node is another one at the end; the order of marks and evictions is kept to be compared.
- */
+/** Every node is replaced; stores the order of marks and evictions for comparison. */
 export const goesThrough = async (arrangement: Arrangement, strategy: Strategy): Promise<void> => {
   await inArrangement({ arrangement, judged: judged(arrangement) }, async (stage) => {
     const story = new StagedUpdate(stage);
@@ -229,7 +225,9 @@ export const goesThrough = async (arrangement: Arrangement, strategy: Strategy):
   });
 };
 
-/** A budget that never allows: the code, the culprits; every node stays, and none keeps a mark. */
+/**
+ * A budget that never allows evictions: the code and the blockers; nodes stay and lose their marks.
+ */
 export const failsAtBudget = async (arrangement: Arrangement): Promise<void> => {
   await inArrangement({ arrangement, judged: judged(arrangement, noEviction) }, async (stage) => {
     const story = new StagedUpdate(stage);
@@ -248,9 +246,9 @@ export const failsAtBudget = async (arrangement: Arrangement): Promise<void> => 
 };
 
 /**
- * New nodes never join: the code, article 003's sentence, no old node touched. By the wall clock
- * nobody waits for so long: its status says that it began to wait earlier, as after a controller
- * that was away.
+ * New nodes never join: the code, article 003's message, no old node changed. By the wall clock the
+ * wait is shortened: the status is edited to say that it began earlier, as after a controller's
+ * outage.
  */
 export const failsAtJoining = async (arrangement: Arrangement): Promise<void> => {
   await inArrangement(
@@ -258,7 +256,7 @@ export const failsAtJoining = async (arrangement: Arrangement): Promise<void> =>
       arrangement,
       judged: {
         ...judged(arrangement, { ...noEviction, ...noDrain }),
-        // By the wall clock the last new node may still be on its way out.
+        // By the wall clock the last new node may still be terminating.
         settled: arrangement === 'one process',
       },
     },
@@ -299,9 +297,7 @@ export const failsAtJoining = async (arrangement: Arrangement): Promise<void> =>
   );
 };
 
-/**
- * All arrangements that told the update with this strategy marked and evicted in the same order.
- */
+/** Asserts that all arrangements marked and evicted in the same order with this strategy. */
 export const assertSameOrder = (strategy: Strategy): void => {
   const [first, ...others] = [...(kept.get(strategy) ?? [])];
   assert.ok(first !== undefined && others.length > 0, `${strategy} was told once only`);

@@ -1,15 +1,15 @@
-// Runs a real client step by step against a world: a step either succeeds and gives what it
-// printed, or fails with the exit code and the words that the caller expects. Keeps no state.
+// Runs a real client step by step against a world: a step succeeds and returns its output, or fails
+// with the expected exit code and message. Keeps no state.
 import assert from 'node:assert/strict';
 import type { Ran } from './demo-world.ts';
 
 type Client = (args: readonly string[], input?: string) => Promise<Ran>;
 
-/** The command as one would type it; `more` are arguments that hold blanks. */
+/** The command as typed; `more` are arguments that contain blanks. */
 export interface Steps {
-  /** Must exit with 0; gives stdout, after it stderr. */
+  /** Must exit with 0; returns stdout, then stderr. */
   readonly ok: (line: string, ...more: readonly string[]) => Promise<string>;
-  /** Must not exit with 0; gives stderr, after it stdout. */
+  /** Must not exit with 0; returns stderr, then stdout. */
   readonly fails: (line: string, ...more: readonly string[]) => Promise<string>;
   readonly okWith: (input: string, line: string, ...more: readonly string[]) => Promise<string>;
   readonly failsWith: (input: string, line: string, ...more: readonly string[]) => Promise<string>;

@@ -1,5 +1,5 @@
-// Gives a story its world, and lets the oracles judge what happened in it once it is over. Where a
-// story fails, its world's seed is told, with which it can be played again. Never a story itself.
+// Creates a story's world, and lets the oracles judge the story at its end. Prints the world's seed
+// of a failed story, for replaying it. Contains no story.
 import { after, afterEach, before } from 'node:test';
 import { nodegroupService } from '../../world/aws/index.ts';
 import { finalFacts } from '../../world/check/index.ts';
@@ -8,7 +8,7 @@ import { ServedWorld } from './demo-world.ts';
 import { type Exempt, judge, noUpdates, violationsOf } from './judge.ts';
 import { type FinalFacts, holdAgainstState, readStory, type StoryTrace } from './story-trace.ts';
 
-/** For `skip`: tells on a line of its own what is not run and why, so that no log hides it. */
+/** For `skip`: prints what is skipped and why on its own line, so that every log shows it. */
 export const skipWhen = (stories: string, why: string | undefined): string | false => {
   if (why === undefined) return false;
   process.stdout.write(`not run: ${stories}, ${why}\n`);
@@ -16,11 +16,11 @@ export const skipWhen = (stories: string, why: string | undefined): string | fal
 };
 
 export interface Judged {
-  /** The story ends when everything it began has come to its end. */
+  /** The story ends only when everything that it started has ended. */
   readonly settled: boolean;
-  /** Oracles that have nothing to look at in this story, besides those of `usual`, and why. */
+  /** Oracles that have nothing to check in this story, besides those of `usual`, with reasons. */
   readonly exempt?: Exempt;
-  /** `native` where a `drover controller` of its own acts; `eks` by default. */
+  /** `native` when a separate `drover controller` acts; `eks` by default. */
   readonly compat?: 'eks' | 'native';
   /** The controllers are a process of their own. */
   readonly byWallClock?: boolean;
@@ -28,12 +28,12 @@ export interface Judged {
 
 export interface StoryOptions {
   readonly args?: readonly string[];
-  /** Required wherever controllers run, unless `unjudged` says that no oracle could approve. */
+  /** Required when controllers run, unless `unjudged` says why no oracle could approve. */
   readonly judged?: Judged;
   readonly unjudged?: boolean;
 }
 
-/** What hardly any story has: to each the reason. A story that has it is judged all the same. */
+/** Features that few stories have, with reasons. A story that has one is judged all the same. */
 const usual: Exempt = {
   'nothing-left-after-delete': 'no node group is deleted',
   'aws-auth-loses-no-entry': 'no node group brings a role of its own',
@@ -46,10 +46,10 @@ const usual: Exempt = {
   'updates-keep-their-times': 'nothing is forced, nothing fails, no instance is ours to terminate',
   ...noUpdates,
 };
-/** As EKS: one name towards Kubernetes, another towards the account. */
+/** As in EKS: one user agent for Kubernetes, another for AWS. */
 const eksAgents = [
   nodeManagerAgent,
-  // As the SDK writes it, which allows no blanks.
+  // The SDK's form, which allows no blanks.
   'vpcLambda/v0.0.0--',
   nodegroupService(worldAccount).userAgent,
 ];
@@ -60,7 +60,7 @@ const otherClock: Exempt = {
   'foreign-hooks-left-alone': noCalls,
   'updates-keep-their-pace': noCalls,
 };
-/** A world whose process was kept waiting lags behind the wall clock until it has caught up. */
+/** A delayed world process lags behind the wall clock until it has caught up. */
 const wallClockSkewMicros = 1_000_000;
 const unsettled: Exempt = {
   'everything-ends': 'the story leaves its world while something is still open',
@@ -87,13 +87,13 @@ const storyOf = (world: ServedWorld, judged: Judged): StoryTrace => {
   });
 };
 
-/** The verdict over a world that has stopped; returns its end state for comparisons. */
+/** The verdict over a stopped world; returns its final state for comparisons. */
 const judgeWorld = (world: ServedWorld, judged: Judged): FinalFacts => {
   const story = storyOf(world, judged);
   const { settled, exempt = {} } = judged;
   const apart = world.isCloudAlone ? otherClock : {};
   judge(story.trace, { ...usual, ...apart, ...(settled ? {} : unsettled), ...exempt });
-  // Where it is the cloud alone, the world has a cluster of its own in which nothing happened.
+  // When it is only the cloud, the world's own cluster has no events to check.
   return world.isCloudAlone ? finalFacts(story.trace) : holdAgainstState(story);
 };
 
@@ -104,7 +104,7 @@ const tellSeed = ({ seed }: ServedWorld): void => {
   );
 };
 
-/** As `judgeWorld`; where the verdict is bad the seed is told. */
+/** Like `judgeWorld`; prints the seed on a bad verdict. */
 const judgeAloud = (world: ServedWorld, judged: Judged): FinalFacts => {
   try {
     return judgeWorld(world, judged);
@@ -114,7 +114,7 @@ const judgeAloud = (world: ServedWorld, judged: Judged): FinalFacts => {
   }
 };
 
-/** What went wrong in a story that failed: its seed, and what the oracles have to say besides. */
+/** Prints a failed story's seed, and the oracles' violations. */
 const tellFailure = async (world: ServedWorld, judged: Judged | undefined): Promise<void> => {
   tellSeed(world);
   if (judged === undefined) return;
@@ -127,7 +127,7 @@ const tellFailure = async (world: ServedWorld, judged: Judged | undefined): Prom
   }
 };
 
-/** Runs one story in a world of its own. Returns the state in which the world was left. */
+/** Runs one story in a world of its own. Returns the world's final state. */
 export const inWorld = async (
   options: StoryOptions,
   story: (world: ServedWorld) => Promise<void>,
@@ -145,7 +145,7 @@ export const inWorld = async (
   }
 };
 
-/** The world of the stories of one `describe`, there from its `before` on. */
+/** The world for the stories of one `describe`, available from its `before` on. */
 export interface SuiteWorld {
   readonly world: ServedWorld;
 }

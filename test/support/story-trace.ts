@@ -1,6 +1,6 @@
-// What happened in a served world, as a Trace for the oracles, read from its data directory once it
-// has stopped: requests and objects from the audit log; calls from the trail; hooks and instances
-// from the scaling activities. And the world's state at the end, to hold the trace against.
+// A served world's history as a Trace for the oracles, read from its data directory after it
+// stopped: requests and objects from the audit log, calls from the trail, hooks and instances from
+// the scaling activities. Also the world's final state, to verify the trace.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -13,20 +13,19 @@ import { finalFacts, traceFromAudit } from '../../world/check/index.ts';
 
 export type FinalFacts = ReturnType<typeof finalFacts>;
 
-/** What only the story knows. */
+/** Facts that only the story knows. */
 export interface StoryFacts {
   /**
-   * User agents of Drover's processes begin with one of these; after the SDK's own words where they
-   * call AWS through it.
+   * Prefixes of the user agents of Drover's processes; in AWS calls they follow the SDK's own text.
    */
   readonly agents: readonly string[];
   readonly compat: 'eks' | 'native';
   readonly settled: boolean;
-  /** Of the API server that the story was told on. */
+  /** Audit log of the API server on which the story ran. */
   readonly auditLogPath: string;
-  /** The world was the cloud of another API server, whose clock is not the world's. */
+  /** The world was the cloud of another API server, with another clock. */
   readonly isCloudAlone?: boolean;
-  /** How far our processes' clock and the world's may be apart; 0 unless given. */
+  /** Maximum difference between Drover's clock and the world's; default 0. */
   readonly clockSkew?: number;
   /** Faults and kills, in order. */
   readonly faults: readonly TraceEntry[];
@@ -34,7 +33,7 @@ export interface StoryFacts {
 
 export interface StoryTrace {
   readonly trace: Trace;
-  /** The world's state, told as a trace of its own. */
+  /** The world's final state, as a trace. */
   readonly end: Trace;
 }
 
@@ -63,7 +62,7 @@ const rowsOf = (tables: Rows, name: string): readonly JsonObject[] => [
   ...(tables.get(name)?.values() ?? []),
 ];
 
-/** The trail's parameters begin with a small letter, the API's with a capital. */
+/** The trail's parameters start with a lower-case letter, the API's with an upper-case one. */
 const inputOf = (parameters: JsonObject): JsonObject =>
   Object.fromEntries(
     Object.entries(parameters).map(([key, value]) => [
@@ -81,7 +80,8 @@ const callsOf = (tables: Rows): readonly Call[] =>
     const error = text(event.errorCode);
     return {
       kind: 'call',
-      // The trail cuts to milliseconds: what came before within this one must stand before.
+      // The trail truncates to milliseconds, so the call must follow earlier entries of this
+      // millisecond.
       at: micros(row.time) + microsPerMs - 1,
       service: text(event.eventSource).replace('.amazonaws.com', ''),
       operation: text(event.eventName),
@@ -143,7 +143,7 @@ const lifecycleOf = (tables: Rows, calls: readonly Call[]): readonly Lifecycle[]
     });
     const word = isLaunch ? 'Pending' : 'Terminating';
     const own = hooks.filter((hook) => hook.group === group && hook.transition === wanted);
-    // An instance that is there when its world begins went through no hook.
+    // An instance that exists at the world's start went through no hook.
     const waits = own.length > 0 && row.endedAt !== row.startedAt;
     const entries = [entry(micros(row.startedAt), waits ? `${word}:Wait` : word)];
     for (const hook of waits ? own : []) {
@@ -157,9 +157,9 @@ const lifecycleOf = (tables: Rows, calls: readonly Call[]): readonly Lifecycle[]
   });
 };
 
-/** Merges sorted lists; where two happened at once the earlier list comes first. */
+/** Merges sorted lists; at equal times the earlier list comes first. */
 const merged = (...lists: readonly (readonly TraceEntry[])[]): readonly TraceEntry[] => {
-  // An audit log is in the order in which requests were answered: that order is kept.
+  // An audit log is ordered by the time of the answers; keeps that order.
   const stamped = lists.flatMap((list, rank) => {
     let at = 0;
     return list.map((entry) => {
@@ -209,12 +209,14 @@ const instancesOf = (tables: Rows): readonly TraceEntry[] =>
       state: 'terminated',
     }));
 
-/** Left out: what real servers log besides, watches that begin and requests about no resource. */
+/**
+ * Skips entries that only real servers log: watches that begin, and requests without a resource.
+ */
 const mayBeTold = (line: string): boolean =>
   !line.includes('"stage":"ResponseStarted"') &&
   (line.includes('"objectRef":') || !line.includes('"stage":"ResponseComplete"'));
 
-/** Reads the data directory of a world that has stopped. */
+/** Reads the data directory of a stopped world. */
 export const readStory = (dataDir: string, story: StoryFacts): StoryTrace => {
   const tables = readRows(dataDir);
   const lines = readFileSync(story.auditLogPath, 'utf8').split('\n').filter(mayBeTold);
@@ -231,7 +233,7 @@ export const readStory = (dataDir: string, story: StoryFacts): StoryTrace => {
   const facts: TraceFacts = {
     ownAgents: [...agents].filter(isOurs),
     managedGroups: [
-      // Created, or adopted and maybe released since.
+      // Created, or adopted and possibly released since.
       ...calls
         .filter(({ operation }) => /^(?:CreateAutoScalingGroup|PutLifecycleHook)$/.test(operation))
         .filter(({ userAgent }) => isOurs(userAgent))
@@ -246,9 +248,9 @@ export const readStory = (dataDir: string, story: StoryFacts): StoryTrace => {
     endedAt: Number(now),
   };
   const { trace, skipped } = traceFromAudit(lines, facts);
-  // A log that is cut or of another kind would prove nothing.
+  // A truncated or different log would prove nothing.
   assert.ok(skipped * 100 < trace.entries.length, `${skipped} lines of the audit log are unknown`);
-  // Calls by another clock cannot be put in order with requests: what needs both is not judged.
+  // Calls with another clock cannot be ordered with requests: oracles that need both are skipped.
   if (story.isCloudAlone === true) {
     const entries = merged(story.faults, trace.entries);
     return { trace: { facts, entries }, end: endOf(tables, facts) };
@@ -259,10 +261,10 @@ export const readStory = (dataDir: string, story: StoryFacts): StoryTrace => {
   return { trace: { facts, entries }, end: endOf(tables, facts) };
 };
 
-/** The part of the final facts that a state alone can tell: it does not know how hooks ended. */
+/** The final facts that a state alone shows: it does not contain how hooks ended. */
 const stateOf = ({ hooksRunOut: _history, ...state }: FinalFacts) => state;
 
-/** The trace must lead to the state that the world is in, or it is not what happened. */
+/** Asserts that the trace leads to the world's actual state. */
 export const holdAgainstState = ({ trace, end }: StoryTrace): FinalFacts => {
   const facts = finalFacts(trace);
   assert.deepEqual(

@@ -1,5 +1,5 @@
-// The stories of a termination, told once for every arrangement: against budgets, against lost and
-// doubled messages, against a process that is killed. Real kubectl, aws and drover.
+// The stories of a termination, run in every arrangement: with budgets, with lost and duplicated
+// messages, with a killed process. Real kubectl, aws and drover.
 import assert from 'node:assert/strict';
 import { type Arrangement, inArrangement, type Stage, type StageOptions } from './arrangements.ts';
 import { eventually, run, type ServedWorld } from './demo-world.ts';
@@ -16,14 +16,14 @@ interface NodeFacts {
   readonly instance: string;
 }
 
-/** The same world for stories whose ends are compared; another in every run. */
+/** The same seed for stories whose final states are compared; another one in every run. */
 const seed = process.env.DROVER_STORY_SEED ?? String(Math.floor(Math.random() * 2 ** 32));
 const deployment = 'deployment/nginx-demo-deployment';
 const uncovered = { 'evictions-within-budgets': 'no budget covers the pods on ng1-public-ssh' };
 /**
- * A new leader waits for the lease of the one that was killed, a poll for the next poll; and a
- * budget two minutes for a pod whose eviction was granted to a process that was killed before it
- * was deleted.
+ * A new leader waits for the killed one's lease, a poll for the next poll. A budget waits two
+ * minutes for a pod whose eviction was granted to a process that was killed before it deleted the
+ * pod.
  */
 const patienceSeconds = 200;
 
@@ -65,10 +65,10 @@ const disruption = async (world: ServedWorld, name: string): Promise<Disruption 
   return ran.code === 0 ? (JSON.parse(ran.stdout) as Disruption) : undefined;
 };
 
-/** kubectl's own wait: a watch, not a question again and again. */
+/** kubectl's own wait: a watch instead of polling. */
 const waits = async (world: ServedWorld, ...args: readonly string[]): Promise<void> => {
   const wait = ['wait', ...args, `--timeout=${patienceSeconds}s`];
-  // kubectl gives up by itself, and says so.
+  // kubectl times out by itself and reports it.
   const ran = await run('kubectl', wait, {
     env: world.env,
     timeoutMs: (patienceSeconds + 30) * 1000,
@@ -97,7 +97,7 @@ const budget = async (world: ServedWorld, name: string, spec: object): Promise<v
   assert.equal(ran.code, 0, ran.stderr);
 };
 
-/** Evictions that the node manager had granted, and those that were refused it. */
+/** Granted and refused evictions of the node manager. */
 const evictions = (
   world: ServedWorld,
 ): { readonly granted: string[]; readonly refused: string[] } => {
@@ -118,7 +118,7 @@ const rolledOut = async (world: ServedWorld): Promise<void> => {
   assert.equal(ran.code, 0, ran.stderr);
 };
 
-/** The demo runs: all that comes with it has come. */
+/** Waits until the demo and all its workloads run. */
 const isUp = async (world: ServedWorld): Promise<void> => {
   await eventually('the demo has its workload', async () => {
     const ran = await world.kubectl('-n', 'demo', 'get', deployment);
@@ -128,18 +128,18 @@ const isUp = async (world: ServedWorld): Promise<void> => {
   const dns = ['-n', 'kube-system', 'rollout', 'status', 'deployment/coredns', '--timeout=60s'];
   const ran = await world.kubectl(...dns);
   assert.equal(ran.code, 0, ran.stderr);
-  // What becomes of a group's size before anybody looks after it is nobody's wish.
+  // Before a NodeGroup is Ready, a change of its group's size is not a requested one.
   await waits(world, 'nodegroups', '--all', '--for=condition=Ready');
 };
 
-/** The drain's time, where the story must not wait for the usual fifteen minutes. */
+/** Limits the drain's time, in stories that must not wait for the usual fifteen minutes. */
 const limitDrains = async ({ world, drainSeconds }: Stage): Promise<void> => {
   const patch = JSON.stringify({ spec: { drain: { timeoutSeconds: drainSeconds } } });
   const ran = await world.kubectl('patch', 'nodegroup', 'demo-ng', '--type=merge', '-p', patch);
   assert.equal(ran.code, 0, ran.stderr);
 };
 
-/** What the controllers asked about the node, kept to be compared with other arrangements. */
+/** Stores the controllers' requests about the node, for comparison with other arrangements. */
 const keep = (story: string, { arrangement, world }: Stage, node: NodeFacts): void =>
   remember(story, arrangement, ownRequests(world.audit(), node));
 
@@ -153,7 +153,7 @@ const told = (world: ServedWorld, node: NodeFacts, what: readonly RegExp[]): Pro
     20_000,
   );
 
-/** What holds the drain up is told as an event too, for those who look there. */
+/** An event also reports what blocks the drain. */
 const isToldBlocked = (world: ServedWorld, node: NodeFacts): Promise<true> =>
   eventually(
     `an event says that ${node.name} waits`,
@@ -165,7 +165,7 @@ const isToldBlocked = (world: ServedWorld, node: NodeFacts): Promise<true> =>
     20_000,
   );
 
-/** The group's size is what the termination made of it, and its status tells so. */
+/** The group's size follows the termination, and its status reports it. */
 const isFollowed = async (world: ServedWorld, group: string): Promise<void> => {
   for (const field of ['spec.scaling.desired', 'status.desired']) {
     await waits(world, `nodegroup/${group}`, `--for=jsonpath={.${field}}=0`);
@@ -180,7 +180,7 @@ const stage = (arrangement: Arrangement, more: Partial<StageOptions> = {}): Stag
   ...more,
 });
 
-/** One pod at a time where the budget allows one; nothing is asked in vain. */
+/** Evicts one pod at a time when the budget allows one; no request is refused. */
 export const onePodAtATime: Story = (arrangement) =>
   inArrangement(stage(arrangement), async (on) => {
     const { world } = on;
@@ -201,7 +201,7 @@ export const onePodAtATime: Story = (arrangement) =>
     keep('one pod at a time', on, node);
   });
 
-/** A budget that never allows is named within seconds; the node is kept until the deadline. */
+/** A budget that never allows is reported within seconds; the node is kept until the deadline. */
 export const neverAllowed: Story = (arrangement) =>
   inArrangement(stage(arrangement), async (on) => {
     const { world, drainSeconds } = on;
@@ -227,7 +227,7 @@ export const neverAllowed: Story = (arrangement) =>
     keep('never allowed', on, node);
   });
 
-/** Both budgets of a pod that two select are named; it is forced only at the deadline. */
+/** Reports both budgets of a pod that two select; the pod is deleted only at the deadline. */
 export const twoBudgets: Story = (arrangement) =>
   inArrangement(stage(arrangement), async (on) => {
     const { world } = on;
@@ -247,7 +247,7 @@ export const twoBudgets: Story = (arrangement) =>
     keep('two budgets', on, node);
   });
 
-/** Terminates the node of demo-ng; `meanwhile` may harm the process after it began. */
+/** Terminates the node of demo-ng; `meanwhile` may disturb the process after the start. */
 const endsOneNode = (
   arrangement: Arrangement,
   story: string | undefined,
@@ -272,19 +272,19 @@ const endsOneNode = (
 export const oneNode: Story = (arrangement) =>
   endsOneNode(arrangement, 'one node', ({ world }, node) => terminate(world, node.instance));
 
-/** `kill -9` the moment the drain is in `phase`. */
+/** `kill -9` as soon as the drain is in `phase`. */
 export const killedIn =
   (phase: string): Story =>
   (arrangement) =>
     endsOneNode(arrangement, undefined, async ({ world, crash }, node) => {
-      // kubectl's watch tells of the phase the moment it is committed.
+      // kubectl's watch shows the phase as soon as it is committed.
       const reached = world.untilPhase(node.instance, phase);
       await terminate(world, node.instance);
       await reached;
       await crash();
     });
 
-/** Where nobody completes the hook it times out, whoever began the drain. */
+/** A hook that is never completed times out, whoever started the drain. */
 export const abandoned: Story = (arrangement) =>
   inArrangement(stage(arrangement, { judged: undefined }), async (on) => {
     const { world } = on;
@@ -300,7 +300,7 @@ export const abandoned: Story = (arrangement) =>
     await nodeIsGone(world, node.name);
   });
 
-/** Terminates both nodes of ng1-public-ssh while `fault` is on. */
+/** Terminates both nodes of ng1-public-ssh while `fault` is active. */
 export const twoNodes =
   (fault?: string): Story =>
   (arrangement) => {

@@ -1,5 +1,5 @@
 // The real controllers over a demo world in virtual time, for sequence tests: started, killed,
-// started again, and seen through the world's audit log. No process, no socket, no real time.
+// restarted, and observed through the world's audit log. No process, no socket, no real time.
 import { expect } from 'vitest';
 import type { DisruptionCause, NodeDisruption } from '../../src/api/disruption.ts';
 import type { JsonObject } from '../../src/api/json.ts';
@@ -46,7 +46,7 @@ const gr = {
   nodegroups: { group: 'drover.dev', resource: 'nodegroups' },
 } as const;
 
-/** One answered request of ours. */
+/** One answered request of Drover's controllers. */
 export interface Audited {
   readonly seconds: number;
   readonly verb: string;
@@ -71,14 +71,14 @@ const auditedOf = (event: JsonObject, seconds: number): Audited => {
   };
 };
 
-/** How the oracles are to judge a life once it has ended. */
+/** How the oracles judge a life at its end. */
 export interface Verdict {
-  /** Everything that was begun has ended. */
+  /** Everything that was started has ended. */
   readonly settled?: boolean;
   readonly exempt?: Exempt;
 }
 
-/** What hardly any life here has; one that has it is judged all the same. */
+/** Features that few lives have; one that has them is judged all the same. */
 const usual: Exempt = {
   'desired-within-bounds': 'no controller of node groups runs here',
   'aws-auth-loses-no-entry': 'no node group brings a role of its own',
@@ -98,7 +98,7 @@ type Tuning = Pick<DisruptionDeps, 'compat'> & Partial<Pick<DisruptionDeps, 'lim
 export interface LifeOptions {
   readonly seed?: number;
   readonly tuning?: Partial<Tuning>;
-  /** How far the clock of the first process is ahead of the world's. */
+  /** How far the first process's clock is ahead of the world's. */
   readonly clockSkewMs?: number;
 }
 
@@ -108,7 +108,7 @@ export class TerminationLife {
   readonly audited: Audited[] = [];
   readonly world: World;
   readonly driver: Driver;
-  /** The node of demo-ng, and its instance. */
+  /** The node of demo-ng. */
   node = '';
   instanceId = '';
   faults: Partial<NetworkFaults> = {};
@@ -145,7 +145,7 @@ export class TerminationLife {
     this.driver = new Driver(this.world.kernel, settle);
   }
 
-  /** A demo cluster whose nodes are Ready and whose controllers run. */
+  /** A demo cluster with Ready nodes and running controllers. */
   static async begin(options: LifeOptions = {}): Promise<TerminationLife> {
     const life = new TerminationLife(options);
     if (options.tuning?.limits?.holdLastReplicas === true) life.#grantReplicaSets();
@@ -206,7 +206,7 @@ export class TerminationLife {
     this.#kill();
   }
 
-  /** The faults of the moment, told to the oracles whenever one fires. */
+  /** The active faults; records each fault that fires for the oracles. */
   #recordedFaults(): NetworkFaults {
     const fired = (fault: string): void => this.#recorder.fault(fault, 'fired');
     return {
@@ -232,7 +232,7 @@ export class TerminationLife {
     };
   }
 
-  /** The option looks at ReplicaSets, which no role of Drover's files grants. */
+  /** The option reads ReplicaSets, which none of Drover's roles allows. */
   #grantReplicaSets(): void {
     const group = 'rbac.authorization.k8s.io';
     const metadata = { name: 'replicasets' };
@@ -252,7 +252,7 @@ export class TerminationLife {
     });
   }
 
-  // ---- what people do ----
+  // ---- actions of users ----
 
   #client() {
     return this.world.kube.as({
@@ -279,7 +279,7 @@ export class TerminationLife {
       }),
     );
   }
-  /** A Deployment `web` in namespace default; replicas find a place on every node. */
+  /** A Deployment `web` in namespace default; its replicas fit on every node. */
   deploy(replicas: number, more: JsonObject = {}): void {
     const labels = { app: 'web' };
     const containers = [{ name: 'web', image: 'nginx' }];
@@ -300,11 +300,11 @@ export class TerminationLife {
     const patch = { type: 'merge', body: { spec: { unschedulable } } } as const;
     this.#must(this.#client().patch(gr.nodes, { name }, patch));
   }
-  /** Deletes the Node object; a kubelet registers anew only when it starts again. */
+  /** Deletes the Node object; a kubelet registers again only after a restart. */
   deleteNode(name: string): void {
     this.#must(this.#client().delete(gr.nodes, { name }));
   }
-  /** Puts a terminate hook on demo-ng's group, or gives it another heartbeat timeout. */
+  /** Adds a terminate hook to demo-ng's group, or changes its heartbeat timeout. */
   hookTimeout(seconds: number, name = 'Terminate-LC-Hook'): void {
     this.world.aws.call('autoscaling', 'PutLifecycleHook', {
       AutoScalingGroupName: this.#managedGroups.find((name) => name.startsWith('eks-demo-ng')),
@@ -314,7 +314,7 @@ export class TerminationLife {
       DefaultResult: 'CONTINUE',
     });
   }
-  /** Completes a terminate hook of demo-ng's group, as any other caller may. */
+  /** Completes a terminate hook of demo-ng's group, like another client. */
   completeHook(name = 'Terminate-LC-Hook'): void {
     this.world.aws.call('autoscaling', 'CompleteLifecycleAction', {
       AutoScalingGroupName: this.#managedGroups.find((name) => name.startsWith('eks-demo-ng')),
@@ -323,7 +323,7 @@ export class TerminationLife {
       LifecycleActionResult: 'CONTINUE',
     });
   }
-  /** What whoever may write to the queue sends: a termination, with a token that it made up. */
+  /** A termination message with an invented token, from a sender with access to the queue. */
   forgedHookNotice(token: string): void {
     const notice = {
       LifecycleTransition: 'autoscaling:EC2_INSTANCE_TERMINATING',
@@ -342,7 +342,7 @@ export class TerminationLife {
     const patch = { type: 'merge', body: { spec: { drain } } } as const;
     this.#must(this.#client().patch(gr.nodegroups, { name: 'demo-ng' }, patch));
   }
-  /** Adds a cause as the command line does, creating the object where there is none. */
+  /** Adds a cause like the command line; creates the object if it does not exist. */
   cause(cause: DisruptionCause, of = { node: this.node, instanceId: this.instanceId }): void {
     const known = this.disruption(of.instanceId);
     const json = JSON.parse(JSON.stringify(cause)) as JsonObject;
@@ -365,7 +365,7 @@ export class TerminationLife {
     this.#must(client.patch(gr.disruptions, { name: of.instanceId }, patch));
   }
 
-  // ---- what there is ----
+  // ---- state ----
 
   nodesOf(group: string): readonly string[] {
     return [...this.world.kube.readAll(gr.nodes)]
@@ -393,7 +393,7 @@ export class TerminationLife {
       .map((pod) => pod.metadata.name)
       .filter((pod) => pod.startsWith(prefix));
   }
-  /** State of the instance in its Auto Scaling group, undefined when it left it. */
+  /** State of the instance in its Auto Scaling group; undefined once it has left the group. */
   instanceState(): string | undefined {
     const rows = this.world.kernel.tables.open<JsonObject>('aws/autoscaling/instances');
     const row = new Map([...rows.entries()]).get(this.instanceId);
@@ -408,7 +408,7 @@ export class TerminationLife {
     );
   }
 
-  // ---- how it ends ----
+  // ---- end ----
 
   async until(holds: () => boolean, limitSeconds = 120): Promise<void> {
     const came = await this.driver.until(holds, { limitSeconds });
@@ -420,7 +420,7 @@ export class TerminationLife {
   ended(limitSeconds?: number): Promise<void> {
     return this.until(() => this.disruption()?.status?.phase === 'Ended', limitSeconds);
   }
-  /** Nothing failed that should not have, and no oracle objects; then everything is stopped. */
+  /** Asserts that there are no unexpected failures and no violations, then stops everything. */
   async end(verdict: Verdict = {}): Promise<FinalFacts> {
     expect(this.#failure).toBeUndefined();
     expect(this.log.lines.filter(({ level }) => level === 'error')).toEqual([]);

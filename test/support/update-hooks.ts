@@ -1,5 +1,5 @@
-// Updates with hooks in virtual time: CronJobs whose Jobs run as long and end as a test says, the
-// group that runs them, the Jobs that were made.
+// Updates with hooks in virtual time: CronJobs whose Jobs have a given duration and outcome, the
+// group that runs them, and the created Jobs.
 import { expect } from 'vitest';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import { type KubeObject, resourceTypes } from '../../src/api/kube.ts';
@@ -13,7 +13,7 @@ export interface Work {
   readonly exit?: number;
 }
 
-/** A suspended CronJob whose Jobs run for so long and end so. */
+/** A suspended CronJob whose Jobs have this duration and outcome. */
 export const prepare = (
   life: GroupLife,
   name: string,

@@ -1,4 +1,4 @@
-// What a decision about a version update is made on, built with overrides. Decides nothing.
+// Inputs of a decision about a version update, built with overrides. Decides nothing.
 import { epochMs, formatTime } from '../../src/api/brand.ts';
 import type { NodeDisruption } from '../../src/api/disruption.ts';
 import type { NodeGroupUpdateStatus } from '../../src/api/nodegroup-update.ts';
@@ -10,7 +10,7 @@ export const now = epochMs(Date.parse('2026-01-01T12:00:00Z'));
 const metadata = { uid: 'u', resourceVersion: '1', creationTimestamp: formatTime(now) };
 const target = { version: '1.32', imageId: 'ami-2', templateVersion: '2' };
 
-/** A Ready node in zone a, with all marks of an update that is under way. */
+/** A Ready node in zone a, with all marks of an update in progress. */
 export const aMember = (name: string, more: Partial<UpdateInstance> = {}): UpdateInstance => ({
   instanceId: `i-${name}`,
   nodeName: name,
@@ -31,7 +31,7 @@ export const members = (
 ): readonly UpdateInstance[] =>
   Array.from({ length: count }, (_, i) => aMember(`${prefix}${i + 1}`, more));
 
-/** The update asked for the node; with `hold` it is marked and waits, else it is drained. */
+/** The update's request for the node; with `hold` it is marked and waits, else it is drained. */
 const asked = (hold: boolean): NodeDisruption => ({
   apiVersion: 'drover.dev/v1alpha1',
   kind: 'NodeDisruption',

@@ -1,6 +1,6 @@
-// What the stories of version updates share: article 003's node group ng-v1, asked for and followed
-// with the real aws, its pods applied with the real kubectl; world time is advanced, never waited
-// for. No story itself.
+// Shared by the stories of version updates: article 003's node group ng-v1, updated and followed
+// with the real aws, pods applied with the real kubectl; world time is advanced, never waited for.
+// Contains no story.
 import assert from 'node:assert/strict';
 import type { JsonObject } from '../../src/api/json.ts';
 import type { AuditEvent, ServedWorld } from './demo-world.ts';
@@ -11,7 +11,7 @@ const cluster = '--cluster-name ironman-2022';
 const named = `${cluster} --nodegroup-name ${groupName}`;
 const excluded = 'node.kubernetes.io/exclude-from-external-load-balancers';
 
-/** World time that no update of these stories comes near: a bound, not a wait. */
+/** World time that no update of these stories reaches: an upper bound, not a wait. */
 const maxRounds = 400;
 
 export interface UpdateTold {
@@ -43,7 +43,7 @@ export class UpdateStory {
   readonly aws: Steps;
   readonly kubectl: Steps;
   readonly drover: Steps;
-  /** The two releases that there are; the demo's group stands at the older one. */
+  /** The two existing releases; the demo's group has the older one. */
   older = '';
   newest = '';
 
@@ -68,7 +68,7 @@ export class UpdateStory {
     return story;
   }
 
-  /** Lets world time pass, this much at a time, until it holds. */
+  /** Advances world time in steps until `holds` returns a value. */
   async until<T>(what: string, step: string, holds: () => Promise<T | undefined>): Promise<T> {
     for (let round = 0; round < maxRounds; round++) {
       const found = await holds();
@@ -79,7 +79,7 @@ export class UpdateStory {
     throw new Error(`it did not come to be that ${what}\n${groups.stdout}`);
   }
 
-  /** A group a release behind the newest, in so many of the demo group's subnets. */
+  /** A group a release behind the newest, in this many of the demo group's subnets. */
   async createGroup(options: { readonly nodes: number; readonly zones: number }): Promise<void> {
     const query = '--query nodegroup.[nodeRole,subnets] --output json';
     const demo = await this.aws.ok(
@@ -95,7 +95,7 @@ export class UpdateStory {
     await this.atRest(nodes);
   }
 
-  /** The group is ACTIVE with so many nodes, and none of them is marked. */
+  /** The group is ACTIVE with this many nodes, and none of them is marked. */
   async atRest(nodes: number): Promise<void> {
     await this.until(`${groupName} rests with ${nodes} nodes`, '30s', async () => {
       const status = word(
@@ -135,7 +135,7 @@ export class UpdateStory {
     });
   }
 
-  /** The id of the update that was begun. */
+  /** Starts an update; returns its id. */
   async begin(release: string, more = ''): Promise<string> {
     const update = `eks update-nodegroup-version ${named} --release-version ${release} ${more}`;
     return word(await this.aws.ok(`${update} --query update.id`));
@@ -146,7 +146,7 @@ export class UpdateStory {
     return JSON.parse(await this.aws.ok(`${describe} --update-id ${id}`)).update;
   }
 
-  /** How it ends; world time passes meanwhile. */
+  /** The update's result; world time passes meanwhile. */
   ended(id: string, step = '3m'): Promise<UpdateTold> {
     return this.until(`update ${id} ends`, step, async () => {
       const told = await this.told(id);
@@ -154,7 +154,7 @@ export class UpdateStory {
     });
   }
 
-  /** Begins it and follows it to its end, which is to be Successful. */
+  /** Starts an update that must end Successful. */
   async succeeds(release: string, more = ''): Promise<void> {
     const told = await this.ended(await this.begin(release, more));
     assert.deepEqual([told.status, told.errors], ['Successful', []]);
@@ -162,7 +162,7 @@ export class UpdateStory {
     assert.equal(word(await this.aws.ok(`eks describe-nodegroup ${named} ${query}`)), release);
   }
 
-  /** Begins it, and it is to fail with this code, and words of its message. */
+  /** Starts an update that must fail with this code and these words in its message. */
   async fails(
     release: string,
     {
@@ -185,7 +185,7 @@ export class UpdateStory {
     return told;
   }
 
-  /** Of the group's Auto Scaling group, oldest first. */
+  /** Activities of the group's Auto Scaling group, oldest first. */
   async activities(): Promise<readonly Activity[]> {
     const query = '--query nodegroup.resources.autoScalingGroups[0].name';
     const name = word(await this.aws.ok(`eks describe-nodegroup ${named} ${query}`));
@@ -199,7 +199,7 @@ export const isWhole = ({ metadata, spec }: NodeTold): boolean =>
 
 const labels = { app: 'web' };
 
-/** On the nodes of the group; `more` goes into the pods. */
+/** On the nodes of the group; `more` is merged into the pods. */
 export const webApp = (
   replicas: number,
   more: JsonObject = {},
@@ -229,7 +229,7 @@ export const budget = (name: string, bound: JsonObject, namespace = 'default'): 
   spec: { ...bound, selector: { matchLabels: labels } },
 });
 
-/** What the node manager did to nodes and pods, in order: `label`, `cordon`, `evict`, `undo`. */
+/** An action of the node manager on nodes and pods: `label`, `cordon`, `evict`, `undo`. */
 export interface Deed {
   readonly what: 'label' | 'cordon' | 'evict' | 'undo';
   readonly node: string;
@@ -247,7 +247,7 @@ const whatOf = (event: AuditEvent): Deed['what'] | undefined => {
   return patch.includes('"unschedulable":') || patch.includes(excluded) ? 'undo' : undefined;
 };
 
-/** Every pod and where it was bound, from the scheduler's own requests. */
+/** Every pod and its node, from the scheduler's own requests. */
 export const bindingsOf = (events: readonly AuditEvent[]): ReadonlyMap<string, string> =>
   new Map(
     events.flatMap((event) => {
@@ -258,7 +258,7 @@ export const bindingsOf = (events: readonly AuditEvent[]): ReadonlyMap<string, s
     }),
   );
 
-/** `nodeOf` tells where a pod was. */
+/** `nodeOf` returns the node of a pod. */
 export const deedsOf = (
   events: readonly AuditEvent[],
   nodeOf: (pod: string) => string,

@@ -1,6 +1,6 @@
-// What sequence tests of version updates share: a small group a release behind, how it is asked to
-// become a newer one, and all that is there when an update is over, in a form that two runs can be
-// compared by. Decides nothing.
+// Shared by sequence tests of version updates: a small group a release behind, how to request an
+// update, and the complete state after an update in a form that two runs can be compared by.
+// Decides nothing.
 import { defined } from '../../src/api/defined.ts';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import type { NodeGroup } from '../../src/api/nodegroup.ts';
@@ -12,12 +12,12 @@ export const [older, newest] = ['1.32.9-20251212', '1.32.9-20251226'];
 export interface GroupWish {
   readonly desired?: number;
   readonly maxSize?: number;
-  /** Of how many zones; EKS' surplus is twice as many nodes. */
+  /** Number of zones; EKS' surplus is twice as many nodes. */
   readonly zones?: number;
   readonly updateConfig?: JsonObject;
 }
 
-/** A managed group, a release behind the newest, with its nodes Ready. */
+/** A managed group, a release behind the newest, with Ready nodes. */
 export const makeGroup = async (life: GroupLife, wish: GroupWish = {}): Promise<void> => {
   const { desired = 2, maxSize = desired + 2, zones = 1, updateConfig } = wish;
   const subnets = (life.request().subnets as readonly string[]).slice(0, zones);
@@ -30,20 +30,20 @@ export const makeGroup = async (life: GroupLife, wish: GroupWish = {}): Promise<
   await life.until('the group is ACTIVE', () => life.isActive(desired), 1800);
 };
 
-/** An application whose budget lets so many go at a time. */
+/** An application whose budget allows this many unavailable pods. */
 export const runApp = async (life: GroupLife, replicas: number, allowed: number): Promise<void> => {
   life.deploy(replicas, allowed);
   await life.until('its pods run', () => life.runningPods('web') === replicas);
   await life.driver.advance(60);
 };
 
-/** As `kubectl patch` or Git asks for it. */
+/** Requested as with `kubectl patch` or GitOps. */
 export const askFor = (life: GroupLife, releaseVersion: string): void => {
   const answer = life.patch({ spec: { releaseVersion } });
   if (answer.kind === 'error') throw new Error(JSON.stringify(answer));
 };
 
-/** In the order in which they began. */
+/** In the order of their start. */
 export const updatesOf = (life: GroupLife): readonly NodeGroupUpdate[] =>
   [...life.updates()].sort((a, b) =>
     (a.status?.startedAt ?? '9').localeCompare(b.status?.startedAt ?? '9'),
@@ -57,7 +57,7 @@ export const areOver = (life: GroupLife): boolean =>
 export const untilOver = (life: GroupLife): Promise<void> =>
   life.until('the updates are over', () => areOver(life), 4 * 3600);
 
-/** The group rests at this size: nothing of an update, a drain or a scale-in is left. */
+/** The group is idle at this size: nothing remains of an update, a drain or a scale-in. */
 export const untilAtRest = async (life: GroupLife, size: number): Promise<void> => {
   const isAtRest = (): boolean => life.isActive(size) && life.nodes().length === size;
   await life.until(`the group rests with ${size} nodes`, isAtRest, 3600);
@@ -112,7 +112,7 @@ const updateEnd = ({ spec, status }: NodeGroupUpdate) => ({
   failedNodes: status?.failedNodes?.length,
 });
 
-/** The image that new instances of the group are started from. */
+/** The image of the group's new instances. */
 const imageOfNewNodes = (life: GroupLife, scaling: JsonObject): unknown => {
   const { LaunchTemplateId, Version } = objectOr(scaling.LaunchTemplate);
   const input = { LaunchTemplateId: String(LaunchTemplateId), Versions: [String(Version)] };
@@ -121,7 +121,7 @@ const imageOfNewNodes = (life: GroupLife, scaling: JsonObject): unknown => {
   return objectOr(objectOr(version).LaunchTemplateData).ImageId;
 };
 
-/** All that is there at the end, without times and without the names that chance gave. */
+/** The complete final state, without times and random names. */
 export const endState = (life: GroupLife): JsonObject => {
   const group = life.group();
   const [scaling = {}] = life.autoScalingGroups();
@@ -148,8 +148,8 @@ export const endState = (life: GroupLife): JsonObject => {
 };
 
 /**
- * As `aws eks update-nodegroup-version` without a version: to the newest release, whatever was
- * before.
+ * As `aws eks update-nodegroup-version` without a version: to the newest release, whatever the
+ * current one.
  */
 export const askAgain = (life: GroupLife): void => {
   life.make({ group: 'drover.dev', resource: 'nodegroupupdates' }, undefined, {

@@ -1,4 +1,4 @@
-// docs/conformance.md says what the code does: its generated parts are those that the code gives.
+// docs/conformance.md matches the code: its generated parts are up to date.
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { conformance, conformanceFile } from '../../scripts/print-conformance.ts';

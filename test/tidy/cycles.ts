@@ -16,7 +16,7 @@ const graphOf = (root: string): Graph => {
   );
 };
 
-/** Every file that `from` reaches in one step or more. */
+/** Every file that `from` reaches in one or more steps. */
 const reachOf = (graph: Graph, from: string): ReadonlySet<string> => {
   const reached = new Set<string>();
   const open = [from];
@@ -30,7 +30,7 @@ const reachOf = (graph: Graph, from: string): ReadonlySet<string> => {
   return reached;
 };
 
-/** A group a row, sorted, its files relative to `root`; and how many imports were followed. */
+/** One row per group, sorted, with paths relative to `root`; and the number of imports followed. */
 export const importCycles = (
   root: string,
 ): { readonly imports: number; readonly cycles: readonly (readonly string[])[] } => {

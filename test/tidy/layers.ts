@@ -1,5 +1,5 @@
-// The table of who may import whom, as data, and a checker of a source tree against it.
-// docs/ARCHITECTURE.md tells in words what each room is for.
+// The table of allowed imports between rooms, as data, and a checker of a source tree against it.
+// docs/ARCHITECTURE.md describes the purpose of each room.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 
@@ -36,7 +36,7 @@ export const layers: Readonly<Record<string, Rule>> = {
   'aws-cloud': pure(['api', 'ports']),
   runtime: pure(['api', 'ports']),
   controllers: pure(['api', 'formats', 'core', 'ports', 'runtime']),
-  // Of insights the matcher of regular expressions alone: one that cannot be made to backtrack.
+  // From insights only the regular expression matcher, which cannot be made to backtrack.
   agent: pure(['api', 'formats', 'insights', 'ports', 'runtime']),
   adapters: { rooms: ['api', 'ports', 'aws-cloud'], packages: 'all', node: 'all' },
   world: pure(['api', 'formats', 'insights', 'aws-wire', 'ports'], ['@marcbachmann/cel-js']),
@@ -66,7 +66,7 @@ const cell = (allowed: readonly string[] | 'all'): string => {
   return allowed.length === 0 ? '-' : allowed.map((name) => `\`${name}\``).join(' ');
 };
 
-/** The table as docs/ARCHITECTURE.md shows it, a line each. */
+/** The table as docs/ARCHITECTURE.md shows it, one line per entry. */
 export const layersTable = (): readonly string[] => [
   '| room | may import | packages | `node:` |',
   '|---|---|---|---|',
@@ -76,12 +76,12 @@ export const layersTable = (): readonly string[] => [
   ),
 ];
 
-/** Names that only `Clock` and `Random` implementations, adapters, serve and main may touch. */
+/** Names that only implementations of `Clock` and `Random`, adapters, serve and main may use. */
 const ambient =
   /\b(?:Date\.now|new Date\(\)|setTimeout|setInterval|setImmediate|process\.(?:env|argv|nextTick|hrtime)|Math\.random|performance\.now|crypto\.random\w*|fetch\()/;
 const ambientAllowed = new Set(['adapters', 'serve', 'main']);
 
-/** A file's path as rooms name it: below `src`, or `world/...`; undefined outside both. */
+/** A file's path in terms of rooms: below `src`, or `world/...`; undefined outside both. */
 const placeOf = (root: string, file: string): string | undefined => {
   const path = relative(root, file);
   if (path.startsWith('src/')) return path.slice('src/'.length);
@@ -95,7 +95,7 @@ export const roomOf = (path: string): string | undefined => {
   return parts[0] !== undefined && Object.hasOwn(layers, parts[0]) ? parts[0] : undefined;
 };
 
-/** Every source file of the product and of its embedded world, tests left out. */
+/** Every source file of the product and of its embedded world, without tests. */
 export const filesUnder = (root: string): string[] =>
   ['src', 'world']
     .flatMap((dir) => readdirSync(join(root, dir), { withFileTypes: true, recursive: true }))
@@ -107,15 +107,15 @@ export const filesUnder = (root: string): string[] =>
 const importPattern =
   /(?:^|\n)\s*(?:import|export)\b[^'";]*?from\s*['"]([^'"]+)['"]|(?:^|\n)\s*import\s*['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]/g;
 
-/** What a file imports or exports from elsewhere, as it is written. */
+/** The module names that a file imports or re-exports, as written. */
 export const importsOf = (text: string): readonly string[] =>
   [...text.matchAll(importPattern)].map((match) => match[1] ?? match[2] ?? match[3] ?? '');
 
-/** How many files stand in a room. */
+/** The number of files in a room. */
 export const filesIn = (root: string, room: string): number =>
   filesUnder(root).filter((file) => roomOf(placeOf(root, file) ?? '') === room).length;
 
-/** What the files of a room import that is neither of this source tree nor of Node. */
+/** The npm packages that the files of a room import. */
 export const packagesOf = (root: string, room: string): ReadonlySet<string> => {
   const files = filesUnder(root).filter((file) => roomOf(placeOf(root, file) ?? '') === room);
   const specifiers = files.flatMap((file) => importsOf(readFileSync(file, 'utf8')));
@@ -135,7 +135,7 @@ const listed = (allowed: readonly string[] | 'all', name: string): boolean =>
 const stripComments = (text: string): string =>
   text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|[^:'"`])\/\/[^\n]*/g, '$1');
 
-/** Every breach below `src` and `world`, as sentences; and how many files were looked at. */
+/** Every violation below `src` and `world`, as a sentence; and the number of files checked. */
 export const checkLayers = (
   root: string,
 ): { readonly files: number; readonly breaches: string[] } => {

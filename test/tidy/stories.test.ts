@@ -1,18 +1,18 @@
-// No story escapes the oracles: a world with controllers is started through
-// test/support/stories.ts, which asks how it is to be judged.
+// No story escapes the oracles: tests start a world with controllers through
+// test/support/stories.ts, which requires a choice of how it is judged.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 const stories = join(import.meta.dirname, '..', 'e2e');
 
-/** Starts of worlds in which controllers act and nobody judges. */
+/** Starts of worlds in which controllers act and no oracle judges. */
 const unjudged = (text: string): readonly string[] =>
   [...text.matchAll(/ServedWorld\.start\(([\s\S]*?)\);/g)]
     .map((match) => match[1] ?? '')
     .filter((options) => !options.includes("'--no-controller'"));
 
-/** Uses a client of its own that may not be there, and does not ask whether it is. */
+/** Whether a test uses an optional client without checking that it is installed. */
 const presumes = (text: string): boolean =>
   /\.(kubectl(Input)?|aws)\(/.test(text) && !(text.includes('missing(') && /skip\w*\(/i.test(text));
 

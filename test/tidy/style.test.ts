@@ -4,7 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { type Counts, compareWithList, countBreaches, deadPaths, readSources } from './style.ts';
 
 const root = join(import.meta.dirname, '..', '..');
-/** Files that break a rule today. The list may only shrink: `node scripts/print-style-list.ts`. */
+/**
+ * Files that break a rule at present. The list may only shrink: `node scripts/print-style-list.ts`.
+ */
 const list = JSON.parse(
   readFileSync(join(import.meta.dirname, 'style-list.json'), 'utf8'),
 ) as Counts;

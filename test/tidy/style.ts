@@ -1,5 +1,5 @@
-// The house rules that can be counted in a source file: lines, functions, headers, entries. Reads
-// text as the formatter lays it out; it does not parse TypeScript. Changes nothing.
+// The house rules that can be counted in a source file: lines, functions, headers, entries. It
+// reads text as the formatter lays it out and does not parse TypeScript. Changes nothing.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 
@@ -14,10 +14,10 @@ export interface Source {
   readonly text: string;
 }
 
-/** A rule counts its breaches in one file. */
+/** A rule counts its violations in one file. */
 type Rule = (source: Source, sources: ReadonlyMap<string, Source>) => number;
 
-/** All TypeScript below the trees named, tests included. */
+/** All TypeScript files below the named trees, tests included. */
 export const readSources = (root: string, trees: readonly string[]): readonly Source[] =>
   trees.flatMap((tree) =>
     readdirSync(join(root, tree), { withFileTypes: true, recursive: true })
@@ -27,7 +27,7 @@ export const readSources = (root: string, trees: readonly string[]): readonly So
       .map((file) => ({ path: relative(root, file), text: readFileSync(file, 'utf8') })),
   );
 
-/** Tests, benchmarks and generators look inside rooms and tell long stories. */
+/** Tests, benchmarks and generators may import from inside rooms and may be long. */
 const isOutside = (path: string): boolean =>
   path.endsWith('.test.ts') || /^(?:test|bench|scripts)\//.test(path);
 
@@ -46,7 +46,7 @@ const longFile: Rule = ({ path, text }) => {
   return isOutside(path) || lines <= maxFileLines ? 0 : 1;
 };
 
-/** A line that opens the body of a function, a method or an arrow function. */
+/** Whether the line opens the body of a function, a method or an arrow function. */
 const opensFunction = (line: string): boolean => {
   if (!line.endsWith('{')) return false;
   if (line.endsWith('=> {')) return true;
@@ -69,7 +69,7 @@ const longFunctions: Rule = ({ path, text }) => {
   return count;
 };
 
-/** A file opens with 1 to 6 lines that say what it does. */
+/** A file starts with a header of 1 to 6 lines that say what it does. */
 const noHeader: Rule = ({ path, text }) => {
   if (isOutside(path)) return 0;
   const header = text.split('\n').findIndex((line) => !line.startsWith('//'));
@@ -78,7 +78,7 @@ const noHeader: Rule = ({ path, text }) => {
 
 const imports = /\bfrom\s+'(\.[^']+)'|\bimport\(\s*'(\.[^']+)'/g;
 
-/** The nearest folder above `target` that has an entry and does not hold `from` as well. */
+/** The nearest folder above `target` that has an entry and does not also contain `from`. */
 const entryOf = (
   from: string,
   target: string,
@@ -91,7 +91,10 @@ const entryOf = (
   return undefined;
 };
 
-/** A folder with an `index.ts` is imported by it from outside. Tests may look inside. */
+/**
+ * Code outside a folder with an `index.ts` imports the folder through it. Tests may import its
+ * files.
+ */
 const pastEntry: Rule = ({ path, text }, sources) => {
   if (isOutside(path)) return 0;
   const targets = [...text.matchAll(imports)].map((match) =>
@@ -113,7 +116,7 @@ const rules: Readonly<Record<string, Rule>> = {
 
 export type Counts = Readonly<Record<string, Readonly<Record<string, number>>>>;
 
-/** By rule and file, files without a breach left out. */
+/** By rule and file; files without a violation are left out. */
 export const countBreaches = (sources: readonly Source[]): Counts => {
   const all = new Map(sources.map((source) => [source.path, source]));
   return Object.fromEntries(
@@ -128,7 +131,7 @@ export const countBreaches = (sources: readonly Source[]): Counts => {
   );
 };
 
-/** What is worse than the list allows, and what the list allows and no file needs any more. */
+/** Counts above the list's limits, and limits that no file needs any more. */
 export const compareWithList = (
   counts: Counts,
   list: Counts,
@@ -147,7 +150,7 @@ export const compareWithList = (
   return { worse, slack };
 };
 
-/** Paths of this repository that a document names and that do not exist. */
+/** Repository paths that a document names but that do not exist. */
 export const deadPaths = (root: string, text: string): readonly string[] => {
   const named = text.matchAll(
     /(?<![\w./-])((?:src|world|test|bench|docs|scripts|deploy)\/[\w./-]*[\w-])(?![\w*])/g,

@@ -1,5 +1,5 @@
-// How one service of the world calls another: at once where the world itself answers, and through
-// a port where the answer is given outside (EKS' node groups are Kubernetes objects).
+// Calls between services of the world: synchronous if the world itself answers, else through a port
+// (EKS node groups are Kubernetes objects outside the simulated AWS).
 import type { AwsInput } from '../../src/aws-wire/index.ts';
 
 export interface ServiceCall {
@@ -8,7 +8,7 @@ export interface ServiceCall {
   readonly input: AwsInput;
 }
 
-/** Answers as the endpoint would, node groups included. Rejects with AwsError. */
+/** Answers as the endpoint would, including node groups. Rejects with AwsError. */
 export type AwsCaller = (call: ServiceCall) => Promise<unknown>;
 
 export class ServiceCalls {
@@ -22,7 +22,7 @@ export class ServiceCalls {
     this.#later = later;
   }
 
-  /** A call that the world's own services answer. Throws AwsError. */
+  /** Makes a call that the world's own services answer. Throws AwsError. */
   now(service: string, operation: string, input: AwsInput): Readonly<Record<string, unknown>> {
     if (this.#now === undefined) throw new Error('a service is called before the world is wired');
     return (this.#now({ service, operation, input }) ?? {}) as Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
-// The fault `cloud-errors`: one call in five is throttled, fails, or succeeds without its answer
-// arriving. Wraps handlers; knows nothing of what they do.
+// The fault `cloud-errors`: one call in five is throttled, fails, or succeeds without an answer.
+// Wraps handlers; independent of what they do.
 import { AwsError, type AwsHandler, type AwsHandlers } from '../../src/aws-wire/index.ts';
 import { refuse, type Scope } from './scope.ts';
 
@@ -8,7 +8,7 @@ const failureChance = 0.05;
 const lostAnswerChance = 0.05;
 const component = 'aws.cloud-errors';
 
-/** Each service's own word for too many requests. */
+/** Each service's error code for throttling. */
 const throttled: Readonly<Record<string, readonly [code: string, httpStatus: number]>> = {
   ec2: ['RequestLimitExceeded', 503],
   sqs: ['RequestThrottled', 403],

@@ -1,5 +1,5 @@
 // Filters of Describe calls: AND over filters, OR over a filter's values, `*` and `?` as wildcards.
-// Decides only whether one item passes; which names exist is the caller's table.
+// Decides only whether one item matches; the caller's table defines the names.
 import { type AwsInput, structures, text, texts } from '../../src/aws-wire/index.ts';
 import { refuse } from './scope.ts';
 
@@ -44,7 +44,7 @@ const toPattern = (value: string): RegExp => {
   return new RegExp(`^${escaped.replace(/\*/g, '.*').replace(/\?/g, '.')}$`, 's');
 };
 
-/** Made once for all items: a filter may name as many values as there are instances. */
+/** Built once for all items: a filter may have as many values as there are instances. */
 const matcherOf = (values: readonly string[]): ((actual: readonly string[]) => boolean) => {
   const exact = new Set(values.filter((value) => !/[*?]/.test(value)));
   const patterns = values.filter((value) => !exact.has(value)).map(toPattern);
@@ -52,7 +52,7 @@ const matcherOf = (values: readonly string[]): ((actual: readonly string[]) => b
     actual.some((one) => exact.has(one) || patterns.some((pattern) => pattern.test(one)));
 };
 
-/** Throws InvalidParameterValue for a filter name that the table lacks, as EC2 does. */
+/** Throws InvalidParameterValue for a filter name that is not in the table, as EC2 does. */
 export const applyFilters = <T>(
   items: Iterable<T>,
   filters: readonly Filter[],

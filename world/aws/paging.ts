@@ -1,5 +1,5 @@
-// Pages of a list by an opaque token. The token names the first item still to come, so that items
-// added or removed meanwhile never repeat or hide another. Never remembers a caller.
+// Pages of a list with an opaque token. The token names the next item, so that items added or
+// removed meanwhile never repeat or hide another. Never stores a caller.
 import type { AwsError } from '../../src/aws-wire/index.ts';
 import { refuse } from './scope.ts';
 
@@ -10,7 +10,7 @@ export interface Page<T> {
 
 const tokenPrefix = 'drover:';
 
-/** `keyOf` is unique per item; `invalid` is thrown for a token that is not of ours. */
+/** `keyOf` is unique per item; throws `invalid` for an unknown token. */
 export const pageOf = <T>(
   all: readonly T[],
   request: {
@@ -46,6 +46,6 @@ const startOf = <T>(
   return found === -1 ? Math.min(Number(match[1]), all.length) : found;
 };
 
-/** The code that Auto Scaling and SSM have for it. */
+/** The error code of Auto Scaling and SSM for an invalid token. */
 export const invalidNextToken = (): AwsError =>
   refuse('InvalidNextToken', 'The specified token is invalid');

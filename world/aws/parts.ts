@@ -1,4 +1,4 @@
-// Builds the parts of the simulated AWS in the order in which they need each other. Only wiring.
+// Builds the parts of the simulated AWS in the order of their dependencies. Only wiring.
 
 import type { KeptLog } from '../contracts.ts';
 import { Engine } from './autoscaling/engine.ts';
@@ -69,23 +69,23 @@ import { CloudTrail, cloudTrailHandlers } from './records/cloudtrail.ts';
 import { Scope, type ScopeOptions, type ServiceHandlers } from './scope.ts';
 
 export interface AwsWorldOptions extends ScopeOptions {
-  /** Origin under which clients reach the world, for queue URLs. May become known late. */
+  /** Origin at which clients reach the world, for queue URLs. May become known late. */
   readonly endpoint?: () => string;
-  /** May become known late; until then the cluster shows as CREATING. */
+  /** May become known late; until then the cluster is CREATING. */
   readonly clusterAccess?: () => ClusterAccess | undefined;
-  /** What the Kubernetes API speaks, e.g. `1.32.9`. */
+  /** Kubernetes version of the API, e.g. `1.32.9`. */
   readonly kubernetesVersion?: string;
-  /** Told when a cluster that somebody created becomes active. */
+  /** Called when a cluster that a user created becomes active. */
   readonly whenClusterActive?: (cluster: ClusterRow) => void;
-  /** Told when an add-on becomes active, in a first or another version, and when it is deleted. */
+  /** Called when an add-on becomes active, also in another version, and when it is deleted. */
   readonly whenAddon?: AddonListener;
   /** The control plane's audit log; without one the log groups are empty. */
   readonly auditLog?: KeptLog;
-  /** False keeps no CloudTrail records. */
+  /** False: keeps no CloudTrail records. */
   readonly trail?: boolean;
 }
 
-/** A world whose audit events nobody keeps. */
+/** For a world that keeps no audit events. */
 const emptyLog: KeptLog = {
   extent: () => ({ start: 0, end: 0 }),
   read: () => new Uint8Array(),
@@ -187,7 +187,7 @@ export const buildParts = (options: AwsWorldOptions): AwsParts => {
   return { ...ec2, ...platform, ...messaging, ...scaling, endpoint, kubernetesVersion };
 };
 
-/** Handlers of every service but the EKS node groups, which are Drover's own objects. */
+/** Handlers of every service except EKS node groups, which are Drover's own objects. */
 export const serviceHandlers = (parts: AwsParts): Readonly<Record<string, ServiceHandlers>> => ({
   ec2: withDryRun({
     ...instanceReadHandlers(parts),

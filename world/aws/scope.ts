@@ -1,5 +1,5 @@
-// What every simulated AWS service shares: the kernel, the faults, the account, and how long things
-// take. Holds no state of its own and never reads a clock other than the kernel's.
+// Shared by all simulated AWS services: the kernel, the faults, the account, and durations. Holds
+// no state of its own and reads no clock but the kernel's.
 import { epochMs, formatKubeTime, formatTime } from '../../src/api/brand.ts';
 import { AwsError, type AwsHandler } from '../../src/aws-wire/index.ts';
 import type { Random } from '../../src/ports/index.ts';
@@ -9,24 +9,24 @@ import { hexString, type Kernel, microsPerMs, uuid } from '../kernel/index.ts';
 
 export type ServiceHandlers = Readonly<Record<string, AwsHandler>>;
 
-/** From and to, in milliseconds; the moment is drawn evenly between them. */
+/** Minimum and maximum, in milliseconds; the value is drawn uniformly between them. */
 export type Span = readonly [fromMs: number, toMs: number];
 
 /**
- * How long the cloud takes. Shorter than the real one where only a person would wait (a real
- * instance needs 10 to 40 s to run); whatever code must cope with is in the order, not the length.
+ * Durations of the cloud. Shorter than real ones if only a user would wait (a real instance needs
+ * 10 to 40 s to run); code has to handle their order, not their length.
  */
 export interface Timings {
   readonly instancePendingMs: Span;
   readonly instanceShuttingDownMs: Span;
   readonly instanceStoppingMs: Span;
-  /** From a change of capacity to the launch or termination that answers it. */
+  /** From a change of capacity to the resulting launch or termination. */
   readonly scalingMs: Span;
-  /** From Terminating to Terminating:Wait, from a result to the state that follows. */
+  /** From Terminating to Terminating:Wait, and from a hook's result to the next state. */
   readonly transitionMs: Span;
-  /** From an instance's end in EC2 to the group's noticing. */
+  /** From an instance's end in EC2 to its detection by the group. */
   readonly healthCheckMs: Span;
-  /** After a failed launch, doubled per failure in a row up to sixteenfold. */
+  /** Wait after a failed launch, doubled per consecutive failure up to sixteenfold. */
   readonly launchRetryMs: Span;
   /** From the event to the message in the queue. */
   readonly deliveryMs: Span;
@@ -43,9 +43,9 @@ const defaultTimings: Timings = {
   deliveryMs: [20, 120],
 };
 
-/** EC2 keeps showing a terminated instance for about an hour. */
+/** EC2 lists a terminated instance for about an hour. */
 export const terminatedMemoryMs = 3_600_000;
-/** Notice before EC2 reclaims a spot instance. */
+/** Notice time before EC2 reclaims a spot instance. */
 export const spotNoticeMs = 120_000;
 
 export interface ScopeOptions {
@@ -79,7 +79,7 @@ export class Scope {
     return Math.floor(this.kernel.now() / microsPerMs);
   }
 
-  /** A moment of `span`, in microseconds, from the stream of chance that belongs to `component`. */
+  /** A random duration from `span`, in microseconds, from the random stream of `component`. */
   delay(component: string, span: Span): number {
     const random = this.kernel.random(component);
     const [from, to] = span;
@@ -114,15 +114,15 @@ export const upperSuffix = (random: Random, length: number): string => {
   return out;
 };
 
-/** The form of EKS' own ids: 8-4-4-4-12 hex digits without a version digit. */
+/** The form of EKS' ids: 8-4-4-4-12 hex digits without a version digit. */
 export const plainUuid = (random: Random): string =>
   [8, 4, 4, 4, 12].map((length) => hexString(random, length)).join('-');
 
 export const refuse = (code: string, message: string, httpStatus?: number): AwsError =>
   new AwsError(httpStatus === undefined ? { code, message } : { code, message, httpStatus });
 
-/** What both Auto Scaling and CloudFormation answer to nearly every bad request. */
+/** The error of Auto Scaling and CloudFormation for nearly every invalid request. */
 export const validationError = (message: string): AwsError => refuse('ValidationError', message);
 
-/** One line of prose from the pieces into which the source breaks it. */
+/** Joins the pieces of a sentence to one line. */
 export const sentence = (...pieces: readonly string[]): string => pieces.join(' ');

@@ -1,5 +1,5 @@
-// The simulated AWS as one object: its services' handlers, machines for the Kubernetes side, direct
-// calls for the simulation. Synchronous and deterministic; nothing here does I/O.
+// The simulated AWS as one object: handlers of its services, machines for the Kubernetes side,
+// direct calls for the simulation. Synchronous and deterministic; no I/O.
 import { defined } from '../../src/api/defined.ts';
 import {
   type AwsCallContext,
@@ -42,11 +42,13 @@ export interface AwsWorld {
   /** Load balancers of Services, for the cloud controller manager. */
   readonly balancers: ServiceBalancers;
   /**
-   * One call without HTTP and without the model's validation. Answers at once: ReceiveMessage does
-   * not wait (use `receiveWhenAvailable`). Throws AwsError.
+   * Makes one call without HTTP and without the model's validation. Answers immediately:
+   * ReceiveMessage does not wait (use `receiveWhenAvailable`). Throws AwsError.
    */
   call(service: string, operation: string, input: AwsInput, ctx?: Partial<AwsCallContext>): unknown;
-  /** A long poll in world time; see Queues.receiveWhenAvailable. Returns how to give up. */
+  /**
+   * A long poll in world time; see Queues.receiveWhenAvailable. Returns a function that cancels it.
+   */
   receiveWhenAvailable(
     queueName: string,
     request: {
@@ -58,58 +60,67 @@ export interface AwsWorld {
   ): () => void;
   queueUrl(name: string): string | undefined;
   /**
-   * How services of the world reach the operations that are answered outside it: stacks make node
-   * groups through it. Without it such calls find only the world's own services.
+   * Connects services of the world to the operations that are answered outside it: stacks create
+   * node groups with it. Without it, such calls reach only the world's own services.
    */
   connect(callAws: AwsCaller): void;
-  /** Keeps a call as a CloudTrail record: for the dispatcher's `onCall`. `call` does so itself. */
+  /**
+   * Keeps a call as a CloudTrail record, for the dispatcher's `onCall`. `call` records its own
+   * calls.
+   */
   recordCall(record: AwsCallRecord): void;
-  /** Temporary credentials that AssumeRole gave out: for the dispatcher's `authenticate`. */
+  /** Temporary credentials from AssumeRole, for the dispatcher's `authenticate`. */
   sessionCredential(accessKeyId: string): AwsCredential | undefined;
-  /** Where instances may stand: for those who aim a fault. */
+  /** The subnets of instances, for the targets of faults. */
   subnets(): readonly { readonly subnetId: string; readonly zone: string }[];
-  /** Auto Scaling groups with their node groups' names, as far as tags tell them. */
+  /** Auto Scaling groups with the names of their node groups, if tags show them. */
   groups(): readonly { readonly autoScaling: string; readonly nodeGroup?: string }[];
   /** The instance behind a node's name, which is its private DNS name. */
   instanceIdOfNode(nodeName: string): string | undefined;
-  /** Fills an empty account with the cluster and its node groups; throws when it is not empty. */
+  /** Adds the cluster and its node groups to an empty account; throws if it is not empty. */
   seedDemo(options: DemoOptions): DemoFacts;
-  /** What an account has that nobody has used: images, a default VPC, roles, the notice queue. */
+  /** Adds the content of a new account: images, a default VPC, roles, the notice queue. */
   seedAccount(): void;
   /**
-   * Makes what is missing of a VPC and subnets that a configuration names by id. Throws AwsError.
+   * Creates the missing parts of a VPC and of subnets that a configuration names by id. Throws
+   * AwsError.
    */
   ensureNetwork(network: NamedNetwork): NamedNetwork;
   /**
-   * The patch that the cluster's minor version is served as, e.g. `1.33.5`; undefined without one.
+   * The full version of the cluster's minor version, e.g. `1.33.5`; undefined without a cluster.
    */
   kubernetesPatch(): string | undefined;
   clusterNames(): readonly string[];
-  /** Which image family and Kubernetes version an image is of; undefined for a foreign image. */
+  /** The family and Kubernetes version of an image; undefined for a foreign image. */
   imageFacts(imageId: string): ImageFacts | undefined;
-  /** What the instance brings along to join a cluster. */
+  /** The facts with which the instance joins a cluster. */
   nodeAccess(instanceId: string): NodeAccess | undefined;
-  /** What the instance was booted from; undefined: EC2 knows none such. */
+  /** The boot input of the instance; undefined if EC2 does not know it. */
   nodeBootstrap(instanceId: string): NodeBootstrap | undefined;
   /**
-   * Who an ARN without its session is by the cluster's access entries; undefined: nobody, or its
-   * mode knows none. `isAlone`: aws-auth is not asked any more.
+   * The access that entries give to an ARN without its session; undefined: none, or the cluster's
+   * mode does not support entries. `isAlone`: aws-auth is not used.
    */
   accessOf(canonicalArn: string): AccessAnswer;
-  /** Told of every change of access entries. */
+  /** Called at every change of access entries. */
   onAccessChange(listener: () => void): void;
-  /** Spot notice now, the end two minutes later. False when the instance is not running. */
+  /**
+   * Sends a spot notice; the instance ends two minutes later. Returns false if it is not running.
+   */
   interrupt(instanceId: string): boolean;
   recommendRebalance(instanceId: string): boolean;
-  /** EC2 announces it through AWS Health. False when the instance is not running or knows it. */
+  /**
+   * EC2 announces an event through AWS Health. Returns false if the instance is not running or
+   * already has such an event.
+   */
   scheduleEvent(instanceId: string, code: ScheduledEventCode): boolean;
-  /** Calls off what is still to come; returns how many. */
+  /** Cancels future events; returns their number. */
   cancelEvents(code?: ScheduledEventCode): number;
-  /** The instance ends without any notice, as when its host fails. */
+  /** Ends the instance without a notice, as when its host fails. */
   kill(instanceId: string): void;
 }
 
-/** Article 002's cluster creator. */
+/** The creator of article 002's cluster. */
 export const cliUser = (account: string): AwsPrincipal => ({
   type: 'IAMUser',
   accountId: account,
@@ -118,7 +129,7 @@ export const cliUser = (account: string): AwsPrincipal => ({
   userName: 'cli',
 });
 
-/** EKS' own role for node groups, as article 004's record shows it. */
+/** EKS' service role for node groups, as in article 004's record. */
 export const nodegroupService = (
   account: string,
 ): Pick<AwsCallContext, 'principal' | 'accessKeyId' | 'userAgent' | 'sourceIp'> => ({
@@ -138,7 +149,7 @@ export const createAwsWorld = (options: AwsWorldOptions): AwsWorld => worldOf(bu
 export const worldOf = (parts: AwsParts): AwsWorld => {
   const plain = serviceHandlers(parts);
   const handlers = withCloudErrors(parts.scope, plain);
-  // Services among themselves try again by themselves: faults of calls are for callers outside.
+  // Services retry calls to each other, so call faults apply to external callers only.
   parts.calls.bind((call) => callDirectly(parts, plain, { ...call, ctx: stackCaller }));
   return {
     handlers,
@@ -179,7 +190,7 @@ export const worldOf = (parts: AwsParts): AwsWorld => {
   };
 };
 
-/** CloudTrail shows what a stack does under the user's name, from the service. */
+/** CloudTrail records a stack's calls under the user's name, from this service. */
 const stackService = 'cloudformation.amazonaws.com';
 const stackCaller = { userAgent: stackService, sourceIp: stackService };
 
@@ -203,7 +214,7 @@ const machineRegistry = ({ instances, network }: AwsParts): MachineRegistry => (
   releasePodAddress: (instanceId, address) => network.release(instanceId, address),
 });
 
-/** Addresses are used again, so of several instances of that name the one not yet gone counts. */
+/** Addresses are reused: of several instances with that name, the running one counts. */
 const instanceIdOfNode = ({ instances }: AwsParts, nodeName: string): string | undefined => {
   const named = [...instances.all()].filter((row) => row.privateDnsName === nodeName);
   return (named.find((row) => row.state !== 'terminated') ?? named.at(-1))?.instanceId;

@@ -1,12 +1,12 @@
-// The order in which an audit log's lines took effect: what a server is done with last may have
-// happened first.
+// Order of an audit log's lines by their effects: a line written last may describe an earlier
+// effect.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/api/json.ts';
 import { inOrderOfEffects } from './audit-order.ts';
 
 interface Line {
   readonly what: string;
-  /** Milliseconds into a second, when the request came. */
+  /** Milliseconds into a second at which the request was received. */
   readonly at: number;
   readonly version?: string;
   readonly of?: string;

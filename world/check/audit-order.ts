@@ -1,6 +1,6 @@
-// The lines of an audit log in the order of their effects. A real server writes a line when it is
-// done with a request, and its watches may have told of the effect by then: whoever acted upon that
-// can stand before it. Never changes what a line says.
+// Orders the lines of an audit log by their effects. An API server writes a line when the request
+// is complete, but its watches may have delivered the effect earlier. A reaction to the effect can
+// therefore precede its line. Never changes the content of a line.
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import { numberOf, textOf } from './state/read.ts';
 
@@ -9,13 +9,13 @@ const changing = new Set(['create', 'update', 'patch', 'delete']);
 interface Placed<T> {
   readonly line: T;
   readonly receivedAt: string;
-  /** Where its effect stands among all effects; unknown where the answer does not tell. */
+  /** Resource version that the write produced; undefined if the answer does not show it. */
   readonly revision: number | undefined;
 }
 
 /**
- * Servers count the versions of all their objects together, but for events, which may have a store
- * of their own.
+ * API servers use one version counter for all objects except events, which may have a store of
+ * their own.
  */
 const versionIn = (event: JsonObject): number | undefined => {
   const { resource } = objectOr(event.objectRef);
@@ -27,10 +27,7 @@ const versionIn = (event: JsonObject): number | undefined => {
   return Number.isSafeInteger(version) && version > 0 ? version : undefined;
 };
 
-/**
- * Where a line that comes next stands: before what was seen to happen later, else as late as it
- * can.
- */
+/** Index at which to insert the next line: before lines with a later revision, else at the end. */
 const placeOf = <T>(before: readonly Placed<T>[], next: Placed<T>): number => {
   const { revision, receivedAt } = next;
   let place = before.length;
@@ -41,8 +38,8 @@ const placeOf = <T>(before: readonly Placed<T>[], next: Placed<T>): number => {
     if (known <= revision) break;
     place = i;
   }
-  // An eviction's answer has no version. One that came while this write was under way may have been
-  // sent because of it.
+  // The answer to an eviction has no version. An eviction answered while this write was in progress
+  // may be a reaction to it.
   for (let i = place - 1; i >= 0; i--) {
     const earlier = before[i];
     if (earlier === undefined || earlier.revision !== undefined) break;
@@ -52,7 +49,7 @@ const placeOf = <T>(before: readonly Placed<T>[], next: Placed<T>): number => {
   return place;
 };
 
-/** `eventOf` gives the audit event (audit.k8s.io/v1) of a line. */
+/** `eventOf` returns the audit event (audit.k8s.io/v1) of a line. */
 export const inOrderOfEffects = <T>(
   lines: readonly T[],
   eventOf: (line: T) => JsonObject,
@@ -63,7 +60,7 @@ export const inOrderOfEffects = <T>(
     const event = eventOf(line);
     const version = versionIn(event);
     const uid = textOf(objectOr(objectOr(event.responseObject).metadata).uid);
-    // A write that changed nothing is answered with the version that was there.
+    // The answer to a write that changed nothing carries the existing version.
     const isNew = version !== undefined && version > (latest.get(uid) ?? 0);
     if (isNew) latest.set(uid, version);
     const next: Placed<T> = {

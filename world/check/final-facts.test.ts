@@ -1,4 +1,4 @@
-// What two runs are compared by: the same after messages that came twice or late, different after
+// The end state for comparing two runs: equal after duplicated or late messages, different after a
 // loss.
 import { describe, expect, it } from 'vitest';
 import { i1, i2, Story } from '../../test/builders/world-check.ts';

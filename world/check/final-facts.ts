@@ -1,6 +1,6 @@
-// The end state of a trace in a form that two runs can be compared by: without times, versions,
-// uids and the names that chance gave. What differs here after lost, doubled or late messages is a
-// defect.
+// The end state of a trace in a form that is comparable between two runs: without times, versions,
+// uids and random names. A run with lost, duplicated or delayed messages must end in the same
+// state; a difference is a defect.
 import { objectOr } from '../../src/api/json.ts';
 import type { Trace } from '../../src/api/trace.ts';
 import { Book } from './state/book.ts';
@@ -9,17 +9,19 @@ import { isHealthy } from './state/pods.ts';
 import { isReleased, numberOf, textOf } from './state/read.ts';
 
 export interface FinalFacts {
-  /** By instance id, or name where there is no instance. */
+  /** By instance id, or by node name if the node has no instance. */
   readonly nodes: Readonly<
     Record<string, { readonly ready: boolean; readonly marks: readonly string[] }>
   >;
-  /** By namespace and owner, a Deployment's without its ReplicaSet's hash. */
+  /** By namespace and owner; for a Deployment, without the hash of its ReplicaSet. */
   readonly apps: Readonly<Record<string, { readonly pods: number; readonly ready: number }>>;
-  /** Managed groups: instances by lifecycle state, those that are gone left out. */
+  /** Managed groups: number of instances by lifecycle state, without terminated instances. */
   readonly groups: Readonly<Record<string, Readonly<Record<string, number>>>>;
-  /** Desired sizes as the NodeGroups tell them. */
+  /** Desired sizes from the status of the NodeGroups. */
   readonly desired: Readonly<Record<string, number>>;
-  /** `instance hook` of hooks of ours that ran out, and of waits that are still open. */
+  /**
+   * `instance hook` for each of the controller's hooks that timed out; instances in an open wait.
+   */
   readonly hooksRunOut: readonly string[];
   readonly openWaits: readonly string[];
   /** By instance: phase, outcome and the kinds of its causes. */
@@ -73,7 +75,7 @@ const disruptionsOf = (book: Book): FinalFacts['disruptions'] =>
     }),
   );
 
-/** What is there when the trace ends. */
+/** The state at the end of the trace. */
 export const finalFacts = (trace: Trace): FinalFacts => {
   const book = new Book(trace.facts);
   const desired = new Map<string, number>();

@@ -1,4 +1,4 @@
-// An audit log as a trace: what is read from it, what is skipped, which oracles then can judge.
+// An audit log as a trace: what is read, what is skipped, and which oracles can judge it.
 
 import { describe, expect, it } from 'vitest';
 import { defined } from '../../src/api/defined.ts';
@@ -171,7 +171,7 @@ describe('traceFromAudit', () => {
   it('lets the oracles judge the order of marks and evictions, and say what they could not', () => {
     const good = checkTrace(traceFromAudit([...bound, ...marks, eviction], facts).trace);
     const bad = checkTrace(traceFromAudit([...bound, evictedAt(2), ...marks], facts).trace);
-    // A server that is done with the eviction first writes its line first.
+    // A server that completes the eviction first writes its line first.
     const late = checkTrace(traceFromAudit([...bound, eviction, ...marks], facts).trace);
     const about = (report: typeof good) =>
       report.violations.filter(({ oracle }) => oracle === 'marks-before-eviction');

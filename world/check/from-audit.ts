@@ -1,7 +1,7 @@
-// A Kubernetes audit log (audit.k8s.io/v1, JSON lines) as a trace, for stories that ran against a
-// real or served API server. Holds requests, and objects from the answers (RequestResponse), from
-// status writes (Request) and from evictions; cloud calls and lifecycle states are not in it, so
-// that oracles which need them say they did not run.
+// Converts a Kubernetes audit log (audit.k8s.io/v1, JSON lines) to a trace, for stories that ran
+// against a real or served API server. The trace holds requests, and objects from answers
+// (RequestResponse), status writes (Request) and evictions. It has no cloud calls and no lifecycle
+// states; oracles that need them report that they did not run.
 import { defined } from '../../src/api/defined.ts';
 import { isObject, type JsonObject, objectOr } from '../../src/api/json.ts';
 import type { Trace, TraceEntry, TraceFacts } from '../../src/api/trace.ts';
@@ -12,11 +12,11 @@ type Request = Extract<TraceEntry, { kind: 'request' }>;
 
 export interface AuditTrace {
   readonly trace: Trace;
-  /** Lines that are no finished audit event: a line cut by a kill, an unfinished stage. */
+  /** Lines that are not a complete audit event: a line cut by a kill, an unfinished stage. */
   readonly skipped: number;
 }
 
-/** The event as a request; undefined when it is not a finished one about a resource. */
+/** The event as a request; undefined unless it is a complete event about a resource. */
 const requestOf = (event: JsonObject): Request | undefined => {
   if (event.kind !== 'Event' || event.stage === 'RequestReceived') return undefined;
   const ref = objectOr(event.objectRef);
@@ -46,11 +46,11 @@ const isDryRun = (uri: string, body: unknown): boolean => {
 
 const writes = new Set(['create', 'update', 'patch', 'delete']);
 
-/** Objects as the answers showed them, so that a binding or a deletion can be told as a change. */
+/** The last known objects from the answers, from which a binding or a deletion becomes a change. */
 class Known {
   readonly #objects = new Map<string, JsonObject>();
 
-  /** The change that a successful write made, as far as the log tells. */
+  /** The change that a successful write made, as far as the log shows it. */
   change(request: Request, answer: JsonObject): TraceEntry | undefined {
     const { verb, subresource, resource, code } = request;
     if (request.dryRun || code < 200 || code >= 300 || !writes.has(verb)) return undefined;
@@ -71,8 +71,9 @@ class Known {
   }
 
   /**
-   * What a whole collection's deletion removed at once, as where a namespace is emptied: no answer
-   * names them. Pods take their time to stop; their kubelets' deletions tell of each.
+   * The objects that a deletion of a collection removed, for example when a namespace is emptied:
+   * the answer does not list them. Pods terminate gracefully; the deletion by the kubelet reports
+   * each of them.
    */
   emptied(request: Request, uri: string): readonly TraceEntry[] {
     const { verb, resource, namespace, at, code } = request;
@@ -98,7 +99,7 @@ class Known {
     }));
   }
 
-  /** A pod that was evicted is told to stop; its kubelet removes it later. */
+  /** An eviction sets the deletion timestamp; the kubelet removes the pod later. */
   #evicted(request: Request, key: string): TraceEntry | undefined {
     return this.#modified(request, key, (pod) => {
       const metadata = objectOr(pod.metadata);
@@ -108,7 +109,7 @@ class Known {
     });
   }
 
-  /** A status that was written, and whose answer the log leaves out as it repeats the object. */
+  /** A status write whose answer the log omits because it repeats the object. */
   #restated(request: Request, key: string): TraceEntry | undefined {
     const { status } = objectOr(request.body);
     if (!isObject(status)) return undefined;
@@ -126,7 +127,7 @@ class Known {
     const known = this.#objects.get(key);
     const changed = known && change(known);
     if (changed === undefined) return undefined;
-    // What it did to the version is not told.
+    // The log does not show the version after this write.
     const { resourceVersion: _unknown, ...metadata } = objectOr(changed.metadata);
     const object = { ...changed, metadata };
     this.#objects.set(key, object);
@@ -140,7 +141,7 @@ class Known {
   }
 }
 
-/** A write that left nothing to wait for before the deletion that was asked for earlier. */
+/** The write removed the last finalizer, which completes an earlier deletion. */
 const lostLastFinalizer = ({ metadata }: JsonObject): boolean => {
   const { deletionTimestamp, deletionGracePeriodSeconds, finalizers } = objectOr(metadata);
   if (deletionTimestamp === undefined || (numberOf(deletionGracePeriodSeconds) ?? 0) > 0)
@@ -148,7 +149,7 @@ const lostLastFinalizer = ({ metadata }: JsonObject): boolean => {
   return !Array.isArray(finalizers) || finalizers.length === 0;
 };
 
-/** A status patch: conditions by their type, as a strategic merge has it; the rest as it came. */
+/** A status patch: conditions merge by type, as in a strategic merge; other fields are replaced. */
 const mergedStatus = (before: JsonObject, patch: JsonObject): JsonObject => {
   const conditions = new Map(objectsOf(before.conditions).map((one) => [textOf(one.type), one]));
   for (const one of objectsOf(patch.conditions)) {
@@ -159,7 +160,7 @@ const mergedStatus = (before: JsonObject, patch: JsonObject): JsonObject => {
   return { ...before, ...patch, conditions: [...conditions.values()] };
 };
 
-/** A deletion that removes the object now, rather than asking it to stop. */
+/** The deletion removes the object immediately; it starts no graceful termination. */
 const isLastDeletion = (object: JsonObject, isAnswer: boolean): boolean => {
   const { deletionTimestamp, deletionGracePeriodSeconds, finalizers } = objectOr(object.metadata);
   if (Array.isArray(finalizers) && finalizers.length > 0) return false;
@@ -177,7 +178,9 @@ const parse = (line: string): JsonObject | undefined => {
   }
 };
 
-/** `lines` as the log has them. `facts` as for any trace; `settled: false` unless it is known. */
+/**
+ * `lines` in the order of the log. `facts` as for any trace; `settled: false` unless it is known.
+ */
 export const traceFromAudit = (lines: Iterable<string>, facts: TraceFacts): AuditTrace => {
   const told: { readonly event: JsonObject; readonly request: Request }[] = [];
   let skipped = 0;

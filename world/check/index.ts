@@ -1,5 +1,5 @@
-// Public entry of the oracles: a second opinion on a trace, written from the specification alone.
-// It never imports core, the controllers or the world it judges.
+// Public entry of the oracles: an independent judgement of a trace, written from the specification
+// alone. Never imports core, the controllers or the world that it judges.
 import type { Trace } from '../../src/api/trace.ts';
 import { type CheckReport, type Oracle, runOracles } from './oracle.ts';
 import { awsAuth } from './oracles/aws-auth.ts';
@@ -70,5 +70,7 @@ export const oracles: readonly Oracle[] = [
   economics,
 ];
 
-/** Judges a trace by every oracle that holds for its strategy. Changes nothing, keeps nothing. */
+/**
+ * Judges a trace by every oracle that applies to its strategy. Stateless; never changes the trace.
+ */
 export const checkTrace = (trace: Trace): CheckReport => runOracles(oracles, trace);

@@ -1,10 +1,10 @@
-// How oracles run together: what was looked at, what could not be, what a whole report holds.
+// Running several oracles: what was checked, what could not be, and the contents of a report.
 import { describe, expect, it } from 'vitest';
 import { i1, Story } from '../../test/builders/world-check.ts';
 import { checkTrace, oracles } from './index.ts';
 import { type Oracle, runOracles } from './oracle.ts';
 
-/** A small termination in order, from notice to end. */
+/** A small correct termination, from notice to end. */
 const termination = () =>
   new Story({ settled: true })
     .node('n1', { by: 'kubelet' })

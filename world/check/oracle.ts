@@ -1,10 +1,10 @@
-// What an oracle is, and how several of them read one trace in one pass. An oracle that looked at
-// nothing says so in `checked`: a silent checker is no proof.
+// Defines an oracle, and runs all oracles over a trace in one pass. `checked` shows which oracles
+// looked at nothing: their silence proves nothing.
 import type { Trace, TraceEntry, Violation } from '../../src/api/trace.ts';
 import { Book, type Call, type ObjectEntry, type Request } from './state/book.ts';
 import type { Scaling } from './state/cloud.ts';
 
-/** Called with the entries of one kind in order; `end` once after the last. */
+/** Called with the entries of one kind in order; `end` is called once after the last entry. */
 export interface Watcher {
   readonly request?: (entry: Request) => void;
   readonly object?: (entry: ObjectEntry) => void;
@@ -15,10 +15,10 @@ export interface Watcher {
   readonly end?: () => void;
 }
 
-/** What an exemption is called and stands for; the batch of lives prints how often it was used. */
+/** Name and reason of an exemption; the batch of lives prints how often each was used. */
 export interface ExemptionName {
   readonly name: string;
-  /** The race that it stands for, in one sentence. */
+  /** The race that it covers, in one sentence. */
   readonly race: string;
 }
 
@@ -29,17 +29,17 @@ export interface Exemption<Case> extends ExemptionName {
 
 export interface Context {
   readonly book: Book;
-  /** Counts one thing that was looked at. */
+  /** Counts one thing that the oracle looked at. */
   readonly saw: () => void;
   readonly report: (violation: {
     readonly subject: string;
     readonly message: string;
-    /** Defaults to the entry at hand. */
+    /** Defaults to the time of the current entry. */
     readonly at?: number;
   }) => void;
-  /** Whether an exemption applies to what breaks the rule; counts the first that does. */
+  /** Whether an exemption applies to this breach of the rule; counts the first that does. */
   readonly isExempt: <Case>(exemptions: readonly Exemption<Case>[], one: Case) => boolean;
-  /** A number worth printing; of several under one name the largest stays. */
+  /** A number for the report; the largest value per name is kept. */
   readonly figure: (name: string, value: number) => void;
 }
 
@@ -48,9 +48,9 @@ export interface Oracle {
   /** The rule in one sentence. */
   readonly what: string;
   readonly strategies: readonly ('eks' | 'native')[];
-  /** Kinds of entries without which it cannot judge. */
+  /** Kinds of entries without which the oracle cannot judge. */
   readonly needs: readonly TraceEntry['kind'][];
-  /** Absent: the rule has none. */
+  /** Absent: the rule has no exemptions. */
   readonly exemptions?: readonly ExemptionName[];
   /** Several watchers: the rule is judged in several places. */
   readonly watch: (context: Context) => Watcher | readonly Watcher[];
@@ -58,23 +58,23 @@ export interface Oracle {
 
 export interface CheckReport {
   readonly violations: readonly Violation[];
-  /** Per oracle, how many things it looked at. 0 = it has proven nothing. */
+  /** Number of things each oracle looked at. 0: the oracle proves nothing. */
   readonly checked: Readonly<Record<string, number>>;
-  /** By `oracle: exemption`, how many breaches of the rule it excused. 0 = it was never used. */
+  /** By `oracle: exemption`, the number of breaches that it excused. 0: it was never used. */
   readonly exempted: Readonly<Record<string, number>>;
   readonly figures: Readonly<Record<string, number>>;
-  /** Oracles for which the trace lacks a kind of entry, with the kinds: `hooks-kept: call`. */
+  /** Oracles that lack a kind of entry in the trace, with the kinds: `hooks-kept: call`. */
   readonly notRun: readonly string[];
 }
 
-/** Bounds the report of a trace in which everything is wrong. */
+/** Limits the violations of one oracle in a report. */
 const maxPerOracle = 50;
 
 export const both: Oracle['strategies'] = ['eks', 'native'];
 
 /**
- * The oracle's `isExempt`, which counts in `exempted`. An exemption that it does not list is a
- * mistake.
+ * The oracle's `isExempt`, which counts in `exempted`. Throws a TypeError for an exemption that the
+ * oracle does not list.
  */
 const exemptionsOf = (
   { name, exemptions = [] }: Oracle,
@@ -143,7 +143,7 @@ const listeners = <K extends 'request' | 'object' | 'call' | 'lifecycle' | 'scal
     return listener === undefined ? [] : [listener];
   });
 
-/** Feeds every entry to those who listen for its kind; returns the kinds there were. */
+/** Passes every entry to the watchers of its kind; returns the kinds in the trace. */
 const pass = (
   book: Book,
   watchers: readonly Watcher[],

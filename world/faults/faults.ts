@@ -1,5 +1,5 @@
-// Which faults are switched on. The parts of the world ask `active` at the point where a fault
-// bites; this file only remembers them. It never decides what a fault does.
+// The registry of active faults. The parts of the world call `active` at the point where a fault
+// takes effect; this file only stores the faults. It never decides what a fault does.
 import type { JsonObject } from '../../src/api/json.ts';
 import type { Fault } from '../contracts.ts';
 import type { Kernel, Micros, Table } from '../kernel/index.ts';
@@ -8,7 +8,7 @@ export type TargetKey = 'node' | 'zone' | 'subnet' | 'group' | 'type' | 'fault';
 
 type Place = Readonly<Partial<Record<TargetKey, string>>>;
 
-/** Every kind that `drover world inject` offers: what it does, and what it may be aimed at. */
+/** Every kind that `drover world inject` offers: its effect, and its possible targets. */
 export const faultKinds = {
   'kubelet-stop': {
     what: 'the kubelet stops; its lease and pods go stale',
@@ -81,7 +81,7 @@ export class Faults {
     this.#table = kernel.tables.open<Fault>('faults');
   }
 
-  /** Switches a fault on and returns it. An empty target means everywhere. */
+  /** Turns a fault on and returns it. An empty target means everywhere. */
   inject(kind: FaultKind, target: Place): Fault {
     const id = `f${this.#table.size + 1}-${this.#kernel.now()}`;
     const fault: Fault = { id, kind, target: { ...target }, since: this.#kernel.now() };
@@ -90,12 +90,12 @@ export class Faults {
     return fault;
   }
 
-  /** Called after each injection, for parts that look after faults only while there are any. */
+  /** Called after each injection, for parts that poll faults only while there are some. */
   onInject(listener: () => void): void {
     this.#listeners.push(listener);
   }
 
-  /** Switches off all faults of `kind`, or all there are; returns how many. */
+  /** Turns off all faults of `kind`, or all faults; returns their number. */
   clear(kind?: FaultKind): number {
     const doomed = this.list().filter((fault) => kind === undefined || fault.kind === kind);
     for (const fault of doomed) this.#table.delete(fault.id);
@@ -106,17 +106,17 @@ export class Faults {
     return [...this.#table.values()];
   }
 
-  /** True when a fault of `kind` covers this place. A fault without a target covers all. */
+  /** Whether a fault of `kind` covers this place. A fault without a target covers all places. */
   active(kind: FaultKind, place: Place = {}): boolean {
     return this.activeSince(kind, place) !== undefined;
   }
 
-  /** Since when the oldest such fault covers this place. */
+  /** Start of the oldest fault of `kind` that covers this place. */
   activeSince(kind: FaultKind, place: Place = {}): Micros | undefined {
     return this.covering(kind, place)[0]?.since;
   }
 
-  /** Faults of `kind` that cover this place, the oldest first. */
+  /** Faults of `kind` that cover this place, oldest first. */
   covering(kind: FaultKind, place: Place = {}): readonly Fault[] {
     const found: Fault[] = [];
     for (const fault of this.#table.values()) {

@@ -1,5 +1,5 @@
-// What `kernel-fault` makes a simulated kernel say, in the words of real kernels and drivers. The
-// node's sources show it; what becomes of it is decided by whoever reads them.
+// The messages that `kernel-fault` makes a simulated kernel log, in the words of real kernels and
+// drivers. The node's log sources show them; their readers decide what follows.
 
 /** By the name that `--fault` takes. */
 export const kernelFaults = {

@@ -19,7 +19,7 @@ const recorder = (): Actor & { readonly seen: WorldEvent[] } => {
 const aKernel = (tables?: Tables): Kernel =>
   new Kernel({ seed: 7, startAt: 1_000_000, ...defined({ tables }) });
 
-/** What a restart would find: rows written by changes, as a store would keep them. */
+/** The state after a restart: rows written by changes, as a store would keep them. */
 const reload = (kernel: Kernel, rows: Map<string, Map<string, unknown>>): Tables => {
   kernel.checkpoint();
   for (const change of kernel.tables.takeChanges()) {

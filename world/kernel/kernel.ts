@@ -1,6 +1,6 @@
-// The world's clock and its heap of events. Durable events are data handed to a named actor and
-// survive a restart; transient ones are callbacks (answers on their way to a caller) and do not.
-// Nothing here waits: somebody else decides when `step` is called.
+// The world's clock and its heap of events. Durable events are data for a named actor and survive a
+// restart. Transient events are callbacks (answers to a caller) and do not. Nothing here waits: the
+// caller decides when `step` runs.
 import type { JsonObject } from '../../src/api/json.ts';
 import type { Random } from '../../src/ports/index.ts';
 import { SeededRandom } from './random.ts';
@@ -21,7 +21,7 @@ export interface WorldEvent {
 
 export interface Actor {
   readonly name: string;
-  /** Runs to its end at once; may schedule, cancel, and change tables. */
+  /** Runs synchronously to its end; may schedule, cancel, and change tables. */
   handle(event: WorldEvent): void;
 }
 
@@ -56,7 +56,7 @@ export class Kernel {
   #callbacks = 0;
   #onScheduled: (() => void) | undefined;
 
-  /** `tables` may hold a stored world: then its time, heap and chance go on where they were. */
+  /** `tables` may hold a stored world: time, heap and random streams then continue from it. */
   constructor(options: {
     readonly seed: number;
     readonly startAt: Micros;
@@ -83,17 +83,19 @@ export class Kernel {
   now(): Micros {
     return this.#now;
   }
-  /** Events handled so far, in this process. */
+  /** Events handled so far in this process. */
   get steps(): number {
     return this.#steps;
   }
 
-  /** Told of everything scheduled: whoever sleeps until `nextAt` may have to wake earlier. */
+  /**
+   * Called for every scheduled event: a caller that sleeps until `nextAt` may have to wake earlier.
+   */
   set onScheduled(listener: (() => void) | undefined) {
     this.#onScheduled = listener;
   }
 
-  /** Callbacks run so far: after one, live tasks may have something to do before the next step. */
+  /** Callbacks run so far; after one, live tasks may have work before the next step. */
   get callbacks(): number {
     return this.#callbacks;
   }
@@ -103,7 +105,10 @@ export class Kernel {
     this.#actors.set(actor.name, actor);
   }
 
-  /** A durable event for `actor`, `afterMicros` from now (not negative). Returns its handle. */
+  /**
+   * Schedules a durable event for `actor`, `afterMicros` from now (not negative). Returns its
+   * handle.
+   */
   schedule(event: {
     readonly afterMicros: Micros;
     readonly actor: string;
@@ -119,13 +124,15 @@ export class Kernel {
       kind: event.kind,
       args: event.args ?? {},
     };
-    // A world that is never saved is never restored either.
+    // A world that is never saved is never restored.
     if (this.tables.isSaved) this.#durable.put(String(seq), row as WorldEvent & JsonObject);
     this.#push({ at, seq, event: row, run: undefined });
     return seq;
   }
 
-  /** A callback that does not survive a restart: answers to callers, timers of live tasks. */
+  /**
+   * Schedules a callback that does not survive a restart: answers to callers, timers of live tasks.
+   */
   after(micros: Micros, run: () => void): number {
     const seq = ++this.#seq;
     this.#push({ at: this.#now + Math.max(0, Math.round(micros)), seq, event: undefined, run });
@@ -138,7 +145,7 @@ export class Kernel {
     if (this.tables.isSaved) this.#durable.delete(String(handle));
   }
 
-  /** The stream of chance that belongs to `component`. */
+  /** The random stream of `component`. */
   random(component: string): Random {
     const known = this.#randoms.get(component);
     if (known !== undefined) return known;
@@ -147,13 +154,13 @@ export class Kernel {
     return fresh;
   }
 
-  /** When the next event is due, or undefined when there is none. */
+  /** Time of the next event; undefined if there is none. */
   nextAt(): Micros | undefined {
     this.#dropCancelled();
     return this.#heap[0]?.at;
   }
 
-  /** Handles the next event, moving time to it. False when there is none. */
+  /** Handles the next event and advances time to it. Returns false if there is none. */
   step(): boolean {
     this.#dropCancelled();
     const entry = this.#pop();
@@ -174,7 +181,7 @@ export class Kernel {
     return true;
   }
 
-  /** Moves time to `at` when nothing is due before it: the pace of a served world. */
+  /** Advances time to `at` unless an event is due earlier: the pace of a served world. */
   advanceTo(at: Micros): void {
     const next = this.nextAt();
     if (next !== undefined && next < at) throw new Error('an earlier event is still due');
@@ -182,8 +189,8 @@ export class Kernel {
   }
 
   /**
-   * Writes chance, and the clock with whatever else changed, into the tables, so that the next
-   * flush holds the whole state. Where only time has passed nothing is written: the next event
+   * Writes the random streams, and the clock if anything else changed, to the tables, so that the
+   * next flush holds the complete state. If only time has passed, it writes nothing: the next event
    * will.
    */
   checkpoint(): void {

@@ -1,8 +1,8 @@
-// Seeded chance, split per component name so that one more component never shifts the others'
-// numbers. State is one 32-bit integer, so it can be stored. Never cryptographic.
+// Seeded random streams, one per component name, so that a new component never shifts the numbers
+// of the others. The state is one 32-bit integer and can be stored. Never cryptographic.
 import type { Random } from '../../src/ports/index.ts';
 
-/** FNV-1a over the name, mixed with the seed: the start state of that component's stream. */
+/** FNV-1a of the name, mixed with the seed: the initial state of the component's stream. */
 const startState = (seed: number, name: string): number => {
   let hash = (0x811c9dc5 ^ seed) >>> 0;
   for (let i = 0; i < name.length; i++) {
@@ -11,7 +11,7 @@ const startState = (seed: number, name: string): number => {
   return hash;
 };
 
-/** mulberry32: 32 bits of state, passes the tests that matter for simulation. */
+/** mulberry32: 32 bits of state, good enough for simulation. */
 export class SeededRandom implements Random {
   #state: number;
   constructor(state: number) {
@@ -35,7 +35,7 @@ export class SeededRandom implements Random {
   }
 }
 
-/** Kubernetes' alphabet for generated names: no vowels, nothing that looks alike. */
+/** Kubernetes' alphabet for generated names: no vowels and no easily confused characters. */
 const suffixAlphabet = 'bcdfghjklmnpqrstvwxz2456789';
 
 const pick = (random: Random, alphabet: string, length: number): string => {
@@ -46,14 +46,13 @@ const pick = (random: Random, alphabet: string, length: number): string => {
 
 const hexBytes = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 
-/** `length` lower-case hex digits, eight for each number drawn. */
+/** `length` lower-case hex digits, eight per number drawn. */
 export const hexString = (random: Random, length: number): string => {
-  // Joined at the end: what `+=` makes stays a chain of pieces, ten times as large, until somebody
-  // reads it.
+  // Joined at the end: `+=` would keep a chain of pieces, ten times as large, until the first read.
   const bytes: string[] = [];
   while (bytes.length * 2 < length) {
     const drawn = random.below(0x1_0000_0000);
-    // Numbers above 2^31 are slow to print: every call of the cloud has an id of its own.
+    // Numbers above 2^31 are slow to print, and every cloud call has an id.
     for (let shift = 24; shift >= 0; shift -= 8)
       bytes.push(hexBytes[(drawn >>> shift) & 0xff] ?? '');
   }
@@ -64,7 +63,7 @@ export const hexString = (random: Random, length: number): string => {
 export const nameSuffix = (random: Random, length = 5): string =>
   pick(random, suffixAlphabet, length);
 
-/** A version-4-shaped UUID from seeded chance. */
+/** A UUID in version-4 form from seeded random numbers. */
 export const uuid = (random: Random): string => {
   const hex = hexString(random, 30);
   const variant = '89ab'[random.below(4)];

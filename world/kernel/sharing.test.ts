@@ -1,4 +1,4 @@
-// Equal parts of rows are one object afterwards, and no row says anything else than before.
+// Equal parts of rows become one object, and no row changes its content.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/api/json.ts';
 import { Sharing } from './sharing.ts';

@@ -1,23 +1,23 @@
-// Makes equal parts of many rows one object: pods of a set, their field managers and conditions are
-// most of a large world's memory. What a row says stays the same; only copies go. Looks two levels
-// deep, where Kubernetes' objects repeat themselves, and never changes a row in place.
+// Makes equal parts of many rows one object: pods of a set, their managed fields and conditions are
+// most of a large world's memory. The content of a row stays the same. Looks two levels deep, where
+// Kubernetes objects repeat themselves; never changes a row in place.
 import { isObject, type Json, type JsonObject } from '../../src/api/json.ts';
 
-/** Forgets all when this many parts are known: those that are unique must not pile up. */
+/** Clears the cache at this many parts, so that unique parts do not pile up. */
 const maximumParts = 20_000;
-/** Longer texts are rarely the same as another. */
+/** Longer texts are rarely equal. */
 const maximumTextLength = 100;
 const nested = new Set(['metadata', 'spec', 'status']);
-/** Unique to each row by their nature. */
+/** Unique in each row. */
 const unique = new Set(['name', 'uid', 'resourceVersion']);
 
 export class Sharing {
   #parts = new Map<string, object>();
   #texts = new Map<string, string>();
-  /** Parts that are the shared ones already, which costs one look per part. */
+  /** Parts that are already shared: one lookup per part. */
   #shared = new WeakSet<object>();
 
-  /** `row` itself when there is nothing to share in it. */
+  /** Returns `row` itself if it has nothing to share. */
   share(row: JsonObject): JsonObject {
     return this.#each(row, (key, value) => {
       if (nested.has(key) && isObject(value)) {
@@ -33,9 +33,9 @@ export class Sharing {
     return this.#one(value);
   }
 
-  /** Each entry has a time of its own; the fields are what is large. */
+  /** Each entry has its own time; the fields take most of the memory. */
   #managers(value: Json): Json {
-    // What nobody has read yet is worked out by being made JSON.
+    // Serializing computes values that have not been read yet.
     const list = Array.isArray(value) ? (value as readonly Json[]) : this.#read(value);
     if (!Array.isArray(list)) return value;
     if (this.#shared.has(list)) return list;

@@ -1,10 +1,10 @@
-// The world's state: named tables of immutable rows, with a list of what changed since the last
-// flush so that the disk sees batches. Rows are shared by reference and must never be mutated.
+// The world's state: named tables of immutable rows, with a list of changes since the last flush,
+// so that the disk gets batches. Rows are shared by reference and must never be mutated.
 import type { Json, JsonObject } from '../../src/api/json.ts';
 import type { RowChange } from '../../src/ports/index.ts';
 import { Sharing } from './sharing.ts';
 
-/** Rows of these tables are many and much alike. */
+/** Tables with many similar rows. */
 const isAlike = (table: string): boolean => table.startsWith('kube/');
 
 export class Table<T extends JsonObject> {
@@ -28,7 +28,7 @@ export class Table<T extends JsonObject> {
     this.#rows.set(key, row);
     this.#touch(this.name, key);
   }
-  /** True when the row existed. */
+  /** Returns true if the row existed. */
   delete(key: string): boolean {
     const existed = this.#rows.delete(key);
     if (existed) this.#touch(this.name, key);
@@ -41,7 +41,7 @@ export class Table<T extends JsonObject> {
   entries(): IterableIterator<[string, T]> {
     return this.#rows.entries();
   }
-  /** For loading only: no change is recorded. */
+  /** For loading only: records no change. */
   load(key: string, row: T): void {
     this.#rows.set(key, row);
   }
@@ -55,15 +55,15 @@ export class Tables {
   readonly #sharing = new Sharing();
   #dirty = new Map<string, Set<string>>();
 
-  /** `saved: false` = nobody will ever take the changes, so none are remembered. */
+  /** `saved: false`: changes are never taken, so none are recorded. */
   constructor(options: { readonly saved?: boolean } = {}) {
     this.#isSaved = options.saved ?? true;
   }
 
-  /** The table of that name; rows loaded from disk before the first `open` are already in it. */
+  /** The table of that name; includes rows loaded from disk before the first `open`. */
   open<T extends JsonObject>(name: string): Table<T> {
     const existing = this.#tables.get(name);
-    // A table is opened with one row type by its one owner; the map forgets that type.
+    // One owner opens each table with one row type; the map does not keep that type.
     if (existing !== undefined) return existing as Table<JsonObject> as Table<T>;
     const table = new Table<T>(name, (t, key) => this.#touch(t, key));
     for (const [key, row] of this.#pending.get(name) ?? []) table.load(key, row as T);
@@ -72,19 +72,22 @@ export class Tables {
     return table;
   }
 
-  /** Puts a stored row where `open` will find it. Call before the owner opens the table. */
+  /** Stores a loaded row for `open`. Call before the owner opens the table. */
   restore(name: string, key: string, row: Json): void {
     const rows = this.#pending.get(name) ?? new Map<string, JsonObject>();
     rows.set(key, isAlike(name) ? this.#sharing.share(row as JsonObject) : (row as JsonObject));
     this.#pending.set(name, rows);
   }
 
-  /** Tells of each put and delete in a table, at once: for traces. One listener per table. */
+  /**
+   * Calls the listener synchronously for each put and delete in a table; for traces. One listener
+   * per table.
+   */
   observe(name: string, listener: (key: string) => void): void {
     this.#listeners.set(name, listener);
   }
 
-  /** Whether anybody will ever take the changes. */
+  /** Whether changes are ever taken. */
   get isSaved(): boolean {
     return this.#isSaved;
   }
@@ -94,8 +97,8 @@ export class Tables {
   }
 
   /**
-   * What changed since the last call; empty when nothing did. Rows that stay are told with what
-   * they have in common shared, here and in the table.
+   * Changes since the last call; empty if there are none. Remaining rows are returned, and stored,
+   * with their common parts shared.
    */
   takeChanges(): readonly RowChange[] {
     if (this.#dirty.size === 0) return [];

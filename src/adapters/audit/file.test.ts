@@ -68,7 +68,7 @@ describe('the audit file', () => {
     const text = (from: number, length: number) => Buffer.from(audit.read(from, length)).toString();
     expect(text(bytes, 1000)).toBe(line(1));
     audit.write({ line: 3, p: 1 });
-    // What waits for its flush is not there yet.
+    // Unflushed lines are not readable yet.
     expect(audit.extent().end).toBe(3 * bytes);
     audit.flush();
     expect(audit.extent()).toEqual({ start: bytes, end: 4 * bytes });

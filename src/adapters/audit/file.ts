@@ -1,5 +1,5 @@
-// The audit log as JSON lines in one file, rotated by size. Lines wait in memory until `flush`, so
-// that they reach the file together with the state they tell of. Never stops the world: a refused
+// The audit log as JSON lines in one file, rotated by size. Lines stay in memory until `flush`, so
+// that they reach the file together with the state they describe. Never stops the world: a failed
 // write is counted and reported once.
 import {
   appendFileSync,
@@ -16,20 +16,20 @@ import {
 import { dirname } from 'node:path';
 import type { JsonObject } from '../../api/json.ts';
 
-/** A line holds a request's and a response's object, each bounded by the API server's 3 MiB. */
+/** A line contains a request's and a response's object, each limited to 3 MiB by the API server. */
 const longestLineBytes = 8 * 1024 * 1024;
 const newline = 0x0a;
 
 export interface AuditFileOptions {
   readonly file: string;
-  /** The file is rotated when it would grow beyond this. */
+  /** The file is rotated before it would exceed this. */
   readonly maxBytes: number;
-  /** How many rotated files (`audit.log.1` is the newest) are kept. */
+  /** Number of rotated files kept (`audit.log.1` is the newest). */
   readonly keep: number;
   readonly onError: (error: unknown) => void;
 }
 
-/** Cuts off the half line that a killed process may have left; the size of what remains. */
+/** Removes a partial line that a killed process may have left; returns the remaining size. */
 const wholeLines = (file: string): number => {
   const { size } = statSync(file);
   const handle = openSync(file, 'r');
@@ -59,9 +59,9 @@ export class AuditFile {
   #lines: string[] = [];
   #size: number;
   #failed = false;
-  /** Bytes of files that were given up since start: where the oldest that is left begins. */
+  /** Bytes of files dropped since start: the position where the oldest remaining file starts. */
   #start = 0;
-  /** Events that could not be written since start. */
+  /** Number of events that could not be written since start. */
   lost = 0;
 
   constructor(options: AuditFileOptions) {
@@ -92,13 +92,13 @@ export class AuditFile {
     }
   }
 
-  /** What can be read again: from the oldest file that is kept to the last flush. */
+  /** The readable range: from the oldest kept file to the last flush. */
   extent(): { readonly start: number; readonly end: number } {
     const sizes = this.#files().map(({ size }) => size);
     return { start: this.#start, end: this.#start + sizes.reduce((sum, size) => sum + size, 0) };
   }
 
-  /** At most `length` bytes from the position on; fewer where a file ends. */
+  /** At most `length` bytes from the position; fewer at the end of a file. */
   read(from: number, length: number): Uint8Array {
     let begin = this.#start;
     for (const { path, size } of this.#files()) {
@@ -119,12 +119,12 @@ export class AuditFile {
       .map((path) => ({ path, size: statSync(path).size }));
   }
 
-  /** A full disk takes the first part of a write: half a line would spoil the next one. */
+  /** A full disk accepts the first part of a write: a partial line would corrupt the next one. */
   #dropPart(): void {
     try {
       truncateSync(this.#options.file, this.#size);
     } catch {
-      // The file itself is gone or out of reach, and so is the part.
+      // The file is deleted or inaccessible, and so is the partial line.
     }
   }
 

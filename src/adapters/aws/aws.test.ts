@@ -15,7 +15,9 @@ interface Seen {
   readonly agent: string;
 }
 
-/** A server that answers each call with the next function (the last one serves the rest). */
+/**
+ * A server that answers each call with the next function; the last one answers all further calls.
+ */
 const cloudAt = async (
   ...answers: ((response: ServerResponse, seen: Seen) => void)[]
 ): Promise<{ cloud: CloudApi; seen: Seen[] }> => {

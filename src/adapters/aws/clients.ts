@@ -1,15 +1,15 @@
-// The SDK's clients, each imported at its first call (EC2's alone takes longer than a command
-// should). The SDK does not retry: the callers' loops do, once.
+// The SDK's clients, each imported at its first call (EC2's import alone is slower than a command
+// should be). The SDK's retries are off: the callers retry.
 import type { SSMClient } from '@aws-sdk/client-ssm';
 import { defined } from '../../api/defined.ts';
 import type { AwsOperation, AwsService } from '../../aws-cloud/index.ts';
 
 export interface AwsOptions {
-  /** Absent: AWS_ENDPOINT_URL or the services' own. */
+  /** Default: AWS_ENDPOINT_URL, else the services' own endpoints. */
   readonly endpoint?: string;
-  /** Absent: AWS_REGION, else the region of the profile (AWS_PROFILE) in ~/.aws/config. */
+  /** Default: AWS_REGION, else the region of the profile (AWS_PROFILE) in ~/.aws/config. */
   readonly region?: string;
-  /** Absent: the SDK's usual chain (environment, profile, container, instance). */
+  /** Default: the SDK's usual chain (environment, profile, container, instance). */
   readonly credentials?: {
     readonly accessKeyId: string;
     readonly secretAccessKey: string;
@@ -37,7 +37,7 @@ const settings = (options: AwsOptions) => ({
   }),
 });
 
-/** Runs `load` once, at the first call; again only when it failed. */
+/** Runs `load` at the first call; again only after a failure. */
 const lazy = <T>(load: () => Promise<T>): (() => Promise<T>) => {
   let loading: Promise<T> | undefined;
   return () => {
@@ -49,10 +49,10 @@ const lazy = <T>(load: () => Promise<T>): (() => Promise<T>) => {
   };
 };
 
-/** Service Quotas has no client of its own here: `service-quotas.ts`. */
+/** Service Quotas has no client of its own: see `service-quotas.ts`. */
 export type SdkService = Exclude<AwsService, 'service-quotas'>;
 
-/** As far as a call needs it: the command of each operation, and what sends it. */
+/** The parts of an SDK client that a call needs: a command per operation, and the client. */
 export interface SdkOf<Service extends SdkService, Client = object> {
   readonly sdk: Readonly<Record<`${AwsOperation<Service>}Command`, new (input: never) => object>>;
   readonly client: Client & {

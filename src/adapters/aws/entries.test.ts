@@ -1,5 +1,5 @@
-// EKS access entries as they are listed from a server on this machine: a few at a time, throttled
-// calls again after a while, policies of every type of entry as they are answered.
+// Listing EKS access entries from a server on this machine: a few at a time, retries when
+// throttled, policies for every type of entry.
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -27,7 +27,7 @@ const kindOf = (path: string): Kind => {
 const afterTurns = (turns: number, then: () => void): void =>
   void setImmediate(() => (turns === 0 ? then() : afterTurns(turns - 1, then)));
 
-/** `refusal` may answer in the server's place. */
+/** `refusal` may answer in place of the server. */
 const eksWith = async (facts: {
   readonly entries: number;
   readonly type: string;
@@ -41,7 +41,7 @@ const eksWith = async (facts: {
     const kind = kindOf(path);
     open += 1;
     most = Math.max(most, open);
-    // Answered many turns later, so that all that is asked at once is here together.
+    // Delays the answer, so that all concurrent requests are present together.
     afterTurns(100, () => {
       open -= 1;
       if (facts.refusal?.(kind, response) === true) return;

@@ -1,5 +1,5 @@
-// Public entry of the AWS adapter: the cloud's ports over the AWS SDK, real or of a world's
-// endpoint. Only wiring: what the operations mean stands in aws-cloud.
+// Public entry of the AWS adapter: the cloud's ports over the AWS SDK, with real endpoints or a
+// world's. Only wiring: aws-cloud interprets the operations.
 import { createCloudApi, createLogQueries, createProvisioning } from '../../aws-cloud/index.ts';
 import type { Clock, CloudApi, LogQueries, ProvisioningApi } from '../../ports/index.ts';
 import type { AwsOptions } from './clients.ts';
@@ -7,7 +7,7 @@ import { createAwsTransport } from './transport.ts';
 
 export type { AwsOptions } from './clients.ts';
 
-/** Nothing is imported or connected before the first call. */
+/** Imports and connects nothing before the first call. */
 export const createAwsCloud = (options: AwsOptions): CloudApi =>
   createCloudApi(createAwsTransport(options));
 

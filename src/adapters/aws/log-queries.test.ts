@@ -15,7 +15,7 @@ interface Answer {
   readonly body: object;
 }
 
-/** A server that answers each call with the next answer (the last one serves the rest). */
+/** A server that answers each call with the next answer; the last one answers all further calls. */
 const serving = async (
   ...answers: Answer[]
 ): Promise<{ queries: LogQueries; seen: { target: string; input: object }[] }> => {

@@ -1,4 +1,4 @@
-// Service Quotas and what counts against them, of a server that answers as AWS does.
+// Service Quotas and their usage, from a server that answers as AWS does.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-// What an SDK call threw, as the refusal that every transport throws. Never retries and never hides
-// the service's own words, since they name the thing that was refused.
+// Converts an error of an SDK call to the refusal that every transport throws. Never retries, and
+// never hides the service's own message, which names the refused resource.
 import { isObject, objectOr } from '../../api/json.ts';
 import { AwsRefusal } from '../../aws-cloud/index.ts';
 import { canonical } from './values.ts';
@@ -9,14 +9,14 @@ const stringOf = (value: unknown): string => (typeof value === 'string' ? value 
 const statusOf = (error: object): number | undefined => {
   const metadata = '$metadata' in error ? objectOr(error.$metadata) : {};
   if (typeof metadata.httpStatusCode === 'number') return metadata.httpStatusCode;
-  // An answer that could not be parsed carries only the response.
+  // An unparseable answer carries only the response.
   const response = '$response' in error ? error.$response : undefined;
   return isObject(response) && typeof response.statusCode === 'number'
     ? response.statusCode
     : undefined;
 };
 
-/** The SDK's words where neither the environment nor the profile names a region. */
+/** The SDK's message when neither the environment nor the profile names a region. */
 const noRegion = 'Region is missing';
 const regionRemedy =
   'no AWS region is named: set AWS_REGION, or `region` for the profile (AWS_PROFILE) in ' +

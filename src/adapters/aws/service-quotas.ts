@@ -1,5 +1,5 @@
-// Calls of Service Quotas with the credentials, region and connection of the SSM client: both speak
-// JSON 1.1, and one more client is not worth its size for one operation.
+// Calls Service Quotas with the SSM client's credentials, region and connection: both use JSON 1.1,
+// and a further client is too large for one operation.
 import type { SSMClient } from '@aws-sdk/client-ssm';
 import { defined } from '../../api/defined.ts';
 import { type JsonObject, objectOr } from '../../api/json.ts';
@@ -7,7 +7,7 @@ import { AwsRefusal } from '../../aws-cloud/index.ts';
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** Undefined: what stands between Drover and AWS answered in its own way. */
+/** Undefined when a proxy between Drover and AWS answered in another format. */
 const parsed = (text: string): unknown => {
   try {
     return JSON.parse(text);
@@ -26,7 +26,7 @@ const refused = (httpStatus: number, body: JsonObject): AwsRefusal => {
   });
 };
 
-/** Throws AwsRefusal, or as the SDK does. */
+/** Throws AwsRefusal, or the SDK's errors. */
 export const askServiceQuotas = async (
   { config }: SSMClient,
   {
@@ -47,7 +47,7 @@ export const askServiceQuotas = async (
     UseFIPS: await config.useFipsEndpoint(),
     ...defined({ Endpoint: endpoint }),
   });
-  // Of the services' own names only the first part differs, in every partition.
+  // In every partition, the services' hostnames differ only in the first part.
   const hostname = url.hostname.replace(/^ssm(?=[.-])/, 'servicequotas');
   const request = {
     method: 'POST',

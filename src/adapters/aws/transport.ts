@@ -1,5 +1,5 @@
 // The mapping's transport over the AWS SDK: finds the command, sends it once, converts values and
-// errors. Knows no operation. Nothing is imported or connected before the first call.
+// errors. Independent of operations. Imports and connects nothing before the first call.
 import { epochMs } from '../../api/brand.ts';
 import { defined } from '../../api/defined.ts';
 import type { JsonObject } from '../../api/json.ts';
@@ -31,7 +31,7 @@ interface Sent {
   readonly date: string | undefined;
 }
 
-/** As far as it reads an answer's headers. */
+/** The part of the SDK's interface that reads answer headers. */
 interface Middlewares {
   add(
     middleware: (next: (args: never) => Promise<object>) => (args: never) => Promise<object>,

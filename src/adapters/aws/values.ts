@@ -1,8 +1,8 @@
-// Between the SDK's values and the canonical ones of a transport: times are Dates here and epoch
-// milliseconds there, undefined members are absent there. Knows one member by name.
+// Converts between the SDK's values and a transport's canonical ones: Dates to epoch milliseconds,
+// undefined members to absent ones. Names one member explicitly.
 import type { Json, JsonObject } from '../../api/json.ts';
 
-/** An answer without `$metadata` and what else the SDK adds. */
+/** An answer without `$metadata` and other additions of the SDK. */
 export const canonical = (value: object): JsonObject => {
   const plain: Record<string, Json> = {};
   for (const [name, member] of Object.entries(value)) {
@@ -17,10 +17,10 @@ const canonicalValue = (value: unknown): Json => {
   return typeof value === 'object' && value !== null ? canonical(value) : (value as Json);
 };
 
-/** The only time that an input carries: until when a launch template's Spot request is valid. */
+/** The only time in an input: until when a launch template's Spot request is valid. */
 const inputTimes = new Set(['ValidUntil']);
 
-/** An input as the SDK's commands take it. */
+/** An input in the form of the SDK's commands. */
 export const sdkInput = (input: JsonObject): object =>
   JSON.parse(JSON.stringify(input), (name, member: unknown) =>
     inputTimes.has(name) && typeof member === 'number' ? new Date(member) : member,

@@ -1,5 +1,5 @@
-// A bundle as a .tar.gz file: written beside and renamed, readable by root alone. Entries are POSIX
-// ustar; names longer than ustar takes are shortened from their end.
+// A bundle as a .tar.gz file: written to a temporary file and renamed, readable by root only.
+// Entries are POSIX ustar; names that are too long for ustar are truncated at their end.
 import { createWriteStream } from 'node:fs';
 import { rename, rm, stat } from 'node:fs/promises';
 import { finished } from 'node:stream/promises';
@@ -35,7 +35,7 @@ export const createBundleFile = (path: string): BundleWriter => {
   const gzip = createGzip();
   gzip.pipe(out);
   const done = Promise.all([finished(gzip), finished(out)]);
-  // Told by `end`, or by the next entry.
+  // `end`, or the next entry, reports the error.
   done.catch(() => undefined);
   const write = (bytes: Uint8Array): Promise<void> =>
     new Promise((resolve, reject) => {

@@ -1,5 +1,5 @@
-// Files of a machine's root, written whole or not at all: beside, synced, renamed. Links never lead
-// out of the root.
+// Files below a machine's root, written atomically: to a temporary file, synced, renamed. Links
+// never lead out of the root.
 import { createHash, randomBytes } from 'node:crypto';
 import {
   lstat,
@@ -33,9 +33,7 @@ const failed = (what: string, error: unknown): HostError => {
   return new HostError(codes[codeOf(error)] ?? 'io', `${what} (${why})`, { cause: error });
 };
 
-/**
- * `path` of the machine as it lies on this one; its nearest directory that is there is looked at.
- */
+/** The local path of the machine's `path`; resolves its nearest existing directory. */
 const placeOf = async (root: string, path: string): Promise<string> => {
   const top = await realpath(root);
   const wanted = resolve(top, `.${sep}${path}`);
@@ -50,7 +48,7 @@ const placeOf = async (root: string, path: string): Promise<string> => {
     }
   }
   const real = await realpath(there).catch((error: unknown) => {
-    // A link to nothing: what it names would be made elsewhere.
+    // A dangling link: writing would create the file that it names.
     if (isMissing(error)) throw new HostError('outside', `${path} is a link to nothing`);
     throw error;
   });
@@ -99,7 +97,7 @@ export const writeHostFile = async (root: string, file: HostFile): Promise<void>
     await mkdir(root, { recursive: true });
     const place = await placeOf(root, file.path);
     await mkdir(dirname(place), { recursive: true, mode: 0o755 });
-    // Of a name that no reader of the directory takes: drop-ins end in .conf, units in .service.
+    // A name that no reader of the directory uses: drop-ins end in .conf, units in .service.
     beside = join(dirname(place), `.${basename(place)}.${randomBytes(6).toString('hex')}.drover`);
     const handle = await open(beside, 'wx', 0o600);
     try {

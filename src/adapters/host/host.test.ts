@@ -1,5 +1,5 @@
-// The machine's files: whole or as they were, never outside the root; the metadata service by
-// version 2 alone, and where it is not there.
+// The machine's files: replaced completely or unchanged, never outside the root; the metadata
+// service by version 2 only, and when it does not exist.
 import {
   chmodSync,
   existsSync,
@@ -53,7 +53,7 @@ describe('files', () => {
 
   it('are as they were where writing fails', async () => {
     const host = createHost(root);
-    // A directory where the file belongs: the last step, the rename, fails.
+    // A directory in place of the file: the last step, the rename, fails.
     mkdirSync(join(root, 'etc/a/b'), { recursive: true });
     const write = () => host.write({ path: '/etc/a', content: 'x', mode: '0644' });
     expect(await codeOf(write)).toBe('io');
@@ -93,7 +93,7 @@ describe('files', () => {
       createHost(root).write({ path: '/g', content: 'x', mode: '0644' }),
     );
     chmodSync(root, 0o755);
-    // Root may do it all the same.
+    // Root may write regardless.
     expect(['denied', 'no error']).toContain(code);
   });
 });

@@ -1,6 +1,6 @@
-// The machine this process runs on, or a tree that will be a machine's root: files, processors and
-// addresses, systemd. Runs two programs only, kubelet --version and systemctl, and none of a
-// tree's.
+// The machine of this process, or a directory tree that will be a machine's root: files, processors
+// and addresses, systemd. Runs only two programs, kubelet --version and systemctl, and none for a
+// tree.
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { availableParallelism, hostname, networkInterfaces, totalmem } from 'node:os';
@@ -14,7 +14,7 @@ import {
   writeHostFile,
 } from './files.ts';
 
-/** Both answer at once or hang for good. */
+/** Limit for programs, which otherwise answer at once or hang. */
 const programTimeoutMs = 90_000;
 
 const run = (program: string, words: readonly string[]): Promise<string> =>

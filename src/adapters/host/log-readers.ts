@@ -1,13 +1,13 @@
-// The kernel's log from /dev/kmsg, and journals as a child prints them. Reading never blocks: a
-// thread that waited for the kernel would be missed by everything else that Node does.
+// Reads the kernel log from /dev/kmsg, and journals from a child process. Reads never block: a
+// thread waiting for the kernel would be missing for all other work of Node.js.
 import type { ChildProcess } from 'node:child_process';
 import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { type KernelLogReader, type LogReader, NodeHostError } from '../../ports/index.ts';
 import { spawnOn } from './programs.ts';
 
-/** The kernel gives one record a read, of at most this. */
+/** The kernel returns one record per read, of at most this size. */
 const recordBytes = 8 * 1024;
-/** Lines of a journal that wait to be read; its child is held back beyond that. */
+/** Journal lines waiting to be read; beyond that the child is paused. */
 const maxWaiting = 20_000;
 const maxLineBytes = 64 * 1024;
 
@@ -16,7 +16,7 @@ const codeOf = (error: unknown): string =>
 
 const sequenceOf = (record: string): number => Number(record.split(',', 2)[1]);
 
-/** Reads all that there is, record by record, and never waits for more. */
+/** Reads all available records one by one, and never waits for more. */
 export class KmsgReader implements KernelLogReader {
   readonly source = 'kmsg';
   readonly #fd: number;
@@ -40,7 +40,7 @@ export class KmsgReader implements KernelLogReader {
     while (entries.length < max) {
       const record = this.#next();
       if (record === 'end') break;
-      // The gap in the numbers says how many; this says only that there is one.
+      // The gap in the sequence numbers gives the count; this only signals that a gap exists.
       if (record === 'overrun') continue;
       const sequence = sequenceOf(record);
       if (this.#last !== undefined) {
@@ -71,7 +71,7 @@ export class KmsgReader implements KernelLogReader {
   }
 }
 
-/** `journalctl -f` as a child, its lines until they are read. */
+/** `journalctl -f` as a child process; keeps its lines until they are read. */
 export class JournalReader implements LogReader {
   readonly #child: ChildProcess;
   readonly #waiting: string[] = [];
@@ -79,7 +79,7 @@ export class JournalReader implements LogReader {
   #ended: string | undefined;
   #errors = '';
 
-  /** Throws NodeHostError where there is no journalctl. */
+  /** Throws NodeHostError when journalctl does not exist. */
   static async open(root: string, words: readonly string[]): Promise<JournalReader> {
     const child = spawnOn(root, 'journalctl', words);
     const reader = new JournalReader(child);
@@ -123,7 +123,7 @@ export class JournalReader implements LogReader {
 
   #take(text: string): void {
     const lines = `${this.#rest}${text}`.split('\n');
-    // An entry of megabytes is cut: what is left of it is not JSON, and so left out.
+    // Truncates an entry of megabytes: the rest is not JSON and is skipped.
     this.#rest = (lines.pop() ?? '').slice(0, maxLineBytes);
     this.#waiting.push(...lines.filter((line) => line !== ''));
     if (this.#waiting.length >= maxWaiting) this.#child.stdout?.pause();

@@ -1,9 +1,9 @@
-// EC2's instance metadata service, version 2: a token first, then what is asked for. Never version
-// 1, never another host than the service's own addresses or loopback.
+// EC2's instance metadata service, version 2: gets a token first, then the value. Never uses
+// version 1, nor any host except the service's own addresses and loopback.
 import { HostError, type MetadataApi } from '../../ports/index.ts';
 
 const usual = 'http://169.254.169.254';
-/** Link-local addresses of the service, and loopback for a stand-in. */
+/** Link-local addresses of the service, and loopback for test doubles. */
 const allowed: ReadonlySet<string> = new Set([
   '169.254.169.254',
   '[fd00:ec2::254]',
@@ -13,13 +13,13 @@ const allowed: ReadonlySet<string> = new Set([
 ]);
 
 const tokenTtlSeconds = 300;
-/** The service answers in milliseconds, or nobody does. */
+/** The service answers in milliseconds or does not exist. */
 const answerTimeoutMs = 5_000;
-/** While an instance boots the service may not be there yet. */
+/** The service may not be available yet while an instance boots. */
 const attempts = 3;
 const mostBytes = 1024 * 1024;
 
-/** A sentence where `endpoint` is none that may be asked. */
+/** Why `endpoint` is not allowed; undefined when it is. */
 export const endpointFault = (endpoint: string): string | undefined => {
   let url: URL;
   try {
@@ -64,7 +64,7 @@ export const createMetadata = (endpoint: string = usual): MetadataApi => {
   ) => {
     for (let attempt = 1; ; attempt++) {
       try {
-        // Few processes ask: the others do without what undici costs.
+        // Only few processes need it: the others avoid undici's memory.
         const { request } = await import('undici');
         return await request(`${origin}/latest/${path}`, {
           method,

@@ -1,5 +1,5 @@
-// The agent's view of this machine: files cut and refused, programs bounded in time and output,
-// logs read without waiting, a bundle that tar reads.
+// The agent's view of this machine: truncated and refused files, programs limited in time and
+// output, non-blocking log reads, a bundle that tar can read.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

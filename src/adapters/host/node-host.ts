@@ -1,5 +1,5 @@
 // The NodeHost port over this machine, or over a node's root that a container mounts. Reads files,
-// runs the node's own programs, and writes nothing but the agent's record and its marker.
+// runs the node's own programs, and writes only the agent's record and its marker.
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import { open, readdir, rm } from 'node:fs/promises';
 import { request } from 'node:http';
@@ -18,7 +18,7 @@ import { runProgram } from './programs.ts';
 
 const usualMaxBytes = 64 * 1024;
 const maxBodyLength = 1024;
-/** user.warning: the kernel's own facility cannot be written from user space. */
+/** user.warning: user space cannot write with the kernel's facility. */
 const markerPriority = '<12>';
 const probeName = '.drover-write-test';
 
@@ -37,8 +37,8 @@ const failed = (what: string, error: unknown): NodeHostError => {
 const shared = Buffer.allocUnsafe(usualMaxBytes);
 
 /**
- * Files of /proc and /sys are made as they are read, and are read many at a time: without a thread
- * each. All but the memory of another process, which may have to wait for that process.
+ * Files of /proc and /sys are generated on read, and many are read: uses no thread for each. Except
+ * another process's memory, whose read may have to wait for that process.
  */
 const isReadAtOnce = (path: string): boolean =>
   (path.startsWith('/proc/') && !path.endsWith('/environ')) || path.startsWith('/sys/');
@@ -59,7 +59,7 @@ const readAtOnce = (place: string, maxBytes: number): string => {
   }
 };
 
-/** Most files are short, and hundreds of them are read in a row. */
+/** Most files are short, and hundreds are read in a row. */
 const firstPartBytes = 8 * 1024;
 
 const readPart = async (place: string, offset: number, maxBytes: number) => {
@@ -117,7 +117,7 @@ const tryWrite = async (directory: string): Promise<WriteProbe> => {
   } catch (error) {
     const code = codeOf(error);
     if (code === 'EROFS') return 'read-only';
-    // Full, or left by an agent that was killed: the file system itself accepts writes.
+    // Full, or left by a killed agent: the file system itself accepts writes.
     if (code === 'ENOSPC' || code === 'EDQUOT' || code === 'EEXIST') return 'written';
     return missing.has(code) || denied.has(code) ? 'not-there' : 'failed';
   }
@@ -141,15 +141,15 @@ const openKernelLog = async (
 };
 
 export interface NodeHostOptions {
-  /** `/`, or where a container mounts the node's root. */
+  /** `/`, or the container's mount point of the node's root. */
   readonly root: string;
-  /** The agent's record, of this process's own file system. */
+  /** The agent's record, in this process's own file system. */
   readonly recordFile: string;
 }
 
 type Part = Pick<NodeHost, 'read' | 'readBytes' | 'list' | 'readFrom' | 'tryWrite'>;
 
-/** Of a file: what `read` gives; undefined where there is none. */
+/** The result of `read`; undefined when the file does not exist. */
 const orMissing = async <T>(what: string, read: () => Promise<T>): Promise<T | undefined> => {
   try {
     return await read();

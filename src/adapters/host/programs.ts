@@ -1,5 +1,5 @@
-// Runs programs of a node for the agent: bounded in time and output, without a shell, niced so that
-// a look never takes the processor from what the node is for.
+// Runs a node's programs for the agent: limited in time and output, without a shell, at low
+// priority so that checks never take processor time from workloads.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { setPriority } from 'node:os';
 import { join } from 'node:path';
@@ -12,10 +12,10 @@ const environment = {
   LC_ALL: 'C',
   TERM: 'dumb',
 };
-/** Of chroot(1), where it does not find the program. */
+/** Exit code of chroot(1) when the program does not exist. */
 const notFound = 127;
 
-/** `root` other than `/`: the node's own programs, seen from a container that mounts its root. */
+/** With a `root` other than `/`: the node's own programs, from a container that mounts its root. */
 export const spawnOn = (root: string, program: string, words: readonly string[]): ChildProcess => {
   const [command, args] = root === '/' ? [program, words] : ['chroot', [root, program, ...words]];
   const child = spawn(command, args, {
@@ -26,12 +26,12 @@ export const spawnOn = (root: string, program: string, words: readonly string[])
   try {
     if (child.pid !== undefined) setPriority(child.pid, niceness);
   } catch {
-    // It ended already, or the agent may not: it runs as it is then.
+    // It has already ended, or the agent lacks the permission: it then runs at its priority.
   }
   return child;
 };
 
-/** Keeps what is written within a bound: all of it, or the lines that are asked for. */
+/** Keeps output up to a limit: all of it, or the requested lines. */
 class Output {
   readonly #chunks: Buffer[] = [];
   readonly #maxBytes: number;
@@ -87,7 +87,7 @@ export const runProgram = (
     const kill = (): void => {
       outcome ??= { kind: 'late' };
       child.kill('SIGKILL');
-      // A process that cannot be interrupted ends when it may; nobody waits for it.
+      // An uninterruptible process ends later; it is not waited for.
       child.stdout?.destroy();
       child.stderr?.destroy();
       child.unref();

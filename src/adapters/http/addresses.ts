@@ -1,35 +1,34 @@
-// Which addresses may be called: those where clouds keep instance metadata and credentials
-// (link-local, and a few others) never; loopback for a webhook only where this process was told so.
-// Calls nobody.
+// Which addresses may be called: never those of cloud metadata and credentials (link-local, and a
+// few others); loopback for a webhook only if this process was configured so. Makes no calls.
 import { type LookupAddress, lookup } from 'node:dns';
 import { BlockList, isIP } from 'node:net';
 import { shownAddress } from '../../api/update-hooks.ts';
 import { HttpError } from '../../ports/index.ts';
 
 /**
- * Instance metadata of every cloud, in both families, and what maps to them (::ffff:0:0/96 by
- * itself).
+ * Instance metadata of every cloud, in both families, and addresses that map to them (BlockList
+ * handles ::ffff:0:0/96 itself).
  */
 const linkLocal = new BlockList();
 linkLocal.addSubnet('169.254.0.0', 16, 'ipv4');
 linkLocal.addSubnet('fe80::', 10, 'ipv6');
-// The same through NAT64 (RFC 6052): by the well-known prefix, and by the local one (RFC 8215) as
-// /96 and /48.
+// The same through NAT64 (RFC 6052): with the well-known prefix, and with the local one (RFC 8215)
+// as /96 and /48.
 linkLocal.addSubnet('64:ff9b::a9fe:0', 112, 'ipv6');
 linkLocal.addSubnet('64:ff9b:1::a9fe:0', 112, 'ipv6');
 linkLocal.addSubnet('64:ff9b:1:a9fe::', 64, 'ipv6');
 
-/** Metadata that is not link-local. */
+/** Metadata addresses that are not link-local. */
 const metadata = new BlockList();
-// EC2's own over IPv6: metadata, and EKS' credentials of pods.
+// EC2's over IPv6: metadata, and EKS' credentials of pods.
 metadata.addSubnet('fd00:ec2::', 32, 'ipv6');
-// Alibaba Cloud's, with its forms through NAT64 as above.
+// Alibaba Cloud's, with its NAT64 forms as above.
 metadata.addAddress('100.100.100.200', 'ipv4');
 metadata.addAddress('64:ff9b::6464:64c8', 'ipv6');
 metadata.addAddress('64:ff9b:1::6464:64c8', 'ipv6');
 metadata.addSubnet('64:ff9b:1:6464:64:c800::', 88, 'ipv6');
 
-/** The unspecified address reaches this machine, too. */
+/** The unspecified address also reaches this machine. */
 const loopback = new BlockList();
 loopback.addSubnet('127.0.0.0', 8, 'ipv4');
 loopback.addSubnet('0.0.0.0', 8, 'ipv4');
@@ -39,16 +38,16 @@ loopback.addAddress('::', 'ipv6');
 const isIn = (list: BlockList, address: string): boolean =>
   list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 
-/** Why an address may not be called; undefined = it may. */
+/** Why an address may not be called; undefined when it may. */
 export type AddressRule = (address: string) => string | undefined;
 
-/** For everybody: what answers there gives away the machine's credentials. */
+/** For all callers: these addresses return the machine's credentials. */
 export const notMetadata: AddressRule = (address) => {
   if (isIn(linkLocal, address)) return `${address} is link-local`;
   return isIn(metadata, address) ? `${address} is a cloud’s instance metadata` : undefined;
 };
 
-/** For a webhook: with `http:` loopback alone, and that only where it is allowed. */
+/** For a webhook: `http:` only to loopback, and loopback only if allowed. */
 export const webhookRule =
   (options: { readonly allowLoopback: boolean; readonly isPlain: boolean }): AddressRule =>
   (address) => {
@@ -69,7 +68,7 @@ type Answer = (
   family?: number,
 ) => void;
 
-/** As dns.lookup, refusing a name that leads to an address that may not be called. */
+/** Like dns.lookup, but refuses a name that resolves to a forbidden address. */
 export const guardedLookup =
   (rule: AddressRule) =>
   (name: string, options: object, answer: Answer): void => {
@@ -86,7 +85,7 @@ export const guardedLookup =
     });
   };
 
-/** The URL, where it may be called as far as it says itself. Throws HttpError. */
+/** The parsed URL, if its own text allows the call. Throws HttpError. */
 export const targetOf = (url: string, ruleFor: (target: URL) => AddressRule): URL => {
   let target: URL;
   try {
@@ -99,7 +98,7 @@ export const targetOf = (url: string, ruleFor: (target: URL) => AddressRule): UR
   if (protocol !== 'http:' && protocol !== 'https:') {
     throw notAllowed(address, 'only http and https');
   }
-  // The connection looks up names alone: an address is looked at here.
+  // The connection checks only names it looks up; a literal address is checked here.
   const host = hostname.replace(/^\[(.*)\]$/, '$1');
   const why = isIP(host) === 0 ? undefined : ruleFor(target)(host);
   if (why !== undefined) throw notAllowed(address, why);

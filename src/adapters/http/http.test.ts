@@ -1,6 +1,6 @@
-// Probes and webhooks by HTTP against servers on this machine: answers are values, everything else
-// a code; link-local addresses are called neither by number nor by name, loopback by webhooks only
-// where that is allowed.
+// HTTP probes and webhooks against servers on this machine: answers are values, every failure is a
+// code. Link-local addresses are refused by number and by name; loopback is allowed only to
+// webhooks that are configured so.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -95,7 +95,7 @@ interface Seen {
   readonly body: string;
 }
 
-/** Answers by path, as `/503` and `/503/retry-after-value`. */
+/** Answers by path, such as `/503` and `/503/retry-after-value`. */
 const answering = (seen: Seen[]) => (request: IncomingMessage, response: ServerResponse) => {
   let body = '';
   request.on('data', (part) => {

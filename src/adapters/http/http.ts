@@ -1,6 +1,5 @@
-// The Http port on undici. What a name resolves to is looked at when the connection is made, so
-// that a name that changes its address between two looks gains nothing. Follows no redirect and
-// keeps no connection.
+// The Http port on undici. Checks a name's addresses when the connection is made, so that changing
+// them between check and use gains nothing. Follows no redirects and keeps no connections.
 
 import { Agent, request } from 'undici';
 import { defined } from '../../api/defined.ts';
@@ -15,10 +14,10 @@ import {
   webhookRule,
 } from './addresses.ts';
 
-/** The status is wanted; more than this of a body is not even received. */
+/** Only the status is used; no more of the body is received. */
 const maxBodyBytes = 64 * 1024;
 
-/** `address`: as errors show it. */
+/** `address`: as shown in errors. */
 const errorOf = (error: unknown, address: string): HttpError => {
   if (error instanceof HttpError) return error;
   const { name, code, message } =
@@ -36,7 +35,7 @@ type Headers = Readonly<Record<string, string | string[] | undefined>>;
 const textOf = (value: string | string[] | undefined): string | undefined =>
   Array.isArray(value) ? value[0] : value;
 
-/** Seconds, or a date (RFC 9110, 10.2.3), which is told by the server's own clock. */
+/** Seconds, or a date (RFC 9110, 10.2.3) relative to the server's own clock. */
 const retryAfterOf = (headers: Headers): Pick<HttpAnswer, 'retryAfterSeconds'> => {
   const value = textOf(headers['retry-after'])?.trim();
   if (value === undefined || value === '') return {};
@@ -75,7 +74,7 @@ const call = async (address: string, target: URL, how: Call): Promise<HttpAnswer
       headers: { 'user-agent': 'drover', ...headers },
       ...defined({ body }),
     });
-    // Its end, or its being too long, says nothing.
+    // The end of the body, or its excess length, is irrelevant.
     answer.body.on('error', () => {});
     answer.body.destroy();
     return { status: answer.statusCode, ...retryAfterOf(answer.headers) };

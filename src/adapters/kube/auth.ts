@@ -1,5 +1,5 @@
-// Who we are to an API server, asked before each request: a fixed token, a token file that is read
-// again while it rotates, or somebody else's program. Never logs a secret, never sends anything.
+// Credentials for an API server, requested before each request: a fixed token, a token file that is
+// re-read as it rotates, or an exec plugin. Never logs a secret, never sends anything.
 
 import { readFile } from 'node:fs/promises';
 import { defined } from '../../api/defined.ts';
@@ -20,7 +20,7 @@ export interface Authorization {
 
 export interface Authenticator {
   current(): Promise<Authorization>;
-  /** The server answered 401: forget what is cached. False when asking again cannot help. */
+  /** Call after a 401: drops cached credentials. False when a retry cannot help. */
   renew(): boolean;
 }
 
@@ -32,7 +32,7 @@ export const fixedAuthenticator = (authorization: Authorization): Authenticator 
 /** Bound tokens live an hour or more and are rotated at 80 %; client-go re-reads each minute. */
 const rereadAfterMs = 60_000;
 
-/** Bearer token from a file that somebody else rotates (in-cluster service accounts). */
+/** Bearer token from a file that is rotated externally (in-cluster service accounts). */
 export const tokenFileAuthenticator = (
   path: string,
   certificate?: ClientCertificate,

@@ -41,7 +41,9 @@ const json = (response: ServerResponse, status: number, body: JsonObject): void 
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 };
 
-/** A server that answers each call with the next function (the last one serves the rest). */
+/**
+ * A server that answers each call with the next function; the last one answers all further calls.
+ */
 const serve = async (...answers: Answer[]): Promise<{ port: number; seen: Seen[] }> => {
   const seen: Seen[] = [];
   const server = createServer(async (request, response) => {
@@ -77,7 +79,7 @@ const collect = async <T>(events: AsyncIterable<WatchEvent<T>>): Promise<WatchEv
 
 const { nodes, pods } = resourceTypes;
 
-/** Set by each suite: the same expectations hold for both transports. */
+/** Set by each suite: both transports must meet the same expectations. */
 let isLight = false;
 
 describe.each([
@@ -103,7 +105,7 @@ describe.each([
     });
 
     it('send a DELETE body with its length, and a dry run inside that body', async () => {
-      // By hand: node:http as a server would hide an unframed body.
+      // Raw sockets, because a node:http server would hide an unframed body.
       let text = '';
       const server = createTcpServer((socket) => {
         socket.on('error', () => undefined);

@@ -1,5 +1,5 @@
-// The KubeApi port over HTTP: any cluster, also the served world. It says what it was told and
-// reads what came back; it never caches, retries or trims (informers and callers do).
+// The KubeApi port over HTTP, for any cluster including the served world. Sends requests and parses
+// answers; never caches, retries or trims (informers and callers do).
 
 import { randomInt } from 'node:crypto';
 import { defined } from '../../api/defined.ts';
@@ -36,21 +36,21 @@ export interface KubeClientOptions {
   readonly cluster: ClusterAccess;
   readonly user: UserAccess;
   readonly userAgent: string;
-  /** Shown the Date header of each answer. */
+  /** Receives the Date header of each answer. */
   readonly dates?: DateReader;
-  /** For a process with few calls and little memory: connections of node:https, no undici. */
+  /** For a process with few calls and little memory: uses node:https instead of undici. */
   readonly isLight?: boolean;
-  /** Items a page; default 500, as kubectl. */
+  /** Items per page; default 500, as kubectl. */
   readonly pageSize?: number;
   /**
-   * A watch in which nothing came for so long is taken for dead; default three times the minute
-   * after which API servers send a bookmark.
+   * A watch without any data for this long counts as dead; default three times the minute after
+   * which API servers send a bookmark.
    */
   readonly watchIdleMs?: number;
 }
 
 export interface KubeClient extends KubeApi {
-  /** Ends every call and watch under way. */
+  /** Ends all calls and watches in progress. */
   close(): Promise<void>;
 }
 
@@ -65,11 +65,11 @@ const patchContentTypes: Readonly<Record<PatchType, string>> = {
 const defaultPageSize = 500;
 const defaultWatchIdleMs = 180_000;
 /**
- * As client-go: the server closes a watch after 5 to 10 minutes, spread so that not all at once.
+ * As in client-go: the server closes a watch after 5 to 10 minutes, at random to spread reconnects.
  */
 const watchSeconds = { least: 300, most: 600 } as const;
 /**
- * Lists whose continue token expires this often are read in one piece, as client-go's pager does.
+ * After this many expired continue tokens a list is read without pages, as in client-go's pager.
  */
 const maxListRestarts = 2;
 
@@ -77,7 +77,7 @@ const wireMetadata = (object: JsonObject): JsonObject => objectOr(object.metadat
 const versionOf = (object: JsonObject): string =>
   String(wireMetadata(object).resourceVersion ?? '');
 
-/** The caller names the kind it asked for; the server's answer is taken to be of it. */
+/** The caller names the requested kind; the answer is assumed to be of it. */
 const typed = <T extends KubeObject>(object: JsonObject): T => {
   const kubeObject: KubeObject = object as JsonObject & KubeObject;
   return kubeObject as T;
@@ -103,17 +103,17 @@ const deleteBody = (options: NonNullable<DeleteOptions>): JsonObject => ({
     gracePeriodSeconds: options.gracePeriodSeconds,
     propagationPolicy: options.propagationPolicy,
   }),
-  // In the body: with a body present the server does not look at the query.
+  // In the body: with a body present the server ignores the query.
   ...(options.dryRun === true ? { dryRun: ['All'] } : {}),
 });
 
-/** An answer that is not the API server's (a proxy's page, say) is quoted, not trusted. */
+/** An answer from elsewhere (a proxy's page, for example) is quoted, not trusted. */
 const parseObject = (text: string): JsonObject => {
   try {
     const value: unknown = JSON.parse(text);
     if (isObject(value)) return value;
   } catch {
-    // Said below.
+    // Reported below.
   }
   return { message: `not an API answer: ${text.slice(0, 200)}` };
 };
@@ -188,7 +188,7 @@ class HttpKubeClient implements KubeClient {
     if (answer.status !== 200) throw await errorFrom(what, answer);
     const lines = new LineSplitter();
     try {
-      // One chunk's lines are held at most: the stream is not read further while they are used.
+      // Holds at most one chunk's lines: the stream is not read while they are processed.
       for await (const chunk of answer.chunks) {
         for (const line of lines.push(chunk)) yield watchEvent<T>(what, line);
       }
@@ -293,11 +293,11 @@ class HttpKubeClient implements KubeClient {
       const query: Query = [
         ...selectors(options),
         ['limit', limit],
-        // A continue token carries its version; both together are refused.
+        // A continue token contains its version; sending both is refused.
         next === undefined ? ['resourceVersion', options.resourceVersion] : ['continue', next],
       ];
       const page = await this.#page(withQuery(path, query), options.signal, (item) => {
-        // Items of built-in lists come without their type.
+        // Items of built-in lists have no apiVersion and kind.
         const object = typed<T>({ apiVersion: apiVersionOf(type), kind: type.kind, ...item });
         items.push(options.trim === undefined ? object : options.trim(object));
       });
@@ -337,7 +337,7 @@ class HttpKubeClient implements KubeClient {
   async #found<T extends KubeObject>(call: HttpCall): Promise<Found<T>> {
     const answer = await this.#transport.send(call);
     if (answer.status === 404) {
-      await readText(answer); // else the connection could not be used again
+      await readText(answer); // otherwise the connection could not be reused
       return { kind: 'gone' };
     }
     return { kind: 'found', object: typed<T>(await this.#read(call, answer)) };
@@ -355,14 +355,15 @@ class HttpKubeClient implements KubeClient {
       const value: unknown = JSON.parse(text);
       if (isObject(value)) return value;
     } catch {
-      // Said below.
+      // Reported below.
     }
     throw new KubeError('ServerError', `${what}: not an API answer: ${text.slice(0, 200)}`);
   }
 }
 
 /**
- * One line of a watch. Throws KubeError for an ERROR frame: Expired when the version is too old.
+ * Parses one line of a watch. Throws KubeError for an ERROR frame: Expired when the version is too
+ * old.
  */
 const watchEvent = <T extends KubeObject>(what: string, line: string): WatchEvent<T> => {
   let frame: JsonObject;
@@ -388,6 +389,6 @@ const watchEvent = <T extends KubeObject>(what: string, line: string): WatchEven
   }
 };
 
-/** A client for one API server. Nothing is connected before the first call. */
+/** A client for one API server. Connects at the first call. */
 export const createKubeClient = (options: KubeClientOptions): KubeClient =>
   new HttpKubeClient(options);

@@ -1,5 +1,5 @@
-// Exec plugins as programs of this test: what they are given, how long their answer is kept, and
-// what is said of those that fail. The kubeconfig of an EKS node's kubelet is one of them.
+// Exec plugins as scripts of this test: their input, how long their answer is kept, and the errors
+// of failing ones. Includes the kubeconfig of an EKS node's kubelet.
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ beforeAll(async () => {
 beforeEach(() => rm(join(dir, 'calls'), { force: true }));
 afterAll(() => rm(dir, { recursive: true, force: true }));
 
-/** A shell script that appends what it was given to `calls`. */
+/** A shell script that appends its input to `calls`. */
 const plugin = async (script: string): Promise<string> => {
   const path = join(dir, 'plugin');
   const head = `#!/bin/sh\necho "$* $KUBERNETES_EXEC_INFO $CLUSTER" >> ${dir}/calls\n`;

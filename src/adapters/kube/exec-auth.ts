@@ -7,11 +7,11 @@ import { type JsonObject, objectOr } from '../../api/json.ts';
 import { parseJson } from '../../api/parse-json.ts';
 import type { Authenticator, Authorization } from './auth.ts';
 
-/** A plugin that asks nobody answers within seconds; one that asks a person takes longer. */
+/** Plugins answer within seconds; those that prompt a user take longer. */
 const answerMs = { alone: 60_000, withPerson: 600_000 } as const;
 const maxAnswerBytes = 1024 * 1024;
 const maxErrorLength = 400;
-/** A token is not sent in its last seconds: it would expire on the way. */
+/** Time before its expiry in which a token is not used: it would expire in transit. */
 const spareMs = 5_000;
 const apiGroup = 'client.authentication.k8s.io';
 const versions: readonly string[] = [
@@ -28,17 +28,17 @@ export interface ExecCluster {
 }
 
 export interface ExecOptions {
-  /** The kubeconfig's `exec`; a command with a slash is absolute already. */
+  /** The kubeconfig's `exec`; a command with a slash is already absolute. */
   readonly exec: JsonObject;
   readonly cluster: ExecCluster;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Whether a person can answer the plugin: standard input is a terminal. */
+  /** Whether a user can answer the plugin: standard input is a terminal. */
   readonly isInteractive: boolean;
 }
 
 interface Credential {
   readonly authorization: Authorization;
-  /** Milliseconds since 1970; undefined: as long as the server takes it. */
+  /** Milliseconds since 1970; undefined: until the server refuses it. */
   readonly expiresAt: number | undefined;
 }
 
@@ -80,7 +80,7 @@ interface Ended {
   readonly errors: string;
 }
 
-/** Its own children may hold its output open: it is not waited for beyond its time. */
+/** Child processes may keep its output open, so it is waited for only up to the timeout. */
 const ended = (child: ChildProcess, timeoutMs: number): Promise<Ended> =>
   new Promise((resolve, reject) => {
     const output: Buffer[] = [];
@@ -113,7 +113,7 @@ const ended = (child: ChildProcess, timeoutMs: number): Promise<Ended> =>
 const isMissing = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'ENOENT';
 
-/** What the plugin printed; never a part of it in an error. */
+/** Parses the plugin's output; errors never contain a part of it. */
 const readCredential = (command: string, apiVersion: string, output: string): Credential => {
   let answer: JsonObject;
   try {
@@ -189,13 +189,13 @@ const runPlugin = async (options: ExecOptions): Promise<Credential> => {
   throw new Error(`exec plugin ${command} ${how}${end.errors === '' ? '' : `: ${end.errors}`}`);
 };
 
-/** The plugin runs at the first request, when its answer expires, and after a 401. */
+/** Runs the plugin at the first request, when its answer expires, and after a 401. */
 export const execAuthenticator = (options: ExecOptions): Authenticator => {
   let kept: Promise<Credential> | undefined;
   const ask = (): Promise<Credential> => {
     const asked = runPlugin(options);
     kept = asked;
-    // A failure is not kept: the next request asks again.
+    // A failure is not cached: the next request runs the plugin again.
     asked.catch(() => {
       if (kept === asked) kept = undefined;
     });
@@ -207,7 +207,7 @@ export const execAuthenticator = (options: ExecOptions): Authenticator => {
       if (before !== undefined) {
         const { expiresAt, authorization } = await before;
         if (expiresAt === undefined || wallMs() < expiresAt - spareMs) return authorization;
-        // Requests that find it expired at the same time ask once.
+        // Concurrent requests that find it expired run the plugin once.
         if (kept === before) kept = undefined;
       }
       return (await (kept ?? ask())).authorization;

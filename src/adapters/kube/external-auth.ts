@@ -1,6 +1,6 @@
-// Authentication that needs a token endpoint (`auth-provider`, OIDC) is left to
-// @kubernetes/client-node, loaded only then: its import costs 0.4 s and 78 MB. Never used for exec
-// plugins, certificates and tokens.
+// Leaves authentication with a token endpoint (`auth-provider`, OIDC) to @kubernetes/client-node,
+// loaded only on demand: its import costs 0.4 s and 78 MB. Never used for exec plugins,
+// certificates and tokens.
 import { defined } from '../../api/defined.ts';
 import { type JsonObject, objectOr } from '../../api/json.ts';
 import type { Authenticator, Authorization } from './auth.ts';
@@ -26,7 +26,7 @@ const authorizationFrom = (options: {
   };
 };
 
-/** `user` is the kubeconfig's own entry, its paths already absolute. */
+/** `user`: the kubeconfig's entry with absolute paths. */
 export const externalAuthenticator = (entries: {
   readonly server: string;
   readonly user: JsonObject;
@@ -51,7 +51,7 @@ export const externalAuthenticator = (entries: {
     current: async () => {
       loading ??= load();
       const config = await loading;
-      // Caches what the program answered until it expires.
+      // Caches the answer until it expires.
       const options: { headers?: unknown; cert?: unknown; key?: unknown } = {};
       await config.applyToHTTPSOptions(options as Parameters<typeof config.applyToHTTPSOptions>[0]);
       return authorizationFrom({

@@ -1,5 +1,5 @@
-// What a transport carries to one API server and back, and what all transports share: headers, one
-// more try after a 401, and every failure to get an answer as KubeError Unreachable.
+// Requests and answers of a transport to one API server, and what all transports share: headers,
+// one retry after a 401, and KubeError Unreachable for every missing answer.
 import { KubeError } from '../../ports/index.ts';
 import type { Authorization } from './auth.ts';
 import type { UserAccess } from './kubeconfig.ts';
@@ -9,7 +9,7 @@ import type { UserAccess } from './kubeconfig.ts';
  * than the server's own 60 s.
  */
 export const answerTimeoutMs = 30_000;
-/** Below the 90 s after which a Go server closes idle connections: it must be us who closes. */
+/** Below the 90 s after which a Go server closes idle connections: the client must close first. */
 export const keepAliveMs = 45_000;
 export const connectTimeoutMs = 10_000;
 
@@ -19,12 +19,12 @@ export type Lane = 'requests' | 'watches';
 export interface HttpCall {
   readonly lane: Lane;
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** With query. */
+  /** Including the query. */
   readonly path: string;
   readonly body?: string;
   readonly contentType?: string;
   readonly signal?: AbortSignal | undefined;
-  /** Longest silence within the answer; default as for its beginning. */
+  /** Longest silence within the answer; by default the same as for its start. */
   readonly idleTimeoutMs?: number;
 }
 
@@ -33,7 +33,7 @@ export interface HttpAnswer {
   readonly retryAfter: string | undefined;
   /** Throws KubeError Unreachable when the connection breaks; the signal's reason on abort. */
   readonly chunks: AsyncIterable<Uint8Array>;
-  /** The rest of the answer is not wanted: closes the connection unless all was read. */
+  /** Discards the rest of the answer; closes the connection unless it was read completely. */
   discard(): void;
 }
 
@@ -46,7 +46,7 @@ export const readText = async (answer: HttpAnswer): Promise<string> => {
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 
-/** A caller's abort passes through as it is; what never got an answer becomes Unreachable. */
+/** Rethrows a caller's abort; a missing answer becomes Unreachable. */
 export const failure = (error: unknown, what: string, signal: AbortSignal | undefined): unknown => {
   if (signal?.aborted === true) return signal.reason;
   if (error instanceof KubeError || codeOf(error) === 'UND_ERR_INVALID_ARG') return error;
@@ -87,13 +87,13 @@ export const headersOf = (
 };
 
 export interface KubeTransport {
-  /** Throws KubeError Unreachable where there is no answer; the signal's reason on abort. */
+  /** Throws KubeError Unreachable when there is no answer; the signal's reason on abort. */
   send(call: HttpCall): Promise<HttpAnswer>;
-  /** Waits for nothing: calls and watches under way end with an error. */
+  /** Ends calls and watches in progress with an error, without waiting. */
   close(): Promise<void>;
 }
 
-/** Never sends again but here: a request that was refused with a 401 has done nothing. */
+/** The only retry: a request that was refused with a 401 had no effect. */
 export const sendRenewed = async (
   user: UserAccess,
   once: () => Promise<HttpAnswer>,

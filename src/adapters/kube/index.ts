@@ -1,4 +1,4 @@
-// Public entry of the Kubernetes adapter: find the cluster, talk to it.
+// Public entry of the Kubernetes adapter: finds the cluster and connects to it.
 
 export { createKubeClient, type KubeClient } from './client.ts';
 export { loadKubeconfig } from './kubeconfig.ts';

@@ -1,5 +1,5 @@
-// Finds out which API server to talk to and as whom, as kubectl does: --kubeconfig, else the files
-// of KUBECONFIG merged, else ~/.kube/config, else the pod's service account. Never writes a file.
+// Finds the API server and credentials as kubectl does: --kubeconfig, else the merged files of
+// KUBECONFIG, else ~/.kube/config, else the pod's service account. Never writes a file.
 
 import { readFile } from 'node:fs/promises';
 import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path';
@@ -18,7 +18,7 @@ import { externalAuthenticator } from './external-auth.ts';
 export interface ClusterAccess {
   /** e.g. https://127.0.0.1:6443; may have a path. */
   readonly server: string;
-  /** PEM; absent = the system's authorities. */
+  /** PEM; default: the system's authorities. */
   readonly certificateAuthority?: string;
   readonly tlsServerName?: string;
   readonly insecureSkipTlsVerify?: boolean;
@@ -36,12 +36,12 @@ export interface KubeAccess {
   readonly context: string;
   readonly cluster: ClusterAccess;
   readonly user: UserAccess;
-  /** The context's namespace; `default` when it names none. */
+  /** The context's namespace; `default` when it has none. */
   readonly namespace: string;
 }
 
 /**
- * missing = no file or service account; invalid = cannot be read; context = names nothing there.
+ * missing: no file or service account; invalid: unreadable; context: the context does not exist.
  */
 export class KubeconfigError extends Error {
   override readonly name = 'KubeconfigError';
@@ -53,18 +53,18 @@ export class KubeconfigError extends Error {
 }
 
 export interface KubeconfigOptions {
-  /** --kubeconfig: this file alone, and it must exist. */
+  /** --kubeconfig: only this file, which must exist. */
   readonly path?: string;
   /** --context. */
   readonly context?: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Where a pod finds its service account; for tests. */
+  /** Directory of a pod's service account; for tests. */
   readonly serviceAccountDir?: string;
 }
 
 interface Entry {
   readonly value: JsonObject;
-  /** Relative paths in the entry start here. */
+  /** Relative paths in the entry are relative to this. */
   readonly directory: string;
 }
 interface Merged {
@@ -92,11 +92,11 @@ const readConfig = async (path: string): Promise<JsonObject | undefined> => {
   }
   let value: unknown;
   try {
-    // A pod with its service account's token needs no parser of YAML, which costs 9 MB.
+    // A pod with a service account token needs no YAML parser, which costs 9 MB.
     const { parse } = await import('yaml');
     value = parse(text);
   } catch (error) {
-    // Without the parser's excerpt and without the cause: the text around may be a token.
+    // Without the parser's excerpt and cause: the surrounding text may be a token.
     const [reason = ''] = error instanceof Error ? error.message.split('\n', 1) : [];
     throw new KubeconfigError('invalid', `kubeconfig ${path} is not YAML: ${reason}`);
   }
@@ -107,7 +107,7 @@ const readConfig = async (path: string): Promise<JsonObject | undefined> => {
   return value;
 };
 
-/** The first file that names a cluster, user or context wins, as for kubectl; no field merging. */
+/** The first file with a cluster, user or context wins, as in kubectl; fields are not merged. */
 const mergeInto = (merged: Merged, config: JsonObject, directory: string): void => {
   const add = (into: Map<string, Entry>, list: unknown, key: string): void => {
     if (!Array.isArray(list)) return;

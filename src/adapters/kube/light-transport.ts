@@ -1,5 +1,5 @@
 // One API server over node:http and node:https, for a process with few calls and little memory: the
-// node agent. Knows no proxy. Never retries, save once after a 401 with fresh credentials.
+// node agent. Supports no proxy. Never retries, except once after a 401 with fresh credentials.
 
 import * as http from 'node:http';
 import * as https from 'node:https';
@@ -20,7 +20,7 @@ import {
 } from './http-call.ts';
 import type { ClusterAccess, UserAccess } from './kubeconfig.ts';
 
-/** Conditions and Events are written one after the other; a watch has a connection of its own. */
+/** Conditions and Events are written one by one; a watch has its own connection. */
 const maxConnections = 8;
 
 interface Connected {
@@ -104,7 +104,7 @@ export class LightTransport implements KubeTransport {
     const { request } = this.#url.protocol === 'https:' ? https : http;
     return new Promise((resolve, reject) => {
       const open = request({
-        // An address of IPv6 stands in brackets in a URL, and without them here.
+        // An IPv6 address is in brackets in a URL, and without them here.
         host: hostname.replace(/^\[|\]$/g, ''),
         ...(port === '' ? {} : { port }),
         path: this.#base + call.path,

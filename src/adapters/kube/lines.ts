@@ -1,9 +1,9 @@
-// Splits a byte stream into lines without decoding more than a line at a time: a watch is one JSON
-// document per line. Never parses; never holds more than one unfinished line.
+// Splits a byte stream into lines and decodes one line at a time: a watch is one JSON document per
+// line. Never parses; holds at most one unfinished line.
 
 const NEWLINE = 0x0a;
 
-/** etcd refuses objects above 1.5 MiB; a line far above that is no watch event. */
+/** etcd refuses objects above 1.5 MiB; a much longer line is not a watch event. */
 const maxLineBytes = 32 * 1024 * 1024;
 
 export class LineTooLongError extends Error {
@@ -19,7 +19,7 @@ export class LineSplitter {
     this.#limit = limit;
   }
 
-  /** Lines finished by `chunk`, decoded as UTF-8, without their newline; empty ones are skipped. */
+  /** Lines that end in `chunk`, decoded as UTF-8, without newlines; skips empty ones. */
   push(chunk: Uint8Array): readonly string[] {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     const lines: string[] = [];
@@ -35,14 +35,14 @@ export class LineSplitter {
     return lines;
   }
 
-  /** What came after the last newline: not empty when the stream was cut inside a line. */
+  /** Data after the last newline: not empty when the stream was cut within a line. */
   get rest(): string {
     return Buffer.concat(this.#parts).toString('utf8');
   }
 
   #finish(bytes: Buffer, start: number, end: number): string {
     if (this.#parts.length === 0) return bytes.toString('utf8', start, end);
-    // Joined as bytes first: a chunk may end inside a character.
+    // Joined as bytes first: a chunk may end within a character.
     this.#parts.push(bytes.subarray(start, end));
     const line = Buffer.concat(this.#parts).toString('utf8');
     this.#parts = [];

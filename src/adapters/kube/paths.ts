@@ -1,4 +1,4 @@
-// Where things stand in the Kubernetes API: paths and query strings. Pure text.
+// Paths and query strings of the Kubernetes API. Pure text.
 import type { ResourceType } from '../../api/kube.ts';
 import type { ListOptions, ObjectName, WriteOptions } from '../../ports/index.ts';
 
@@ -17,7 +17,7 @@ export const objectPath = (
   subresource?: string,
 ): string => {
   if (name === '' || (type.namespaced && namespace === undefined)) {
-    // An empty segment would address the whole collection: a DELETE there removes everything.
+    // An empty segment would address the collection: a DELETE there removes everything.
     throw new TypeError(
       `${type.resource}: a name${type.namespaced ? ' and namespace' : ''} needed`,
     );

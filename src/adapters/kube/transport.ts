@@ -1,6 +1,6 @@
 // One API server over undici: pools of keep-alive connections for requests and for watches. undici
-// is loaded with the first call: it costs 28 MB, and a process without calls does without. Never
-// retries, save once after a 401 with fresh credentials.
+// is loaded at the first call, because it costs 28 MB. Never retries, except once after a 401 with
+// fresh credentials.
 
 import type { Dispatcher } from 'undici';
 import { defined } from '../../api/defined.ts';
@@ -21,7 +21,7 @@ import {
 } from './http-call.ts';
 import type { ClusterAccess, UserAccess } from './kubeconfig.ts';
 
-/** Enough to have 64 evictions (each up to 10 s) and ordinary calls under way at once. */
+/** Enough for 64 concurrent evictions (each up to 10 s) and ordinary calls. */
 const maxRequestConnections = 96;
 
 const loadUndici = () => import('undici');
@@ -39,7 +39,7 @@ export class Transport implements KubeTransport {
   readonly #caller: { readonly user: UserAccess; readonly userAgent: string };
   readonly #dates: DateReader | undefined;
   readonly #origin: string;
-  /** Path of the server's URL without a final slash: some clusters live below one. */
+  /** Path of the server's URL without a final slash: some clusters are below a path. */
   readonly #base: string;
   #undici: Promise<Undici> | undefined;
   #lanes: Lanes | undefined;
@@ -64,7 +64,7 @@ export class Transport implements KubeTransport {
     return sendRenewed(this.#user, () => this.#sendOnce(call));
   }
 
-  /** Waits for nothing: calls and watches under way end with an error. */
+  /** Ends calls and watches in progress with an error, without waiting. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#destroy(this.#lanes);
@@ -120,7 +120,7 @@ export class Transport implements KubeTransport {
       watches: this.#dispatcher(undici, certificate, null),
     };
     this.#lanes = lanes;
-    // A renewed certificate: what runs on the old connections may finish.
+    // After a certificate renewal, requests on the old connections may finish.
     current?.requests.close().catch(() => undefined);
     current?.watches.close().catch(() => undefined);
     return lanes;

@@ -1,5 +1,5 @@
-// The developer's log: JSON lines for machines, one plain line each on a terminal. Facts are
-// redacted before anything is written. Users are told by conditions and events, never only here.
+// The developer's log: JSON lines for machines, plain lines on a terminal. Facts are redacted
+// before writing. Users are informed by conditions and events, never only here.
 import { destination, type Logger, pino, stdTimeFunctions } from 'pino';
 import type { Json, JsonObject } from '../../api/json.ts';
 import type { Log } from '../../ports/index.ts';
@@ -12,13 +12,13 @@ export interface LogOptions {
   readonly level: LogLevel;
   /** Plain lines instead of JSON; default: whether stderr is a terminal. */
   readonly pretty?: boolean;
-  /** Where lines go; default stderr. */
+  /** Destination of lines; default stderr. */
   readonly output?: { write(text: string): void };
 }
 
 const ownFields = new Set(['time', 'level', 'message']);
 
-/** A fact under one of the line's own names would hide it: `message` becomes `fact.message`. */
+/** A fact with one of the line's own names would hide it: `message` becomes `fact.message`. */
 const factsOf = (facts: JsonObject): JsonObject =>
   Object.fromEntries(
     Object.entries(redactFacts(facts)).map(([name, value]) => [
@@ -59,7 +59,7 @@ const wrap = (logger: Logger): Log => {
   };
 };
 
-/** Lines are written synchronously, so that the last one before a crash is there. */
+/** Writes lines synchronously, so that the last one before a crash is not lost. */
 export const createLog = (options: LogOptions): Log => {
   const pretty = options.pretty ?? (options.output === undefined && process.stderr.isTTY === true);
   const output = options.output ?? destination({ fd: 2, sync: true });

@@ -1,5 +1,5 @@
-// Takes out of log facts what must not be read later: tokens, keys, passwords, user data. By the
-// name of the field, and by the look of the text where it stands under another name.
+// Removes secrets from log facts: tokens, keys, passwords, user data. Recognizes them by the
+// field's name, and by the text's form under other names.
 import { isObject, type Json, type JsonObject } from '../../api/json.ts';
 
 const redacted = '[redacted]';
@@ -15,7 +15,7 @@ const secretText = [
   /\bk8s-aws-v1\.[\w-]+/g,
 ];
 
-/** Facts are shallow; what is nested deeper than this is no fact. */
+/** Facts are shallow; deeper nesting is not logged. */
 const maxDepth = 8;
 
 const redactText = (text: string): string =>
@@ -29,11 +29,11 @@ const redactValue = (value: Json, depth: number): Json => {
   return isObject(value) ? redactFacts(value, depth + 1) : value;
 };
 
-/** Numbers stay even under such a name: `tokens: 3` counts what a budget allows. */
+/** Keeps numbers under such names: `tokens: 3` is a count. */
 const keepsUnderSecretName = (value: Json): boolean =>
   typeof value === 'number' || typeof value === 'boolean' || value === null;
 
-/** A copy of `facts` that may be written down. */
+/** A copy of `facts` without secrets. */
 export const redactFacts = (facts: JsonObject, depth = 0): JsonObject => {
   const clean: Record<string, Json> = {};
   for (const [name, value] of Object.entries(facts)) {

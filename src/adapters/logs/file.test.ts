@@ -1,5 +1,5 @@
-// Standard input of each kind that a shell or a program may give: a socket (as programs in Node
-// do), a pipe, a file; and bytes that come one by one.
+// Every kind of standard input that a shell or program may provide: a socket (from Node.js
+// programs), a pipe, a file; also bytes that arrive one by one.
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,7 +21,7 @@ const reading = `
 const script = join(dir, 'read.mjs');
 writeFileSync(script, reading);
 
-/** What is read from a socket, written to piece by piece. */
+/** The content read from a socket that is written in pieces. */
 const fromSocket = async (pieces: readonly Uint8Array[]): Promise<unknown> => {
   const child = spawn(process.execPath, [script], { stdio: ['pipe', 'pipe', 'inherit'] });
   let out = '';

@@ -1,13 +1,13 @@
-// Log files and standard input as chunks of bytes: gzip and zstd are known by their first bytes,
-// whatever the name; other packed files are refused. A file is read as far as it reached when it
-// was opened, however it grows meanwhile.
+// Log files and standard input as chunks of bytes. Detects gzip and zstd by their first bytes,
+// whatever the name; refuses other compressed files. Reads a file up to its length at opening, even
+// if it grows.
 import { fstatSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import type { Transform } from 'node:stream';
 import { createGunzip, createZstdDecompress } from 'node:zlib';
 import { LogError, type LogInput } from '../../ports/index.ts';
 
-/** Two of them are in use: one is read into while the other is looked at. */
+/** Two chunks are in use: one is filled while the other is processed. */
 const chunkBytes = 1024 * 1024;
 
 const outputBytes = 256 * 1024;
@@ -15,11 +15,11 @@ const outputBytes = 256 * 1024;
 interface Format {
   readonly name: string;
   readonly begins: readonly number[];
-  /** Undefined where this cannot be unpacked here; then with what. */
+  /** Undefined when this format is not supported; `tool` then names an alternative. */
   readonly unpack?: () => Transform;
   readonly packing?: 'gzip' | 'zstd';
   readonly tool?: string;
-  /** Its tool wants a file. */
+  /** The alternative tool needs a file. */
   readonly needsFile?: boolean;
 }
 
@@ -46,7 +46,7 @@ const longestBeginning = Math.max(...formats.map(({ begins }) => begins.length))
 const formatOf = (bytes: Uint8Array): Format | undefined =>
   formats.find(({ begins }) => begins.every((byte, index) => bytes[index] === byte));
 
-/** For people; `-` is what it is called on a command line. */
+/** For messages; on a command line it is `-`. */
 const shownName = (name: string): string => (name === '-' ? 'standard input' : name);
 
 const howToUnpack = (name: string, { tool, needsFile }: Format): string => {
@@ -61,10 +61,10 @@ const unreadable = (name: string, error: unknown): LogError => {
   return new LogError('unreadable', `cannot read ${shownName(name)}: ${why}`, { cause: error });
 };
 
-/** A socket has no name that could be opened: what a process got as its input is read as it is. */
+/** A socket has no name that could be opened: standard input is read directly. */
 const isSocket = (name: string): boolean => name === '-' && fstatSync(0).isSocket();
 
-/** Reads like a file's handle, from a socket. */
+/** Reads from a socket through the interface of a file handle. */
 const socketHandle = (): Handle => {
   const chunks = process.stdin[Symbol.asyncIterator]();
   let left: Uint8Array = new Uint8Array();
@@ -101,9 +101,9 @@ export const openLogFile = async (name: string): Promise<LogInput> => {
 };
 
 /**
- * Memory of a chunk that has been looked at, once it is the last of its block: zlib takes a new
- * block for each, and the collector, which sees only small objects, would let them add up to 100
- * MB. Memory of another size is not zlib's: small buffers share Node's pool with others.
+ * Frees a processed chunk's memory if it is the last of its block. zlib allocates a block for each,
+ * and the garbage collector, which sees only small objects, would let them grow to 100 MB. Memory
+ * of another size is not zlib's: small buffers share Node's pool.
  */
 const giveBack = ({ buffer, byteOffset, byteLength }: Uint8Array): void => {
   const isLast = byteOffset + byteLength === buffer.byteLength;
@@ -112,7 +112,7 @@ const giveBack = ({ buffer, byteOffset, byteLength }: Uint8Array): void => {
   }
 };
 
-/** What is asked of an open file. */
+/** Operations on an open file. */
 interface Handle {
   read(
     into: Buffer,
@@ -167,13 +167,13 @@ class LogFile implements LogInput {
     yield* this.#unpacked(format.unpack(), first, source);
   }
 
-  /** As much as tells the format: a pipe may give its bytes one by one. */
+  /** Reads enough to detect the format: a pipe may deliver bytes one by one. */
   async #first(source: AsyncGenerator<Uint8Array, void>): Promise<Uint8Array | undefined> {
     let found: Uint8Array | undefined;
     while (found === undefined || found.length < longestBeginning) {
       const next = await source.next();
       if (next.done === true) break;
-      // The source uses a chunk's memory again.
+      // The source reuses a chunk's memory.
       found = found === undefined ? next.value : Buffer.concat([found, next.value]);
       if (found.length < longestBeginning) found = Buffer.from(found);
     }
@@ -186,7 +186,7 @@ class LogFile implements LogInput {
     const read = (into: Buffer): Promise<number> => {
       const length = Math.min(chunkBytes, end - this.#position);
       if (length === 0) return Promise.resolve(0);
-      // A pipe has no places to read at, only what comes next.
+      // A pipe has no positions, only the next bytes.
       const at = this.size === undefined ? null : this.#position;
       return this.#handle.read(into, 0, length, at).then(({ bytesRead }) => bytesRead);
     };
@@ -199,7 +199,7 @@ class LogFile implements LogInput {
         const full = next.subarray(0, count);
         [next, other] = [other, next];
         pending = read(next);
-        // Told to whoever asks for it next; a reader that stops here has nobody to tell.
+        // The next read reports it; a reader that stops here ignores it.
         pending.catch(() => undefined);
         yield full;
       }
@@ -216,7 +216,7 @@ class LogFile implements LogInput {
     const feed = async (): Promise<void> => {
       let chunk: Uint8Array | undefined = first;
       while (chunk !== undefined && !unpacking.destroyed) {
-        // The source uses a chunk's memory again as soon as the next is asked for.
+        // The source reuses a chunk's memory once the next is requested.
         await new Promise<void>((resolve) => unpacking.write(chunk, () => resolve()));
         const next = await rest.next();
         chunk = next.done === true ? undefined : next.value;

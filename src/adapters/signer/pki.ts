@@ -1,5 +1,5 @@
 // Certificates of an embedded world: one authority, one server certificate for loopback names,
-// client certificates for the administrator and for a controller outside. Keys are ECDSA P-256.
+// client certificates for the administrator and for an external controller. Keys are ECDSA P-256.
 // Never reads or writes files.
 import 'reflect-metadata'; // x509's container needs it before anything else
 import type { webcrypto } from 'node:crypto';
@@ -23,7 +23,7 @@ const nodeManager = 'CN=eks:node-manager';
 
 export const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
 const validForMs = 10 * 365 * 24 * 3600 * 1000;
-/** Clients with a slightly slow clock must not refuse a fresh certificate. */
+/** Clients with a slightly slow clock must accept a new certificate. */
 const backdatedMs = 3600 * 1000;
 
 const pem = (bytes: ArrayBuffer): string => {
@@ -58,7 +58,7 @@ export const authorityOf = async (
   return { authority, signingKey };
 };
 
-/** What a world of an earlier version has not: a certificate for a controller outside. */
+/** Adds the certificate of an external controller, which worlds of earlier versions lack. */
 export const addController = async (pki: Omit<Pki, 'controller'>, nowMs: number): Promise<Pki> => {
   const { authority, signingKey } = await authorityOf(pki.ca);
   const keys = await generateKeys();
@@ -78,7 +78,7 @@ export const addController = async (pki: Omit<Pki, 'controller'>, nowMs: number)
   return { ...pki, controller };
 };
 
-/** A fresh authority with all of its certificates. `nowMs` is wall time. */
+/** A new authority with all its certificates. `nowMs` is wall time. */
 export const createPki = async (nowMs: number): Promise<Pki> => {
   x509.cryptoProvider.set(crypto);
   const [caKeys, serverKeys, adminKeys] = await Promise.all([

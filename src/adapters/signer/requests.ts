@@ -1,6 +1,6 @@
-// Signs certificate requests with the world's authority, as the signers of kube-controller-manager
-// do: the subject and names that were asked for, the usages that the request's object names.
-// Whether it may be signed was decided before; only its signature is looked at here.
+// Signs certificate requests with the world's authority, as kube-controller-manager's signers do:
+// the requested subject and names, and the usages in the request object. Approval is decided
+// elsewhere; only the request's own signature is verified here.
 import 'reflect-metadata'; // x509's container needs it before anything else
 import * as x509 from '@peculiar/x509';
 import { algorithm, authorityOf, type KeyPair } from './pki.ts';
@@ -8,7 +8,7 @@ import { algorithm, authorityOf, type KeyPair } from './pki.ts';
 const subjectAltName = '2.5.29.17';
 /** `--cluster-signing-duration` of kube-controller-manager. */
 const standardSeconds = 365 * 24 * 3600;
-/** As upstream: clients whose clock is slightly behind must not refuse it. */
+/** As upstream: clients with a slightly slow clock must accept it. */
 const backdatedMs = 5 * 60_000;
 
 const keyUsages: Readonly<Record<string, number>> = {
@@ -23,7 +23,7 @@ const extendedUsages: Readonly<Record<string, x509.ExtendedKeyUsage>> = {
 export interface RequestToSign {
   /** PEM, PKCS #10. */
   readonly request: string;
-  /** In the words of certificates.k8s.io. */
+  /** Usages of certificates.k8s.io. */
   readonly usages: readonly string[];
   readonly expirationSeconds: number | undefined;
 }

@@ -1,16 +1,16 @@
 // The world's rows in one SQLite file (node:sqlite). Survives a killed process at any point; a
-// power cut may lose the last seconds, which is said in docs. Never interprets a row.
+// power cut may lose the last seconds, as documented. Never interprets a row.
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { Json } from '../../api/json.ts';
 import { type RowChange, type Store, StoreError } from '../../ports/index.ts';
 
-/** "DRVR" in hex: marks the file as ours (PRAGMA application_id). */
+/** "DRVR" in hex: identifies the file as Drover's (PRAGMA application_id). */
 const applicationId = 0x44525652;
-/** Raised when the rows' meaning changes; an older Drover refuses a newer file. */
+/** Raised when the meaning of rows changes; an older Drover refuses a newer file. */
 const formatVersion = 1;
-/** A second process fails at once instead of waiting for the first to end. */
+/** A second process fails at once instead of waiting for the first. */
 const busyTimeoutMs = 0;
 
 const codeOf = (error: unknown): StoreError['code'] => {
@@ -78,7 +78,7 @@ class SqliteStore implements Store {
   }
 
   commit(changes: readonly RowChange[]): void {
-    // Before the disk is touched: what fails here is not the disk's.
+    // Before the disk is used: failures here are not the disk's.
     const texts = changes.map((change) => textOf(change));
     try {
       this.#db.exec('BEGIN IMMEDIATE');
@@ -92,7 +92,7 @@ class SqliteStore implements Store {
       try {
         this.#db.exec('ROLLBACK');
       } catch {
-        // Already rolled back by SQLite; the first error is the one to tell.
+        // SQLite has already rolled back; the first error is the relevant one.
       }
       fail(codeOf(error), `cannot write the world's state to ${this.#file}`, error);
     }
@@ -103,7 +103,7 @@ class SqliteStore implements Store {
   }
 }
 
-/** Opens or creates the store at `file`; throws StoreError naming file, reason and remedy. */
+/** Opens or creates the store at `file`; throws StoreError with file, reason and remedy. */
 export const openSqliteStore = (file: string): Store => {
   let db: DatabaseSync | undefined;
   try {

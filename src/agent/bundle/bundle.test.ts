@@ -1,4 +1,4 @@
-// A bundle: bounded, without secrets, and with a manifest that accounts for every source.
+// A bundle is bounded and free of secrets, and its manifest lists every source.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ended, MemoryHost } from '../../../test/builders/node-host.ts';

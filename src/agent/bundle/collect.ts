@@ -1,5 +1,5 @@
-// Collects a bundle: each file and each program's output, redacted and bounded, with a manifest
-// that says of each what became of it. What is missing is no failure: the manifest tells.
+// Collects a bundle: each file and each program's output, redacted and bounded, with a manifest of
+// each one's result. A missing source is not a failure: the manifest records it.
 import { type EpochMs, formatKubeTime } from '../../api/brand.ts';
 import {
   type BundleWriter,
@@ -12,16 +12,16 @@ import { type Collector, collectors, familyCollectors } from './collectors.ts';
 import { redactText } from './redact.ts';
 
 const mebibyte = 1024 * 1024;
-/** All entries together, before they are packed. */
+/** Total of all entries before compression. */
 const maxBundleBytes = 50 * mebibyte;
-/** One entry; of a longer one the end is lost, but for archives, which are left out then. */
+/** One entry; longer ones are truncated, except archives, which are then omitted. */
 const maxEntryBytes = 4 * mebibyte;
 const maxArchiveBytes = 30 * mebibyte;
 const usualTimeoutMs = 10_000;
 
 export interface ManifestEntry {
   readonly name: string;
-  /** A path, or a command line. */
+  /** A path or a command line. */
   readonly source: string;
   readonly bytes: number;
   readonly status: 'collected' | 'cut' | 'missing' | 'failed' | 'late' | 'skipped';
@@ -141,7 +141,7 @@ const manifestOf = (
   entries,
 });
 
-/** The manifest, which is the archive's last entry too, and the archive's size. */
+/** The manifest, also the archive's last entry, and the archive's size. */
 export const collectBundle = async (
   options: BundleOptions,
 ): Promise<{ readonly manifest: Manifest; readonly bytes: number }> => {

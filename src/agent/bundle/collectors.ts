@@ -1,6 +1,5 @@
-// What a bundle holds, as data: files and programs of the node, each under a name of its own.
-// Nothing here changes the node, but for the family's own collector, which writes an archive of its
-// own.
+// The content of a bundle, as data: files and programs of the node, each with its entry name.
+// Nothing here changes the node, except the family's own collector, which writes an archive.
 
 export interface FileCollector {
   readonly kind: 'file';
@@ -15,7 +14,7 @@ export interface ProgramCollector {
   readonly timeoutMs?: number;
 }
 
-/** A program that writes an archive, which goes into the bundle as it is. */
+/** A program that writes an archive, which is added to the bundle unchanged. */
 export interface ArchiveCollector {
   readonly kind: 'archive';
   readonly name: string;
@@ -83,10 +82,9 @@ export const collectors: readonly Collector[] = [
   file('/var/log/cloud-init-output.log'),
 ];
 
-/** By ID of /etc/os-release: what the family's makers give for this. */
+/** By ID of /etc/os-release: the collectors that the family's vendor provides. */
 export const familyCollectors: Readonly<Record<string, readonly Collector[]>> = {
-  // logdog gathers what only the host's root may see; sheltie is the shell of the admin container
-  // there.
+  // logdog needs the host's root permissions; sheltie is that shell in the admin container.
   bottlerocket: [
     {
       kind: 'archive',

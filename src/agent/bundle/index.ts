@@ -1,2 +1,2 @@
-// Public entry of bundles: what a node tells of itself, packed.
+// Public entry of bundles: diagnostic data of a node, packed.
 export { collectBundle } from './collect.ts';

@@ -1,6 +1,5 @@
-// Takes secrets out of texts before they leave the node: tokens, keys, passwords, credentials.
-// Better a word too many than one too few; patterns have no nested repetition, so that time stays
-// linear.
+// Removes secrets from texts before they leave the node: tokens, keys, passwords, credentials.
+// Prefers removing too much to too little; patterns have no nested repetition, so time is linear.
 
 const gone = '[redacted]';
 

@@ -1,5 +1,5 @@
-// A check: one look at the node, repeated. It reports what it found, what it saw, and what it could
-// not look at; it never decides what becomes of that, and never throws for what the node lacks.
+// A check: one repeated look at the node. It reports what it found, what it saw, and what it could
+// not check. It never decides the consequences, and never throws for what the node lacks.
 import type { EpochMs } from '../../api/brand.ts';
 import { type NodeHost, NodeHostError, type ProgramOutcome } from '../../ports/index.ts';
 import type { CheckName } from '../rules/check-names.ts';
@@ -9,31 +9,31 @@ export interface CheckContext {
   readonly host: NodeHost;
   readonly now: EpochMs;
   readonly signal: AbortSignal;
-  /** The rule of this reason; undefined: it is turned off. */
+  /** The rule of this reason; undefined when disabled. */
   readonly rule: (reason: string) => HealthRule | undefined;
 }
 
 export interface Lack {
-  /** Rules' reasons that could not be looked for. */
+  /** Rules' reasons that could not be checked. */
   readonly reasons: readonly string[];
   readonly why: string;
 }
 
 export interface LookResult {
   readonly found: readonly { readonly reason: string; readonly facts: Facts }[];
-  /** What was seen, in a few words: `2 zombies`. */
+  /** What was seen, briefly: `2 zombies`. */
   readonly saw: readonly string[];
   readonly lacks: readonly Lack[];
 }
 
 export interface Check {
   readonly name: CheckName;
-  /** What it looks at, for people. */
+  /** What it checks, for display. */
   readonly title: string;
   readonly look: (context: CheckContext, results: Results) => Promise<void>;
 }
 
-/** What one look gathers. */
+/** The results of one look. */
 export class Results {
   readonly #found: { readonly reason: string; readonly facts: Facts }[] = [];
   readonly #saw: string[] = [];
@@ -53,7 +53,7 @@ export class Results {
   }
 }
 
-/** A child hangs for good, or answers within this. */
+/** A program that has not answered within this time is treated as hanging. */
 const programTimeoutMs = 10_000;
 const usualMaxBytes = 1024 * 1024;
 
@@ -74,7 +74,7 @@ const decoder = new TextDecoder();
 export const outputText = (outcome: ProgramOutcome): string =>
   outcome.kind === 'ended' ? decoder.decode(outcome.output) : '';
 
-/** Why a program gave nothing that can be used; undefined: it did. */
+/** Why a program's output is unusable; undefined when it is usable. */
 export const whyNoOutput = (program: string, outcome: ProgramOutcome): string | undefined => {
   if (outcome.kind === 'missing') return `${program} is not installed`;
   if (outcome.kind === 'late') return `${program} does not end`;
@@ -84,7 +84,7 @@ export const whyNoOutput = (program: string, outcome: ProgramOutcome): string | 
   return `${program} ended with ${outcome.code}${line === '' ? '' : `: ${line}`}`;
 };
 
-/** Of a look at a file: its text, or nothing with the lack recorded. */
+/** The text of a file, or undefined with the lack recorded. */
 export const readOrLack = async (
   { host }: CheckContext,
   results: Results,
@@ -102,7 +102,7 @@ export const readOrLack = async (
   }
 };
 
-/** A file that may well not exist: its text, or undefined. */
+/** The text of a file that may not exist, or undefined. */
 export const readIfThere = async (host: NodeHost, path: string): Promise<string | undefined> => {
   try {
     return await host.read(path);
@@ -127,7 +127,7 @@ export const listIfThere = async (
 export const limitOf = ({ rule }: CheckContext, reason: string, otherwise: number): number =>
   rule(reason)?.limit ?? otherwise;
 
-/** `*` stands for any text. */
+/** `*` matches any text. */
 export const matchesAny = (patterns: readonly string[], text: string): boolean =>
   patterns.some((pattern) => {
     const [first = '', ...rest] = pattern.split('*');

@@ -1,5 +1,5 @@
-// What each check finds on a node, what it says it saw, and what it does where it may not or cannot
-// look.
+// What each check finds on a node, what it reports as seen, and what it does without permission or
+// support.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ended, MemoryHost } from '../../../test/builders/node-host.ts';
 import { epochMs } from '../../api/brand.ts';
@@ -50,7 +50,7 @@ describe('a node on which nothing may be read', () => {
     host.programs.clear();
     for (const { name } of checks) {
       const result = await look(name);
-      // Neither a kubelet nor an interface is made up.
+      // Reports neither a kubelet nor an interface that does not exist.
       expect(
         result.found.map(({ reason }) => reason),
         name,
@@ -164,7 +164,7 @@ describe('file systems', () => {
     ['rw', 'rw', []],
     ['rw', 'rw,emergency_ro,errors=remount-ro', ['ReadonlyFilesystem device=nvme1n1']],
     ['rw', 'ro', ['ReadonlyFilesystem device=nvme1n1']],
-    // Mounted read-only on purpose, and a read-only bind mount.
+    // Intentionally mounted read-only, and a read-only bind mount.
     ['ro', 'ro', []],
     ['ro', 'rw', []],
   ])('mounted %s on one that is %s', async (options, superOptions, expected) => {
@@ -330,7 +330,7 @@ describe('interfaces', () => {
     expect(await found('network-limits', 20)).toEqual([
       'PPSExceeded device=ens5 before=1100 after=1500',
     ]);
-    // Twice as long, the same count: within the rate.
+    // Twice the time with the same count: within the rate.
     stats(1900);
     expect(await found('network-limits', 40)).toEqual([]);
   });

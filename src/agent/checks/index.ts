@@ -1,4 +1,4 @@
-// Public entry of the checks: one set for each agent, since some compare with their last look.
+// Public entry of the checks: one set per agent, since some compare with their previous look.
 export {
   type Check,
   type CheckContext,

@@ -1,5 +1,4 @@
-// Looks at what the kernel says of itself: open files, connections, stalls, compressed swap, its
-// clock.
+// Checks the kernel's own figures: open files, connections, stalls, compressed swap, its clock.
 import { parseFileHandles, parsePressure } from '../../formats/node-health/index.ts';
 import {
   type Check,
@@ -98,9 +97,7 @@ export const zram: Check = {
 /** STA_UNSYNC of adjtimex(2). */
 const unsynchronized = 0x40;
 
-/**
- * Programs that tell of adjtimex(2), which Node cannot call: the first one that knows is believed.
- */
+/** Programs that report adjtimex(2), which Node.js cannot call: the first usable answer counts. */
 const clockSources: readonly {
   readonly words: readonly [string, ...string[]];
   readonly isSynchronized: (text: string) => boolean | undefined;

@@ -1,4 +1,4 @@
-// Looks at interfaces, sysctls and routes, and at counters of limits that network devices keep.
+// Checks interfaces, sysctls and routes, and network devices' counters of exceeded limits.
 import {
   parseInterfaceCounters,
   parsePodAddresses,
@@ -81,7 +81,7 @@ export const sysctls: Check = {
 };
 
 const routeReasons = ['MissingIPRules', 'MissingIPRoutes', 'MissingDefaultRoutes'];
-/** Of the VPC CNI: rules to pods, and rules from pods to the tables of their network interfaces. */
+/** The VPC CNI's rules to pods, and from pods to the tables of their network interfaces. */
 const priority = { toPod: 512, fromPod: 1536 } as const;
 
 export const routes: Check = {
@@ -140,10 +140,7 @@ interface Reading {
   readonly value: number;
 }
 
-/**
- * How much a counter grew since the look before, by the time of `perMs`; undefined at the first
- * look.
- */
+/** Growth of a counter since the previous look, per `perMs`; undefined at the first look. */
 const createGrowth = () => {
   const before = new Map<string, Reading>();
   return (key: string, now: Reading, perMs: number) => {
@@ -192,7 +189,7 @@ export const createNetworkLimits = (): Check => {
           );
           return;
         }
-        // A device without counters makes ethtool fail: nothing to look at.
+        // ethtool fails for a device without counters: nothing to check.
         compare(context, results, device, outputText(outcome));
         results.saw(`${device} read`);
       }
@@ -242,7 +239,7 @@ export const createEfa = (): Check => {
   };
 };
 
-/** The first one that exists is in force, as systemd.link(5) has it. */
+/** The first one that exists applies, as in systemd.link(5). */
 const linkFiles = ['/etc', '/run', '/usr/lib', '/lib'].map(
   (directory) => `${directory}/systemd/network/99-default.link`,
 );

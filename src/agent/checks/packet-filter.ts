@@ -1,5 +1,5 @@
-// Looks at every packet filter of the node: iptables in both backends, IPv4 and IPv6, and native
-// nftables. Each backend sees only its own rules, so that one alone proves nothing.
+// Checks every packet filter of the node: iptables in both backends, IPv4 and IPv6, and native
+// nftables. Each backend sees only its own rules, so all are read.
 import {
   type FilterRule,
   isRuleOfInterest,
@@ -20,18 +20,18 @@ import {
 } from './check.ts';
 
 const reasons = ['UnexpectedRejectRule', 'PortConflict'];
-/** Beyond this a rule set is not read: one of nftables is read whole. */
+/** Larger rule sets are not read: nftables' output is read completely into memory. */
 const maxNftBytes = 4 * 1024 * 1024;
-/** More findings of one look say nothing new. */
+/** More findings of one look add no information. */
 const maxFindings = 20;
 
-/** Tables that iptables-nft makes, in the families that it speaks for. */
+/** Tables that iptables-nft creates, in its families. */
 const iptablesTables: ReadonlySet<string> = new Set(['filter', 'nat', 'mangle', 'raw', 'security']);
 const iptablesFamilies: ReadonlySet<string> = new Set(['ip', 'ip6']);
 
-/** A chain's allow entry is `table/chain`; anything else silences nothing. */
+/** A chain's allow entry is `table/chain`; any other entry is ignored. */
 const isExpected = ({ table, chain, comment }: FilterRule, allow: readonly string[]): boolean => {
-  // The VPC CNI's own rule stands in a chain of everybody's.
+  // The VPC CNI's own rule is in a shared chain.
   if (chain === 'FORWARD' && comment.startsWith('Block Node Local Pod access')) return true;
   const entries = allow.filter((entry) => /^[^/\s]+\/[^/\s]+$/.test(entry));
   return matchesAny(entries, `${table}/${chain}`);
@@ -39,7 +39,7 @@ const isExpected = ({ table, chain, comment }: FilterRule, allow: readonly strin
 
 interface Reading {
   readonly rules: readonly FilterRule[];
-  /** Undefined: the program was there and its output was read. */
+  /** Undefined: the program exists and its output was read. */
   readonly why: string | undefined;
   readonly isMissing: boolean;
 }
@@ -53,7 +53,7 @@ const readSaved = async (context: CheckContext, program: string): Promise<Readin
   };
 };
 
-/** The legacy backend, where it has tables: asking would load its modules. */
+/** The legacy backend, only if it has tables: calling it otherwise loads its modules. */
 const readLegacy = async (
   context: CheckContext,
   [program, names]: readonly [string, string],
@@ -99,7 +99,7 @@ const readAll = async (
   const withIptables = saved.every(({ why }) => why === undefined);
   const nft = await readNft(context, withIptables);
   const all = [...legacy, ...saved, nft];
-  // Tables that iptables-nft cannot print are printed by nft.
+  // nft prints the tables that iptables-nft cannot.
   const needed = nft.why === undefined ? [...legacy, nft] : all;
   const failures = needed.filter(({ why, isMissing }) => why !== undefined && !isMissing);
   const read = [...saved, nft].filter(({ why }) => why === undefined).length;

@@ -1,4 +1,4 @@
-// One walk over /proc: zombies, large environments, threads against their limits, and whether the
+// One pass over /proc: zombies, large environments, threads against their limits, and whether the
 // VPC CNI's daemon runs.
 import { parseProcessStat, parseThreadCount } from '../../formats/node-health/index.ts';
 import type { NodeHost } from '../../ports/index.ts';
@@ -13,14 +13,14 @@ import {
   readOrLack,
 } from './check.ts';
 
-/** So many files of /proc are open at once. */
+/** Number of files of /proc that are open at once. */
 const batchSize = 32;
 const maxEnvironmentBytes = 256 * 1024;
 
 interface Walk {
   readonly zombies: number;
   readonly names: ReadonlySet<string>;
-  /** More variables than the limit. */
+  /** Processes with more variables than the limit. */
   readonly large: readonly { readonly pid: number; readonly count: number }[];
 }
 
@@ -29,7 +29,7 @@ const countOfVariables = async (host: NodeHost, pid: string): Promise<number> =>
     const text = await host.read(`/proc/${pid}/environ`, { maxBytes: maxEnvironmentBytes });
     return text === undefined ? 0 : text.split('\0').filter((part) => part !== '').length;
   } catch {
-    // It ended, or it is not ours to read: neither is a finding.
+    // The process ended or is not readable: neither is a finding.
     return 0;
   }
 };
@@ -46,7 +46,7 @@ const walk = async (context: CheckContext): Promise<Walk> => {
     if (stat === undefined) return;
     names.add(stat.name);
     if (stat.state === 'Z') zombies++;
-    // A process that cannot be interrupted may hold the lock that reading its memory waits for.
+    // An uninterruptible process may hold the lock that reading its memory needs.
     if (!withVariables || stat.state === 'Z' || stat.state === 'D') return;
     const count = await countOfVariables(host, pid);
     if (count > maxVariables) large.push({ pid: stat.pid, count });
@@ -77,7 +77,7 @@ const lookAtThreads = async (context: CheckContext, results: Results): Promise<v
   results.found(reason, { count, max, percent: percentOf(count, max) });
 };
 
-/** Of a node whose CNI is the VPC CNI. */
+/** Whether the node's CNI is the VPC CNI. */
 export const hasVpcCni = async (host: NodeHost): Promise<boolean> =>
   (await listIfThere(host, '/etc/cni/net.d')).includes('10-aws.conflist');
 

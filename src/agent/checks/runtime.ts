@@ -1,4 +1,4 @@
-// Looks at the kubelet, containerd and systemd's units.
+// Checks the kubelet, containerd and systemd's units.
 import { parseTime } from '../../api/brand.ts';
 import { objectOr } from '../../api/json.ts';
 import { parseJson } from '../../api/parse-json.ts';
@@ -17,7 +17,7 @@ import {
 
 const unitReasons = ['{unit}RepeatedRestart', 'KubeletFailed', 'FabricManagerNotRunning'];
 
-/** Compares each unit’s restarts with those of the look before. */
+/** Compares each unit’s restarts with those of the previous look. */
 export const createUnits = (): Check => {
   const before = new Map<string, number>();
   return {
@@ -56,7 +56,10 @@ export const createUnits = (): Check => {
 const healthz = 'http://127.0.0.1:10248/healthz';
 const healthTimeoutMs = 5_000;
 
-/** A node without a kubelet, a workstation, is not ill; one whose kubelet went away is. */
+/**
+ * A node that never had a kubelet, such as a workstation, is healthy; one whose kubelet stopped is
+ * not.
+ */
 export const createKubelet = (): Check => {
   let wasThere = false;
   return {
@@ -104,7 +107,7 @@ export const createContainerd = (): Check => {
   };
 };
 
-/** What containerd was asked for within this time counts. */
+/** Requests to containerd within this time count. */
 const recentMs = 3_600_000;
 
 const recentDeprecations = (context: CheckContext, results: Results, text: string): void => {
@@ -136,7 +139,7 @@ export const containerdDeprecations: Check = {
     if (!files.includes('containerd.sock')) return results.saw('no containerd');
     const outcome = await runProgram(context, 'ctr', ['deprecations', 'list', '--format=json']);
     const why = whyNoOutput('ctr deprecations', outcome);
-    // Before version 1.7.12 there is no such command.
+    // The command does not exist before version 1.7.12.
     if (why !== undefined) return results.lacks(['DeprecatedContainerdConfiguration'], why);
     recentDeprecations(context, results, outputText(outcome));
   },

@@ -1,5 +1,4 @@
-// Looks at file systems and volumes: mounts that accept no writes, free space of XFS, limits of
-// EBS.
+// Checks file systems and volumes: mounts that refuse writes, free space of XFS, limits of EBS.
 import {
   type EbsLimits,
   ebsLogLength,
@@ -22,12 +21,12 @@ import {
 } from './check.ts';
 
 const onDisk: ReadonlySet<string> = new Set(['ext2', 'ext3', 'ext4', 'xfs', 'btrfs']);
-/** The node stops working when one of these accepts no writes. */
+/** The node stops working when one of these refuses writes. */
 const directories = ['/var/lib/kubelet', '/var/lib/containerd', '/var/log'] as const;
 
 /**
- * One mount of each file system on a disk; of the node’s own mounts, not of a container the agent
- * runs in.
+ * One mount of each file system on a disk, from the node’s own mounts, not those of the agent's
+ * container.
  */
 const fileSystems = async ({ host }: CheckContext): Promise<readonly Mount[]> => {
   const maxBytes = 1024 * 1024;
@@ -43,8 +42,8 @@ const fileSystems = async ({ host }: CheckContext): Promise<readonly Mount[]> =>
 const nameOf = (source: string): string => source.replace(/^\/dev\//, '');
 
 /**
- * Mounted for writing, and its file system is not: the kernel turned it off. `mount -o ro` sets
- * both, a read-only bind mount the former alone. Kernels from 6.16 on say `emergency_ro` and leave
+ * Mounted for writing with a read-only file system: the kernel disabled writes. `mount -o ro` sets
+ * both, a read-only bind mount only the former. Kernels from 6.16 on report `emergency_ro` and keep
  * `rw`.
  */
 const isTurnedReadOnly = ({ options, superOptions }: Mount): boolean =>
@@ -135,7 +134,7 @@ const ebsVolumes = async ({
   return volumes;
 };
 
-/** Compares each volume’s counters with those of the look before. */
+/** Compares each volume’s counters with those of the previous look. */
 export const createEbs = (): Check => {
   const before = new Map<string, EbsLimits>();
   const compare = (context: CheckContext, results: Results, volume: string, now: EbsLimits) => {

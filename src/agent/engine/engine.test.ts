@@ -1,5 +1,5 @@
 // What sets, keeps and clears a condition, as tables over time: threshold, time to live, looks,
-// flapping, restarts, and reasons that come together.
+// flapping, restarts, and combined reasons.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type EpochMs, epochMs, formatKubeTime } from '../../api/brand.ts';
@@ -172,7 +172,7 @@ describe('a condition', () => {
     life.line('B', 'two').line('A', 'one');
     expect(life.says()).toBe('False A since +0m');
     expect(life.message()).toBe('A: A one; B: B two');
-    // B alone is left: the node was never well.
+    // B alone remains: the node was never healthy.
     for (let n = 0; n < 3; n++) life.after(7).line('B', 'two');
     expect(life.says()).toBe('False B since +0m');
     expect(life.message()).toBe('B two');

@@ -1,4 +1,4 @@
-// Public entry of the engine: what occurrences, looks and time make of a node's health.
+// Public entry of the engine: derives a node's health from occurrences, looks and time.
 export { afterLook, afterReading, afterTime, observe } from './observe.ts';
 export { adopt, publish } from './publish.ts';
 export {

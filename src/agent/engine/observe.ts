@@ -1,4 +1,4 @@
-// What an occurrence, a look and the passing of time make of the state. Pure: time is an argument.
+// How an occurrence, a look and the passing of time change the state. Pure: time is an argument.
 import { type EpochMs, epochMs } from '../../api/brand.ts';
 import type { CheckName } from '../rules/check-names.ts';
 import type { HealthRule, Occurrence } from '../rules/rule.ts';
@@ -13,13 +13,11 @@ import {
   withReason,
 } from './state.ts';
 
-/**
- * Set so often within this time a reason flaps, and is held until it was quiet for `flapQuietMs`.
- */
+/** A reason set this often within this time flaps, and is held until it was quiet for `quietMs`. */
 const flap = { times: 3, withinMs: 3_600_000, quietMs: 900_000 } as const;
-/** Where a rule has no time of its own: a reason that another agent set. */
+/** For a reason without a rule: one that another agent set. */
 const defaultClearMs = 900_000;
-/** A condition's message is read by people; more findings are counted. */
+/** A condition's message must stay readable; further findings are only counted. */
 const maxJoined = 3;
 
 const isReached = (rule: HealthRule, hits: readonly Hit[], key: string): boolean => {
@@ -29,7 +27,7 @@ const isReached = (rule: HealthRule, hits: readonly Hit[], key: string): boolean
   return hits.length >= count;
 };
 
-/** Within the window; no more are kept than any threshold needs. */
+/** Maximum number of hits kept within the window; no threshold needs more. */
 const maxHits = 64;
 const keptHits = (rule: HealthRule, hits: readonly Hit[], now: EpochMs): readonly Hit[] => {
   if (rule.threshold === undefined) return hits.slice(-1);
@@ -61,7 +59,7 @@ export const observe = (state: HealthState, occurrence: Occurrence, at: EpochMs)
     message: isSet || before?.since === undefined ? message : before.message,
     rank: rule.rank ?? 0,
     lastSeen,
-    // An event that was told counts anew.
+    // After an event is reported, counting restarts.
     hits: isSet && severity === 'Event' ? [] : hits,
     settings: before?.settings ?? [],
     ...(before?.since === undefined ? {} : { since: before.since }),
@@ -79,13 +77,13 @@ export const observe = (state: HealthState, occurrence: Occurrence, at: EpochMs)
 export interface Look {
   readonly check: CheckName;
   readonly found: readonly Occurrence[];
-  /** Rules' reasons that could not be looked at. */
+  /** Rules' reasons that could not be checked. */
   readonly unseen: readonly string[];
-  /** When the look began: what was seen later is not cleared by it. */
+  /** Start of the look: it clears nothing that was seen later. */
   readonly begunAt: EpochMs;
 }
 
-/** Findings of one reason in one look are one occurrence of it: a condition has one message. */
+/** Several findings of one reason in one look are one occurrence: a condition has one message. */
 const joined = (found: readonly Occurrence[]): readonly Occurrence[] => {
   const byReason = new Map<string, Occurrence[]>();
   for (const one of found) {
@@ -115,7 +113,7 @@ const cleared = (one: ReasonState): ReasonState => {
   return { ...rest, hits: [] };
 };
 
-/** What a check found, and what it looked at without finding it. */
+/** Applies a check's findings, and clears what it checked without finding. */
 export const afterLook = (state: HealthState, rules: RuleIndex, look: Look, now: EpochMs): Step => {
   const notices: Notice[] = [];
   let next = state;
@@ -162,7 +160,7 @@ const isOver = (
   return now - one.lastSeen >= clearMs && clearable(one, now);
 };
 
-/** Clears what time clears, and forgets what no longer counts. */
+/** Clears what has expired, and forgets what no threshold needs. */
 export const afterTime = (state: HealthState, rules: RuleIndex, now: EpochMs): HealthState => {
   let changed: Map<string, ReasonState> | undefined;
   for (const [key, one] of state.reasons) {

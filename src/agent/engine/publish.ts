@@ -1,5 +1,5 @@
-// The conditions that a state amounts to. True is said only once every check of a condition has
-// run; until then a node keeps what it had, so that a restart never makes a sick node look well.
+// The conditions of a state. True is published only once every check of a condition has run; until
+// then a node keeps its condition, so that a restart never makes an unhealthy node look healthy.
 import { type EpochMs, epochMs, parseTime } from '../../api/brand.ts';
 import type { Condition } from '../../api/kube.ts';
 import { type ConditionType, conditionTypes, type HealthRule } from '../rules/rule.ts';
@@ -14,7 +14,7 @@ import {
 
 const maxMessageLength = 1024;
 
-/** Reason and message of a healthy condition, as EKS' agent writes them. */
+/** Reason and message of a healthy condition, in the words of EKS' agent. */
 const healthy: Readonly<Record<ConditionType, readonly [reason: string, message: string]>> = {
   KernelReady: ['KernelIsReady', 'Monitoring for the Kernel system is active'],
   StorageReady: ['DiskIsReady', 'Monitoring for the Disk system is active'],
@@ -31,7 +31,7 @@ const healthy: Readonly<Record<ConditionType, readonly [reason: string, message:
 };
 
 export interface PublishOptions {
-  /** Checks that run here, by the condition of their rules. */
+  /** Checks that run on this node, by the condition of their rules. */
   readonly needed: ReadonlyMap<ConditionType, readonly string[]>;
   /** A node without accelerators has no condition about them. */
   readonly accelerator: 'nvidia' | 'neuron' | undefined;
@@ -73,7 +73,7 @@ const falseOf = (
   status: 'False',
   reason: active[0]?.reason ?? '',
   message: textOf(active),
-  // A second reason, or a change of the first, is the same illness: waits of repair go on.
+  // A second or changed reason keeps the transition time, so that repair's wait continues.
   since: before?.status === 'False' ? before.since : now,
 });
 
@@ -99,10 +99,7 @@ const conditionAt = (
 const isSame = (a: ConditionState | undefined, b: ConditionState): boolean =>
   a?.status === b.status && a.reason === b.reason && a.message === b.message;
 
-/**
- * The state with its conditions as they are to be published, and what to tell of changes back to
- * True.
- */
+/** The state with its conditions to publish, and the notices of changes back to True. */
 export const publish = (state: HealthState, options: PublishOptions, now: EpochMs): Step => {
   let conditions: Map<ConditionType, ConditionState> | undefined;
   const notices: Notice[] = [];
@@ -121,9 +118,9 @@ export const publish = (state: HealthState, options: PublishOptions, now: EpochM
 };
 
 export interface Adoption {
-  /** Of the Node, as read once at the start. */
+  /** Conditions of the Node, as read once at the start. */
   readonly conditions: readonly Condition[];
-  /** What the agent itself wrote to disk before. */
+  /** The agent's own saved reasons. */
   readonly saved: readonly ReasonState[];
   readonly rules: readonly HealthRule[];
   readonly bootedAt: EpochMs;
@@ -133,7 +130,7 @@ export interface Adoption {
 const isOwn = (type: string): type is ConditionType =>
   (conditionTypes as readonly string[]).includes(type);
 
-/** The rule that gives a reason of this name: exactly, or by its form (`NvidiaXID79Error`). */
+/** The rule of a reason: by exact name, or by its form (`NvidiaXID79Error`). */
 export const ruleOfReason = (
   rules: readonly HealthRule[],
   condition: ConditionType,
@@ -146,7 +143,7 @@ export const ruleOfReason = (
     return reason.startsWith(before) && reason.endsWith(after);
   });
 
-/** A reason that only the Node tells of: seen for the last time as late as it may have been. */
+/** A reason known only from the Node: counts as last seen at the current time. */
 const reasonFromNode = (
   type: ConditionType,
   condition: Condition,
@@ -168,14 +165,12 @@ const reasonFromNode = (
   };
 };
 
-/**
- * Takes over what stood on the Node and on disk; nothing of it is cleared or counted anew by that.
- */
+/** Adopts the state on the Node and on disk; this clears nothing and resets no times. */
 export const adopt = (state: HealthState, adoption: Adoption): HealthState => {
   const conditions = new Map(state.conditions);
   const reasons = new Map(state.reasons);
   for (const one of adoption.saved) {
-    // Another boot: whatever it was is looked for anew.
+    // Another boot: its faults are looked for again.
     if (one.lastSeen < adoption.bootedAt) continue;
     reasons.set(reasonKey(one.condition, one.reason), one);
   }

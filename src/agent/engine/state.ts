@@ -1,5 +1,5 @@
-// What the agent knows of a node's health, as a value. It is written to disk as it is, so that a
-// restart neither clears a fault nor counts its time anew.
+// What the agent knows of a node's health, as a value. It is saved to disk, so that a restart
+// neither clears a fault nor resets its time.
 import { type EpochMs, formatKubeTime, parseTime } from '../../api/brand.ts';
 import type { ConditionType, HealthRule, Severity } from '../rules/rule.ts';
 
@@ -16,24 +16,24 @@ export interface ReasonState {
   readonly condition: ConditionType;
   readonly severity: Severity;
   readonly message: string;
-  /** Of several reasons of a condition the highest names it. */
+  /** Among several reasons of a condition, the highest rank names it. */
   readonly rank: number;
   readonly lastSeen: EpochMs;
-  /** Within the rule's window, no more of them than its threshold. */
+  /** Hits within the rule's window, at most as many as its threshold. */
   readonly hits: readonly Hit[];
-  /** Since when it makes its condition False. */
+  /** When it made its condition False. */
   readonly since?: EpochMs;
-  /** When it was set, the last few times. */
+  /** The last few times when it was set. */
   readonly settings: readonly EpochMs[];
 }
 
-/** As it is published. */
+/** A condition as published. */
 export interface ConditionState {
   readonly type: ConditionType;
   readonly status: 'True' | 'False';
   readonly reason: string;
   readonly message: string;
-  /** When `status` became what it is. */
+  /** When `status` last changed. */
   readonly since: EpochMs;
 }
 
@@ -42,7 +42,7 @@ export interface HealthState {
   readonly conditions: ReadonlyMap<ConditionType, ConditionState>;
   /** Checks that ran since the agent started, and logs that were read to their end. */
   readonly looked: ReadonlySet<string>;
-  /** Reasons that no check can look at here; time alone clears them. */
+  /** Reasons that no check can examine here; only time clears them. */
   readonly unseen: ReadonlySet<string>;
 }
 
@@ -53,7 +53,7 @@ export const emptyState: HealthState = {
   unseen: new Set(),
 };
 
-/** Something to tell once. */
+/** Something to report once. */
 export interface Notice {
   readonly type: 'Warning' | 'Normal';
   readonly condition: ConditionType;
@@ -70,7 +70,7 @@ export interface Step {
 export const reasonKey = (condition: ConditionType, reason: string): string =>
   `${condition}/${reason}`;
 
-/** Rules by their own reason; of two with one name the first. */
+/** Rules by their own reason; the first of duplicates. */
 export type RuleIndex = ReadonlyMap<string, HealthRule>;
 
 export const withReason = (state: HealthState, one: ReasonState): HealthState => {
@@ -85,7 +85,7 @@ interface SavedReason extends Omit<ReasonState, 'lastSeen' | 'hits' | 'since' | 
   readonly settings: readonly string[];
 }
 
-/** Reasons that make a condition False, for the disk. Counts begin anew. */
+/** Reasons that make a condition False, for saving. Counts restart. */
 export const savedReasons = (state: HealthState): readonly SavedReason[] =>
   [...state.reasons.values()].flatMap((one) => {
     if (one.since === undefined) return [];
@@ -100,7 +100,7 @@ export const savedReasons = (state: HealthState): readonly SavedReason[] =>
     ];
   });
 
-/** From the disk; what is not of that form is left out. */
+/** From the disk; skips entries of another form. */
 export const restoredReasons = (saved: readonly unknown[]): readonly ReasonState[] =>
   saved.flatMap((value) => {
     const one = value as Partial<SavedReason> | null;

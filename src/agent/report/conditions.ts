@@ -1,6 +1,6 @@
-// Writes the agent's conditions to the Node: its own types alone, by a strategic merge patch, which
-// leaves every other condition as it is. At once when a condition turns False, together otherwise,
-// and from time to time as a sign of life.
+// Writes the agent's conditions to the Node: only its own types, by a strategic merge patch, which
+// keeps every other condition. Immediately when a condition turns False, batched otherwise, and
+// periodically as a heartbeat.
 import {
   type DurationMs,
   durationMs,
@@ -15,10 +15,10 @@ import { Backoff, describeError } from '../../runtime/index.ts';
 import type { ConditionState } from '../engine/index.ts';
 import type { ConditionType } from '../rules/rule.ts';
 
-/** Changes within this time go in one patch. */
+/** Changes within this time are sent in one patch. */
 const coalesceMs = 10_000;
 const heartbeatMs = 300_000;
-/** Share of the heartbeat by which it is spread, so that nodes do not write together. */
+/** Jitter of the heartbeat as a share, so that nodes do not write together. */
 const jitter = 0.1;
 const backoff = { baseMs: 1_000, capMs: 300_000 } as const;
 
@@ -51,7 +51,7 @@ export class ConditionReporter {
     this.#backoff = new Backoff(options.random, backoff);
   }
 
-  /** Sends what is due. `gone`: the Node does not exist (any more). */
+  /** Sends what is due. `gone`: the Node does not exist. */
   async pass(
     conditions: Conditions,
     now: EpochMs,
@@ -82,7 +82,7 @@ export class ConditionReporter {
 
   #isDue(changed: readonly ConditionState[], now: EpochMs): boolean {
     if (now >= this.#heartbeatAt) return true;
-    // The first news of a fault is not kept back; what is added to it is.
+    // A new fault is sent at once; additions to it are batched.
     const isNewFault = ({ type, status }: ConditionState): boolean =>
       status === 'False' && this.#sent.get(type)?.status !== 'False';
     if (changed.some(isNewFault)) return true;

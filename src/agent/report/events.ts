@@ -1,6 +1,6 @@
-// Writes Events about the Node, as EKS' agent words them: the condition's type as reason, the
-// finding in the message. What recurs counts up in one Event; each reason has a budget, so that no
-// log fills the cluster.
+// Writes Events about the Node in the words of EKS' agent: the condition's type as reason, the
+// finding as message. Recurring findings raise the count of one Event; each reason has a budget, so
+// that no log floods the cluster.
 import { type EpochMs, epochMs, formatKubeTime } from '../../api/brand.ts';
 import type { JsonObject } from '../../api/json.ts';
 import { resourceTypes } from '../../api/kube.ts';
@@ -8,18 +8,18 @@ import { type KubeApi, KubeError, type Log, type Random } from '../../ports/inde
 import { Backoff, describeError } from '../../runtime/index.ts';
 import type { Notice } from '../engine/index.ts';
 
-/** Events of one reason: so many at once, then one in this time. */
+/** Rate limit per reason: a burst of this many, then one per interval. */
 const burst = 10;
 const perReasonMs = 600_000;
-/** An Event that recurs is written again at most this often. */
+/** Minimum time between two writes of a recurring Event. */
 const repeatMs = 600_000;
-/** The API server keeps Events for an hour: afterwards a new one is begun. */
+/** The API server keeps Events for an hour: afterwards a new one is created. */
 const lifeMs = 3_600_000;
 const maxKnown = 256;
 const namespace = 'default';
 
 interface Known {
-  /** Undefined: not yet written. */
+  /** Undefined until it is written. */
   readonly name: string | undefined;
   readonly notice: Notice;
   readonly firstAt: EpochMs;
@@ -37,7 +37,7 @@ interface Budget {
 export interface EventTarget {
   readonly node: string;
   readonly uid: string;
-  /** Of the reporter: `drover-agent`. */
+  /** Component of the reporter: `drover-agent`. */
   readonly component: string;
 }
 
@@ -62,7 +62,7 @@ export class EventReporter {
     this.#backoff = new Backoff(options.random, { baseMs: 1_000, capMs: 300_000 });
   }
 
-  /** Never waits: what is told is written by the next pass. */
+  /** Never waits: the next pass writes the Event. */
   tell(notice: Notice, now: EpochMs): void {
     const key = `${notice.type} ${notice.condition} ${notice.reason} ${notice.message}`;
     const before = this.#known.get(key);
@@ -88,7 +88,7 @@ export class EventReporter {
     if (this.#known.size > maxKnown && oldest !== undefined) this.#known.delete(oldest);
   }
 
-  /** Events of a reason over its budget that were never written, since the last call. */
+  /** Number of Events over their reason's budget that were never written, since the last call. */
   takeDropped(): number {
     const dropped = this.#dropped;
     this.#dropped = 0;
@@ -119,7 +119,7 @@ export class EventReporter {
     }
   }
 
-  /** The Event's name; another one where the old one has gone. */
+  /** The Event's name; a new one when the old Event has expired. */
   async #write(known: Known, target: EventTarget, signal: AbortSignal): Promise<string> {
     if (known.name !== undefined) {
       const body = { count: known.count, lastTimestamp: formatKubeTime(known.lastAt) };

@@ -1,14 +1,14 @@
-// Rules of AcceleratedHardwareReady, from the kernel's lines of the NVIDIA and Neuron drivers.
-// Needs no DCGM: what only DCGM knows (policies, diagnostics, health codes) is not reported.
+// Rules of AcceleratedHardwareReady, from kernel log lines of the NVIDIA and Neuron drivers. Needs
+// no DCGM: faults that only DCGM detects (policies, diagnostics, health codes) are not reported.
 import type { HealthRule } from './rule.ts';
 
 const condition = 'AcceleratedHardwareReady';
 const xidPattern = (codes: string): string =>
   `^NVRM: Xid \\(PCI:(?<device>[0-9a-fA-F:.]+)\\): (?<xid>${codes}),(?<what>.*)`;
 
-/** XIDs after which only another host helps, by EKS' table of repair actions. */
+/** XIDs that require another host, by EKS' table of repair actions. */
 const replaced = [74, 79, 119, 120, 140];
-/** XIDs that EKS' agent takes for fatal; the others are the programs' own or only informative. */
+/** XIDs that EKS' agent treats as fatal; others are application errors or informative. */
 const fatal = [
   46, 48, 54, 62, 63, 64, 74, 79, 95, 109, 110, 119, 120, 136, 140, 142, 143, 151, 155, 156, 158,
 ];

@@ -1,5 +1,4 @@
-// Each rule's own lines set it, and the lines beside them do not; texts are EKS' where EKS has the
-// reason.
+// Each rule's sample lines set it, and similar lines do not; texts are EKS' for EKS' reasons.
 import { describe, expect, it } from 'vitest';
 import { type EpochMs, epochMs } from '../../api/brand.ts';
 import { emptyState, type HealthState, type Notice, observe } from '../engine/index.ts';
@@ -10,7 +9,7 @@ import type { HealthRule, LineSource } from './rule.ts';
 const start = epochMs(Date.UTC(2026, 0, 1));
 const matcher = new LineMatcher(catalogue);
 
-/** What a rule makes of lines, a second apart. */
+/** A rule's occurrences in lines, a second apart. */
 const told = (
   rule: HealthRule,
   lines: readonly string[],
@@ -143,7 +142,7 @@ describe('the catalogue', () => {
     ];
     const begun = performance.now();
     for (const line of nasty) for (let n = 0; n < 10; n++) matcher.find('kernel', line, start);
-    // 40 lines; a backtracking matcher would take minutes. Generous: the machine may be busy.
+    // 40 lines; a backtracking matcher would take minutes. Generous for a busy machine.
     expect(performance.now() - begun).toBeLessThan(10_000);
   });
 });

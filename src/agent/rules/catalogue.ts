@@ -1,4 +1,4 @@
-// All rules that the agent brings. A node's rules file changes and adds to them.
+// All built-in rules of the agent. A node's rules file changes and extends them.
 import { acceleratorRules } from './accelerators.ts';
 import { agentRules } from './agent.ts';
 import { kernelRules } from './kernel.ts';

@@ -1,4 +1,4 @@
-// Names of the checks: what the agent looks at on its own, besides reading logs.
+// Names of the checks, which the agent runs besides reading logs.
 
 export const checkNames = [
   'processes',

@@ -1,4 +1,4 @@
-// Rules of KernelReady that are found by looking: processes, files, memory, time.
+// Rules of KernelReady that checks evaluate: processes, files, memory, time.
 import type { HealthRule } from './rule.ts';
 
 const condition = 'KernelReady';

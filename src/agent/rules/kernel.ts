@@ -1,5 +1,5 @@
-// Rules of KernelReady. Patterns match the kernel's own lines as they stand in /dev/kmsg, without
-// the time in brackets that dmesg puts before them.
+// Rules of KernelReady. Patterns match the kernel's lines as in /dev/kmsg, without the time in
+// brackets that dmesg adds.
 import type { HealthRule } from './rule.ts';
 
 const condition = 'KernelReady';
@@ -18,7 +18,7 @@ export const kernelRules: readonly HealthRule[] = [
         pattern:
           'fork/exec.*resource temporarily unavailable|failed to create new OS thread.*errno=11',
       },
-      // A pod at its own limit is the pod's concern; the node is when its own services are refused.
+      // A pod at its own limit concerns the pod; refused system services concern the node.
       {
         source: 'kernel',
         pattern: nodesOwnCgroup,
@@ -95,7 +95,7 @@ export const kernelRules: readonly HealthRule[] = [
     condition,
     severity: 'Event',
     lines: [
-      // A soft lockup is a BUG line too, and has a rule of its own.
+      // A soft lockup is a BUG line too, with a rule of its own.
       { source: 'kernel', pattern: '^(?:watchdog: )?BUG: (?<what>.*)', unless: 'BUG: soft lockup' },
       { source: 'kernel', pattern: '^kernel BUG at (?<what>.*)' },
     ],

@@ -1,5 +1,5 @@
-// Finds what rules say of a line. Every pattern is matched in time linear to the line, whose length
-// is bounded; lines without a text that the pattern needs cost one search for it.
+// Matches log lines against rules. Every pattern takes time linear in the line, whose length is
+// bounded; a line without the pattern's required text costs one search.
 import type { EpochMs } from '../../api/brand.ts';
 import { LinearRegex, type Match } from '../../insights/regex/index.ts';
 import {
@@ -12,7 +12,7 @@ import {
   occurrenceOf,
 } from './rule.ts';
 
-/** A line that another one explains stands shortly before it. */
+/** A line that explains another one precedes it by at most this. */
 const rememberedMs = 5_000;
 
 const factsOf = (regex: LinearRegex, match: Match): Facts =>
@@ -55,7 +55,7 @@ class CompiledPattern {
 export class LineMatcher {
   readonly #bySource: ReadonlyMap<LineSource, readonly CompiledPattern[]>;
 
-  /** Throws RegexError for a pattern that is none, or that cannot be matched in linear time. */
+  /** Throws RegexError for a pattern that is invalid, or that has no linear-time matching. */
   constructor(rules: readonly HealthRule[]) {
     const compiled = rules.flatMap((rule) =>
       (rule.lines ?? []).map((one) => [one.source, new CompiledPattern(rule, one)] as const),
@@ -68,7 +68,7 @@ export class LineMatcher {
     );
   }
 
-  /** One occurrence a rule at most. */
+  /** At most one occurrence per rule. */
   find(source: LineSource, text: string, at: EpochMs): readonly Occurrence[] {
     const found: Occurrence[] = [];
     for (const pattern of this.#bySource.get(source) ?? []) {

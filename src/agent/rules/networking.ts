@@ -164,7 +164,7 @@ export const networkingRules: readonly HealthRule[] = [
         pattern: 'Unable to reach API Server|Failed to check API server connectivity',
       },
     ],
-    // One line at boot, before the network is there, must not cost the node.
+    // One line at boot, before the network is up, must not mark the node unhealthy.
     threshold: { count: 3, withinSeconds: 300 },
     message:
       'IPAM-D has failed to connect to API Server which could be an issue with IPTable ' +

@@ -1,22 +1,17 @@
-// A rule of the node agent, as data: what sets a reason, which condition it belongs to, what clears
-// it. The catalogue and a node's own rules file are lists of these; nothing here matches or
-// decides.
+// A rule of the node agent, as data: what sets a reason, its condition, what clears it. The
+// catalogue and a node's own rules file are lists of these; nothing here matches or decides.
 import { agentConditionTypes } from '../../api/agent-rights.ts';
 import type { CheckName } from './check-names.ts';
 
-/** EKS' names but the last; the agent never touches a condition of another type. */
+/** EKS' names, except the last; the agent never writes a condition of another type. */
 export const conditionTypes = agentConditionTypes;
 export type ConditionType = (typeof conditionTypes)[number];
 
-/**
- * Condition: the condition becomes False, which repair may act on. Event: reported, never acted on.
- */
+/** Condition: the condition becomes False, which repair may act on. Event: only reported. */
 export const severities = ['Condition', 'Event'] as const;
 export type Severity = (typeof severities)[number];
 
-/**
- * Where lines come from. `kernel` has records of the kernel alone: user space cannot forge them.
- */
+/** Sources of lines. `kernel` contains only records of the kernel: user space cannot forge them. */
 export const lineSources = [
   'kernel',
   'kubelet',
@@ -32,27 +27,27 @@ export interface LinePattern {
   readonly source: LineSource;
   /** Matched in linear time (RE2's language); named groups are facts for `message` and `key`. */
   readonly pattern: string;
-  /** Lines that match this too are left out. */
+  /** Excludes lines that also match this. */
   readonly unless?: string;
-  /** Facts of a line shortly before this one: the cgroup of a process that was killed. */
+  /** Adds facts of a line shortly before: the cgroup of a killed process. */
   readonly after?: string;
 }
 
 export interface Threshold {
-  /** Occurrences that set the reason. */
+  /** Number of occurrences that sets the reason. */
   readonly count: number;
   readonly withinSeconds: number;
   /** `same`: of one key; `distinct`: of as many keys; default any. */
   readonly of?: 'any' | 'same' | 'distinct';
 }
 
-/** How a rule is shown to work: a real fault on Linux, a recorded real line, a written one. */
+/** Evidence for a rule: a real fault on Linux, a recorded real line, a constructed one. */
 export type Proof = 'fault' | 'recorded' | 'written';
 
 export interface RuleText {
   readonly meaning: string;
   readonly remedy: string;
-  /** Who else reports it under this name. */
+  /** Which agent reports it under this name. */
   readonly origin: 'EKS' | 'node-problem-detector' | 'Drover';
   readonly proof: Proof;
   /** Lines that set it, and similar ones that do not; empty for rules of checks. */
@@ -61,28 +56,28 @@ export interface RuleText {
 }
 
 export interface HealthRule {
-  /** `AppCrash`; `NvidiaXID{xid}Error` takes facts into the name. */
+  /** `AppCrash`; `NvidiaXID{xid}Error` includes facts in the name. */
   readonly reason: string;
   readonly condition: ConditionType;
   readonly severity: Severity;
   readonly lines?: readonly LinePattern[];
-  /** Finds it by looking; a later look that finds nothing clears it. */
+  /** The check that finds it; a later look without it clears it. */
   readonly check?: CheckName;
-  /** `{name}` takes the fact of that name. */
+  /** `{name}` is replaced by the fact of that name. */
   readonly message: string;
-  /** What tells occurrences apart; default the message. */
+  /** Distinguishes occurrences; default the message. */
   readonly key?: string;
   readonly threshold?: Threshold;
-  /** A number that the check compares with; its unit is in the text of the rule. */
+  /** The number that the check compares with; the rule's text gives its unit. */
   readonly limit?: number;
   /**
-   * Seconds without a recurrence after which the condition is True again, where no check looks;
-   * `reboot`: only another boot clears it.
+   * Seconds without recurrence after which the condition becomes True again, if no check examines
+   * it; `reboot`: only a reboot clears it.
    */
   readonly clearAfterSeconds: number | 'reboot';
-  /** Of several reasons of one condition the highest names it; default 0. */
+  /** Among several reasons of one condition the highest names it; default 0. */
   readonly rank?: number;
-  /** What is expected and so not reported; its form is in the text of the rule. */
+  /** Expected items, which are not reported; the rule's text gives their form. */
   readonly allow?: readonly string[];
   readonly text: RuleText;
 }
@@ -90,13 +85,13 @@ export interface HealthRule {
 /** Facts of an occurrence, by name. */
 export type Facts = Readonly<Record<string, string | number>>;
 
-/** `{name}` replaced by facts; what is not known is empty. */
+/** Replaces `{name}` by facts; unknown ones are empty. */
 export const filled = (template: string, facts: Facts): string =>
   template.includes('{')
     ? template.replace(/\{(\w+)\}/g, (_, name: string) => String(facts[name] ?? ''))
     : template;
 
-/** One thing that a rule found. */
+/** One finding of a rule. */
 export interface Occurrence {
   readonly rule: HealthRule;
   readonly reason: string;
@@ -104,14 +99,14 @@ export interface Occurrence {
   readonly key: string;
 }
 
-/** Longer texts of the outside are cut: a condition's message is read by people. */
+/** Longer external texts are truncated: a condition's message must stay readable. */
 const maxMessageLength = 512;
 
 export const occurrenceOf = (rule: HealthRule, facts: Facts): Occurrence => {
   const message = filled(rule.message, facts).slice(0, maxMessageLength);
   return {
     rule,
-    // A reason is one word in CamelCase by Kubernetes' convention, whatever a log line says.
+    // By Kubernetes' convention a reason is one CamelCase word, whatever a log line contains.
     reason: filled(rule.reason, facts)
       .replace(/[^A-Za-z0-9]/g, '')
       .slice(0, 64),

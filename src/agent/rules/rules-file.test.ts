@@ -1,4 +1,4 @@
-// A node's own rules: what they change, and what they are refused for, with the place.
+// A node's own rules: what they change, and why they are refused, with the place.
 import { describe, expect, it } from 'vitest';
 import { catalogue } from './catalogue.ts';
 import { RulesFileError, withRulesFile } from './rules-file.ts';

@@ -1,5 +1,5 @@
-// A node's own rules file: changes to the rules that the agent brings, and rules of its own. A file
-// that is wrong in one place is refused as a whole, with the place; the rules in force stay.
+// A node's own rules file: changes to the built-in rules, and additional ones. A file with an error
+// is refused completely, with the place; the active rules stay.
 import { isObject, type Json, type JsonObject } from '../../api/json.ts';
 import { parseJson } from '../../api/parse-json.ts';
 import { type JsonPath, jsonPosition } from '../../formats/json-position/index.ts';
@@ -18,7 +18,7 @@ export class RulesFileError extends Error {
   override readonly name = 'RulesFileError';
 }
 
-/** What a file refuses with: the path says where. */
+/** Why a file is refused: the path names the place. */
 class Wrong extends Error {
   readonly path: JsonPath;
   constructor(path: JsonPath, message: string) {
@@ -46,7 +46,7 @@ class At {
   get isAbsent(): boolean {
     return this.value === undefined;
   }
-  /** Refuses fields that are not of `known`. */
+  /** Refuses fields outside `known`. */
   object(known: readonly string[]): JsonObject {
     if (!isObject(this.value)) throw this.wrong('must be an object');
     for (const key of Object.keys(this.value)) {
@@ -68,7 +68,7 @@ class At {
     if (typeof this.value === 'string' && this.value !== '') return this.value;
     throw this.wrong('must be a text');
   }
-  /** Of whole numbers from `least` to `most`. */
+  /** An integer from `least` to `most`. */
   whole(least: number, most: number): number {
     const { value } = this;
     if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) {
@@ -121,7 +121,7 @@ const lineOf = (at: At): LinePattern => {
 
 const changeable = ['severity', 'threshold', 'limit', 'clearAfterSeconds', 'rank', 'allow'];
 
-/** What a change and an own rule have in common. */
+/** Fields common to a change and an additional rule. */
 const settingsOf = (at: At): Partial<HealthRule> => {
   const [severity, threshold, limit, clearAfter, rank] = changeable.map((name) => at.field(name));
   return {
@@ -204,7 +204,7 @@ const parsed = (text: string): At => {
   }
 };
 
-/** The rules in force with this file. Throws RulesFileError that names the place. */
+/** The active rules with this file. Throws RulesFileError that names the place. */
 export const withRulesFile = (
   rules: readonly HealthRule[],
   text: string,
@@ -224,7 +224,7 @@ export const withRulesFile = (
   }
 };
 
-/** The rules with a node's own file, if it has one; a file that is wrong changes none. */
+/** The rules with a node's own file, if it has one; an invalid file changes none. */
 export const rulesInForce = (
   text: string | undefined,
 ): { readonly rules: readonly HealthRule[]; readonly fault?: string } => {

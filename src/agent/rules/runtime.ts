@@ -44,7 +44,7 @@ export const runtimeRules: readonly HealthRule[] = [
           'removed from desired state" pod="(?<pod>[^"]*)"',
       },
     ],
-    // One bad pod must not cost the node and all other pods on it.
+    // One bad pod must not make the node and all its other pods unhealthy.
     threshold: { count: 3, withinSeconds: 900, of: 'distinct' },
     message:
       'Pod "{pod}" and others are stuck terminating. Restarting kubelet will result in ' +

@@ -1,5 +1,5 @@
-// Log files of the VPC CNI and kube-proxy, read as they grow. A file is looked for anew each time:
-// pods that restart write another one.
+// Tails log files of the VPC CNI and kube-proxy. Looks for files anew each time: restarted pods
+// write other files.
 import type { EpochMs } from '../../api/brand.ts';
 import { maxLineLength } from '../../formats/node-health/index.ts';
 import { type NodeHost, NodeHostError } from '../../ports/index.ts';
@@ -26,7 +26,7 @@ const tailed: readonly Tailed[] = [
 ];
 
 const maxBytes = 256 * 1024;
-/** So many files of one kind at most; the newest names come last. */
+/** Maximum number of files of one kind; the newest names win. */
 const maxFiles = 4;
 
 interface Place {
@@ -38,7 +38,7 @@ interface Place {
 export class FileTails {
   readonly #host: NodeHost;
   readonly #places = new Map<string, Place>();
-  /** A file that was there at the start is read from its end: its past is told already. */
+  /** A file that existed at the start is read from its end: its past is already reported. */
   #isFirst = true;
 
   constructor(host: NodeHost) {

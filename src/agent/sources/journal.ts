@@ -1,5 +1,5 @@
-// The journal of the services that rules speak of. Goes on after the last entry that was read, so
-// that nothing said while the agent did not run is missed.
+// The journal of the services that rules concern. Continues after the last entry read, so that no
+// entry is missed while the agent is not running.
 import { type EpochMs, epochMs } from '../../api/brand.ts';
 import { type JournalEntry, parseJournalEntry } from '../../formats/node-health/index.ts';
 import { type LogReader, type NodeHost, NodeHostError } from '../../ports/index.ts';

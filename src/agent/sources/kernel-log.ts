@@ -1,5 +1,5 @@
-// The kernel's log as lines with times. Records that user space wrote are left out, so that no pod
-// can forge a fault; but for the agent's own marker, which proves that the log is still seen.
+// The kernel log as lines with times. Skips records from user space, so that no pod can forge a
+// fault, except the agent's own marker, which proves that the log is readable.
 import { type EpochMs, epochMs } from '../../api/brand.ts';
 import {
   kernelFacility,
@@ -13,10 +13,10 @@ export interface KernelLine {
   readonly at: EpochMs;
 }
 
-/** Begins the agent's marker, whose end is different each time. */
+/** Prefix of the agent's marker, whose end differs each time. */
 export const markerPrefix = 'drover-agent: still seen ';
 
-/** Waits before a reader that failed is opened again. */
+/** Delay before a failed reader is reopened. */
 const reopenMs = { first: 1_000, most: 60_000 } as const;
 
 export class KernelLog {
@@ -40,19 +40,19 @@ export class KernelLog {
     this.#sequence = options.afterSequence;
   }
 
-  /** Why the log cannot be read; undefined: it can. */
+  /** Why the log cannot be read; undefined when it can. */
   get failure(): string | undefined {
     return this.#failure;
   }
-  /** Number of the last record, to go on after it. */
+  /** Number of the last record, from which to continue. */
   get sequence(): number | undefined {
     return this.#sequence;
   }
-  /** The last marker that came back. */
+  /** The last marker that was read back. */
   get marker(): string | undefined {
     return this.#marker;
   }
-  /** Records written by user space since the last call, which were left out. */
+  /** Records from user space that were skipped, since the last call. */
   takeForged(): number {
     const forged = this.#forged;
     this.#forged = 0;
@@ -64,7 +64,7 @@ export class KernelLog {
     return lost;
   }
 
-  /** Fewer than `max` lines: the log was read to its end. */
+  /** Fewer than `max` lines mean that the log was read to its end. */
   async read(
     max: number,
     now: EpochMs,

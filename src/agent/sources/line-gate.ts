@@ -1,11 +1,10 @@
-// Bounds how many lines of a log are looked at: all of them at an ordinary pace, one of many beyond
-// it.
+// Limits how many lines of a log are examined: all of them at a normal rate, a sample beyond it.
 import type { EpochMs } from '../../api/brand.ts';
 
-/** At once, and on average over time. */
+/** Burst, and average rate. */
 const burst = 5_000;
 const linesPerSecond = 500;
-/** Of lines beyond that pace one in so many is looked at. */
+/** Beyond that rate, one line in this many is examined. */
 export const sampledOneIn = 50;
 
 export class LineGate {
@@ -14,7 +13,7 @@ export class LineGate {
   #beyond = 0;
   #skipped = 0;
 
-  /** Whether the next line is to be looked at. */
+  /** Whether to examine the next line. */
   pass(now: EpochMs): boolean {
     const elapsed = this.#filledAt === undefined ? 0 : Math.max(0, now - this.#filledAt);
     this.#filledAt = now;
@@ -29,7 +28,7 @@ export class LineGate {
     return false;
   }
 
-  /** Lines that were not looked at since the last call. */
+  /** Lines that were not examined since the last call. */
   takeSkipped(): number {
     const skipped = this.#skipped;
     this.#skipped = 0;

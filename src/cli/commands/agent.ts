@@ -1,5 +1,5 @@
-// drover agent: watches the node it runs on; `check` looks once and explains, `bundle` collects
-// logs. What runs is put together by main.
+// drover agent: watches the node it runs on; `check` checks once and explains, `bundle` collects
+// logs. main assembles the parts.
 import type { Command } from 'commander';
 import { type AgentCheckResult, type AgentReport, reportDocument } from '../../api/agent-report.ts';
 import { defined } from '../../api/defined.ts';
@@ -32,7 +32,7 @@ interface BundleFlags {
 const rootText = 'mount point of the node’s root; /host in a container';
 const rulesText = 'rules file, read again when it changes';
 
-/** A cell is read at a glance; what does not fit is in -o json. */
+/** Keeps cells readable; -o json has the complete text. */
 const maxCell = 90;
 const short = (text: string): string =>
   text.length <= maxCell ? text : `${text.slice(0, maxCell - 3)}...`;

@@ -1,5 +1,5 @@
-// drover approve update: says on the NodeGroupUpdate that it may go on. Writes two annotations and
-// nothing else; who did it is the API server's word for whoever asks.
+// drover approve update: approves a NodeGroupUpdate. Writes two annotations and nothing else; the
+// approver's name is the one that the API server reports.
 import type { Command } from 'commander';
 import type { KubeObject, ResourceType } from '../../api/kube.ts';
 import {
@@ -24,7 +24,7 @@ type Review = KubeObject & {
   readonly status?: { readonly userInfo?: { readonly username?: string } };
 };
 
-/** Undefined where the API server does not say (before Kubernetes 1.28, or not allowed). */
+/** Undefined where the API server does not report it (before Kubernetes 1.28, or not allowed). */
 const whoAmI = async (kube: KubeApi): Promise<string | undefined> => {
   const { group, version, kind } = reviews;
   try {
@@ -49,7 +49,7 @@ const approve = async (
   const kinds = (status?.holds ?? []).map(({ kind }) => kind);
   const isWave = kinds.includes('WaveApproval');
   const waits = isWave || kinds.includes('Approval');
-  // What was planned is what is approved.
+  // The approval is for the reviewed plan.
   const by = await whoAmI(kube);
   const annotations = isWave
     ? {

@@ -1,5 +1,5 @@
-// drover controller: the control plane as its own process, against any cluster and cloud. What runs
-// is put together by main.
+// drover controller: the control plane as its own process, for any cluster and cloud. main
+// assembles the parts.
 import { type Command, Option } from 'commander';
 import { type CliContext, CommandError, type Connection, exitCodes } from '../context.ts';
 
@@ -11,7 +11,7 @@ interface ControllerFlags {
   readonly allowLoopbackWebhooks: boolean;
 }
 
-/** Undefined when absent. Throws CommandError for what cannot be a queue's address. */
+/** Undefined when absent. Throws CommandError for a text that cannot be a queue's URL. */
 export const checkQueueUrl = (text: string | undefined): string | undefined => {
   if (text === undefined) return undefined;
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;

@@ -1,4 +1,4 @@
-// What `drover create cluster` takes by flags.
+// The flags of `drover create cluster`.
 import { describe, expect, it } from 'vitest';
 import { configOfFlags } from './create-cluster.ts';
 

@@ -45,7 +45,7 @@ export const requireCluster = async (api: ProvisioningApi, name: string): Promis
   );
 };
 
-/** Flags that a file replaces: naming both would leave one of them ignored. */
+/** Flags that conflict with a file: accepting both would ignore one of them. */
 const withFile = (command: Command): readonly string[] =>
   command.options
     .filter(
@@ -113,8 +113,8 @@ const createNodeGroup = async (
 };
 
 /**
- * A name that is taken: what to do about it depends on how its stack stands, and whether its
- * managed group is there.
+ * The error for a name that is taken. Its advice depends on the state of the stack, and on whether
+ * the managed group exists.
  */
 export const existsAlready = async (
   api: Pick<ProvisioningApi, 'describeStack'>,

@@ -1,6 +1,6 @@
 // drover delete nodegroup|addon: eksctl's commands with the same flags. Nodes are drained within
-// their budgets first: those of a managed group by its controller, others by the drains that this
-// command records; only then goes the stack.
+// their budgets first: nodes of a managed group by its controller, others by drains that this
+// command records. Only then is the stack deleted.
 import type { Command } from 'commander';
 import { durationMs, epochMs } from '../../api/brand.ts';
 import type { StackState } from '../../api/cloud-provisioning.ts';
@@ -58,7 +58,7 @@ interface Deletion {
 }
 
 const lookEveryMs = durationMs(1_000);
-/** EKS waits so long for budgets, then deletes what is left. */
+/** EKS waits this long for budgets, then deletes the remaining pods. */
 const forcedAfterMs = 15 * 60_000;
 
 const nodeGroupNamed = async ({ kube, name, flags }: Deletion): Promise<NodeGroup | undefined> => {
@@ -85,15 +85,19 @@ const drainNodes = async (deletion: Deletion) => {
 };
 
 /**
- * A role that the stack made goes with the stack; one that the user brought may have other nodes.
+ * A role from the stack is deleted with the stack; a role that the user supplied may have other
+ * nodes.
  */
 const isOwnRole = (stackName: string, roleArn: string): boolean => {
-  // CloudFormation cuts the stack's name where the role's would grow too long.
+  // CloudFormation truncates the stack's name where the role's name would be too long.
   const made = /^(.+)-NodeInstanceRole-[A-Za-z0-9]+$/.exec(roleArn.split('/').at(-1) ?? '');
   return made?.[1] !== undefined && stackName.startsWith(made[1]);
 };
 
-/** Once the stack is gone: before, a deletion that fails would leave nodes that are not let in. */
+/**
+ * Called after the stack is deleted: otherwise a failed deletion would leave nodes that are not
+ * authorized.
+ */
 const dropIdentity = async (deletion: Deletion, stack: StackState): Promise<void> => {
   const { context, connection, kube, progress, name, flags } = deletion;
   const arn = stack.outputs.InstanceRoleARN;
@@ -130,7 +134,7 @@ const waitForObject = async (deletion: Deletion): Promise<void> => {
   }
 };
 
-/** Budgets of pods that have no other place hold it for ever: said before anything is deleted. */
+/** Warns before the deletion: budgets of pods without another place block it forever. */
 const warnOfNoPlace = async ({ kube, name, progress }: Deletion): Promise<void> => {
   const { items } = await kube.list<Node>(resourceTypes.nodes);
   const warning = noOtherPlace(items, name);
@@ -145,7 +149,7 @@ const deleteStack = async (
   const { api, context, progress, deadline, flags, kube, name } = deletion;
   progress.info(`will delete stack "${stack}"`);
   await api.deleteStack(stack);
-  // A self-managed group's identity goes last, so its stack is waited for.
+  // A self-managed group's role is removed last, so the stack's deletion is awaited.
   if (!flags.wait && isManaged) return;
   const holding = isManaged ? { holding: () => readHolding(kube, name) } : {};
   const state = await waitForStack({ api, context, progress, deadline, ...holding }, stack);
@@ -157,7 +161,9 @@ const deleteStack = async (
   );
 };
 
-/** Its stack, where it has one, holds the group that stays: only the NodeGroup is deleted. */
+/**
+ * The group stays, and so does its stack, if any, which contains it: only the NodeGroup is deleted.
+ */
 const releaseNodeGroup = async (
   deletion: Deletion,
   group: NodeGroup,

@@ -29,7 +29,7 @@ interface DescribeFlags {
   readonly output: OutputFormat;
 }
 
-/** Who may not list events is told of none. */
+/** Empty for a user who may not list events. */
 const eventsOf = async (
   kube: KubeApi,
   { metadata }: KubeObject,
@@ -39,7 +39,7 @@ const eventsOf = async (
   return (found?.items ?? []).toSorted((a, b) => timeOf(b).localeCompare(timeOf(a)));
 };
 
-/** Of one that is over `drover describe update` tells. */
+/** For an update that has ended, `drover describe update` shows the nodes. */
 const nodesOf = async (kube: KubeApi, update: NodeGroupUpdate): Promise<readonly NodeView[]> => {
   if (updateStatusOf(update) !== 'InProgress') return [];
   const facts = await orUnknown(readFacts(kube, update.metadata.name));

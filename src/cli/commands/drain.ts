@@ -1,5 +1,5 @@
-// drover drain: records that nodes are to be emptied, and shows how that goes. It never touches a
-// node or a pod itself; the controller does, and goes on whether anybody watches or not.
+// drover drain: records a request to drain nodes, and shows the progress. It never touches a node
+// or a pod; the controller does, whether or not this command keeps watching.
 import { type Command, Option } from 'commander';
 import type { Node } from '../../api/kube.ts';
 import { explainWaiting } from '../../core/explain/index.ts';
@@ -34,12 +34,12 @@ interface DrainFlags {
   readonly output: OutputFormat;
 }
 
-/** After its deadline a drain has this long to be told as ended. */
+/** Time after the deadline in which a drain must be reported as ended. */
 const afterDeadlineMs = 30_000;
-/** Kubernetes keeps a requester's note in an object of bounded size; so do we. */
+/** Kubernetes bounds the size of an object; this bounds the requester's note. */
 const maxReasonLength = 256;
 
-/** Seconds, or undefined for no limit; 0s is none, as in kubectl. Throws CommandError. */
+/** Seconds, or undefined for no limit; 0s means no limit, as in kubectl. Throws CommandError. */
 export const timeoutSeconds = (flags: {
   readonly timeout?: string;
   readonly forceAtDeadline: boolean;
@@ -119,7 +119,7 @@ const printPreview = (
 const joined = (recorded: readonly Recorded[]): string =>
   recorded.map(({ node }) => node).join(' ');
 
-/** An instance that leaves by other causes too is not kept by withdrawing the drain by hand. */
+/** Names instances that other causes terminate: withdrawing the manual drain does not keep them. */
 const interruptedText = (result: WaitResult, recorded: readonly Recorded[]): string => {
   const leaving = recorded.filter(({ name }) => {
     const state = result.states.get(name);
@@ -134,7 +134,7 @@ const interruptedText = (result: WaitResult, recorded: readonly Recorded[]): str
   return `not watching any more; the drain goes on. ${hints.join(', ')}`;
 };
 
-/** What the waiting came to, as the error that ends the command; undefined when all is well. */
+/** The error for the result of the wait, which ends the command; undefined on success. */
 const failureOf = (result: WaitResult, recorded: readonly Recorded[]): CommandError | undefined => {
   if (result.how === 'interrupted') {
     return new CommandError(exitCodes.interrupted, interruptedText(result, recorded));
@@ -172,7 +172,7 @@ const record = async (
 ): Promise<readonly Recorded[]> => {
   const recorded: Recorded[] = [];
   for (const node of nodes) {
-    // What is recorded stays recorded; the rest was never asked for.
+    // Recorded drains stay recorded; the rest is not requested.
     if (context.signal.aborted) break;
     const one = await recordDrain(kube, node, request);
     recorded.push(one);

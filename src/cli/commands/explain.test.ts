@@ -1,4 +1,5 @@
-// What drover explain adds to core's words: history, marks and whose they are, an idle controller.
+// What drover explain adds to the texts of core: history, marks and their owners, an idle
+// controller.
 import { describe, expect, it } from 'vitest';
 import {
   aDisruption,

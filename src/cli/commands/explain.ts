@@ -1,5 +1,5 @@
-// drover explain: what holds a node, an instance or a disruption, since when, what would free it
-// and when it is forced. The words are core/explain's; history and marks are read beside them.
+// drover explain: what blocks a node, an instance or a disruption, since when, what would free it
+// and when it is forced. The texts are core/explain's; this command adds history and marks.
 import type { Command } from 'commander';
 import { instanceIdOfProviderId } from '../../api/brand.ts';
 import { defined } from '../../api/defined.ts';
@@ -24,7 +24,7 @@ export interface Subject {
   readonly inHealth?: InHealth;
 }
 
-/** The health of the node, and when its kubelet was last heard. */
+/** The health of the node, and the last renewal of its kubelet's lease. */
 type InHealth = Omit<NodeInHealth, 'node'> & { readonly renewedAt?: string };
 
 const withHealth = async (
@@ -42,7 +42,7 @@ const withHealth = async (
   return { ...subject, inHealth: { ...inHealth, ...defined({ renewedAt }) } };
 };
 
-/** Health first: an old drain explains nothing about a node that is ill. */
+/** Health first: an old drain does not explain an unhealthy node. */
 export const healthLines = ({ inHealth }: Subject): readonly string[] => {
   if (inHealth === undefined) return [];
   const { health, repair, group, renewedAt } = inHealth;
@@ -90,7 +90,7 @@ export interface Step {
   readonly at: string;
 }
 
-/** When this episode was first asked for: causes that an earlier one dealt with do not count. */
+/** When this episode was first requested; causes that an earlier one handled do not count. */
 const recordedAt = (disruption: NodeDisruption): string | undefined => {
   const { spec, status } = disruption;
   const { completingCauses, startedAt = '' } = status ?? {};
@@ -98,7 +98,7 @@ const recordedAt = (disruption: NodeDisruption): string | undefined => {
     completingCauses === undefined
       ? causesInForce(disruption)
       : spec.causes.filter((cause) => wasHandled(cause, completingCauses));
-  // Withdrawn in this episode: before its end, and after it had begun.
+  // Withdrawn in this episode: before its end, and after its start.
   const withdrawn = spec.causes.filter(({ cancelledAt = '' }) => cancelledAt > startedAt);
   return [served, withdrawn, spec.causes]
     .find((causes) => causes.length > 0)
@@ -106,7 +106,7 @@ const recordedAt = (disruption: NodeDisruption): string | undefined => {
     .sort()[0];
 };
 
-/** A deadline belongs to the story once it has passed before the drain was over. */
+/** A deadline is part of the history if it passed before the drain ended. */
 const missedDeadline = ({ status }: NodeDisruption): string | undefined => {
   const { deadline, outcome, drainedAt, endedAt } = status ?? {};
   if (deadline === undefined || (outcome !== 'Forced' && outcome !== 'Failed')) return undefined;
@@ -114,7 +114,7 @@ const missedDeadline = ({ status }: NodeDisruption): string | undefined => {
   return over === undefined || deadline <= over ? deadline : undefined;
 };
 
-/** When each phase was reached, in order; the episode before it in two lines. */
+/** When each phase was reached, in order; the previous episode in two lines. */
 export const historyOf = (disruption: NodeDisruption): readonly Step[] => {
   const { status } = disruption;
   const { previous } = status ?? {};
@@ -146,7 +146,7 @@ const markText: Readonly<Record<keyof OwnedMarks, string>> = {
 };
 const markNames = ['excludeLabel', 'unschedulable', 'taint', 'annotation'] as const;
 
-/** The marks that stand on the node, and whose they are. */
+/** The marks on the node, and whether they are ours. */
 export const marksDocument = (subject: Subject): readonly { mark: string; ours: boolean }[] => {
   const { node, disruption } = subject;
   if (node === undefined) return [];
@@ -172,7 +172,7 @@ const nodeLines = (subject: Subject): readonly string[] => {
     : lines;
 };
 
-/** True while what was asked for has not been taken up. */
+/** True while the controller has not acted on the request. */
 const isUnclaimed = (disruption: NodeDisruption): boolean => {
   const phase = disruption.status?.phase;
   const waiting = phase === undefined || phase === 'Ended';
@@ -282,7 +282,7 @@ const addExplainKind = (
         `${example} -o json`,
     )
     .action(async (name: string, _flags, command: Command) => {
-      // The parent command has `-o` too, and may have taken it.
+      // The parent command also has `-o` and may have consumed it.
       const { output } = command.optsWithGlobals<{ readonly output: OutputFormat }>();
       await explainTarget(context, connection(), { kind, name }, output);
     });

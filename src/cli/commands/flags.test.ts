@@ -1,4 +1,4 @@
-// Decisions on flags alone: durations, deadlines, addresses.
+// Decisions on flags only: durations, deadlines, addresses.
 import { describe, expect, it } from 'vitest';
 import { checkQueueUrl } from './controller.ts';
 import { timeoutSeconds } from './drain.ts';

@@ -18,7 +18,7 @@ import { oneName } from './one-name.ts';
 interface ClusterRow {
   readonly name: string;
   readonly region: string;
-  /** Whether a stack of eksctl's or Drover's holds it. */
+  /** Whether a stack of eksctl or Drover contains it. */
   readonly eksctlCreated: boolean;
   readonly status: string;
   readonly version: string;

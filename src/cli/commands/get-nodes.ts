@@ -23,7 +23,7 @@ export interface NodeRow {
   readonly health: string;
   /** The first finding: condition and reason. */
   readonly finding: string | null;
-  /** RFC 3339: since when its health is so. */
+  /** RFC 3339: since when it has this health. */
   readonly since: string | null;
   readonly waitsFor: string | null;
 }

@@ -1,4 +1,4 @@
-// drover get updates, get update --watch and describe update: how updates stand. Read only.
+// drover get updates, get update --watch and describe update: the state of updates. Read only.
 import type { Command } from 'commander';
 import type { EpochMs } from '../../api/brand.ts';
 import {
@@ -32,7 +32,7 @@ import { updateView } from '../update/view.ts';
 import { exitCodeOf, UpdateWatch, type WatchResult } from '../update/watch.ts';
 import { addDescribeNodeGroup } from './describe-nodegroup.ts';
 
-/** Asks for the cluster's time again and again: an embedded world may run faster than the clock. */
+/** Reads the cluster's time on every call: an embedded world may run faster than the wall clock. */
 export const clusterTime =
   (context: CliContext, connection: Connection) => async (): Promise<EpochMs> =>
     (await context.cluster(connection)).now;
@@ -43,7 +43,7 @@ const howItStands: Readonly<Record<Exclude<WatchResult['how'], 'ended'>, string>
   interrupted: 'is not watched any more; it goes on',
 };
 
-/** Throws CommandError for every end but a successful one. */
+/** Throws CommandError unless the update ends successfully. */
 export const watchToEnd = async (
   context: CliContext,
   watch: {
@@ -71,7 +71,7 @@ export const watchToEnd = async (
     throw new CommandError(code, `update ${id} ${howItStands[how]}${again}`);
   }
   if (context.isTerminal) {
-    // The screen is gone; what it said at the end stays.
+    // Prints the final header, because the screen is cleared.
     for (const line of headerLines(result.view, await deps.now())) context.out(line);
   }
   const [first = '', ...errors] = resultLines(result.view);

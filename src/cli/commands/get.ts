@@ -68,8 +68,8 @@ export const managedRow = (group: NodeGroup, scaling: ScalingGroup | undefined):
 });
 
 /**
- * A managed group that is not there: made by its stack yet, or deleted in another way, which left
- * the stack.
+ * A managed group without a NodeGroup: its stack still creates it, or it was deleted without the
+ * stack.
  */
 const stackStatus = ({ status, tags }: Stack): string =>
   isManagedStack(tags) && /^(CREATE|UPDATE)_COMPLETE$/.test(status) ? 'DELETED' : status;
@@ -98,7 +98,7 @@ const stackRow = async (
   };
 };
 
-/** Every group of `cluster` (or of all), managed ones from their objects, others from stacks. */
+/** Every group of `cluster` (or of all): managed ones from their objects, others from stacks. */
 export const collectNodeGroups = async (
   kube: KubeApi,
   cloud: CloudApi,
@@ -109,7 +109,7 @@ export const collectNodeGroups = async (
     (group) => cluster === undefined || group.spec.clusterName === cluster,
   );
   const managedNames = new Set(managed.map((group) => group.metadata.name));
-  // An adopted group may have a stack of another name: it is the NodeGroup's all the same.
+  // An adopted group may have a stack of another name; it belongs to the NodeGroup.
   const adopted = new Set(items.map(autoScalingGroupNameOf));
   const loose = stacks.filter(
     (stack) =>

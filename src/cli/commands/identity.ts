@@ -1,6 +1,5 @@
-// drover identity show|check|restore: who kube-system/aws-auth lets in, what is wrong there, and
-// what stood there before a write of Drover's. Only `restore` writes, with a backup of what it
-// writes over.
+// drover identity show|check|restore: the entries of kube-system/aws-auth, their problems, and the
+// backups before Drover's writes. Only `restore` writes, after a backup of the current content.
 
 import type { Command } from 'commander';
 import { epochMs } from '../../api/brand.ts';
@@ -37,7 +36,8 @@ const backupDocument = ({ number, at, before, data }: Backup) => ({
 });
 
 /**
- * The world has one cluster; in an account only those that node groups name are this API server's.
+ * The world has one cluster. In an account, only the clusters that node groups name belong to this
+ * API server.
  */
 const clustersHere = async (
   context: CliContext,

@@ -1,4 +1,4 @@
-// drover logs: what happened, read from audit logs.
+// drover logs: queries and stories from audit logs.
 import { type Command, Option } from 'commander';
 import type { CliContext, Connection } from '../context.ts';
 import { runCloudQuery } from '../logs/cloud-query.ts';
@@ -61,7 +61,7 @@ const addQuery = (logs: Command, context: CliContext, connection: () => Connecti
     });
 };
 
-/** Without --node and --nodegroup the first words name what the story is about. */
+/** Without --node and --nodegroup, the first words name the subject of the story. */
 const storyAsked = (words: readonly string[], flags: StoryFlags) => {
   if (flags.node !== undefined || flags.nodegroup !== undefined) return { files: words, flags };
   const [first = '', second] = words;

@@ -1,5 +1,5 @@
-// drover node: a single machine from within. `show` reads what a simulated one was booted from;
-// `init` writes what this one is to boot as.
+// drover node: a single machine from within. `show` prints what a simulated machine was booted
+// from; `init` writes the boot configuration of this one.
 import { type Command, Option } from 'commander';
 import type { CliContext, Connection } from '../context.ts';
 import { type InitFlags, runInit } from '../node/init.ts';

@@ -1,5 +1,5 @@
-// drover plan update: what an update of a node group would do and what would stop it. Reads only,
-// of Drover's groups and of those that EKS manages.
+// drover plan update: what an update of a node group would do and what would block it. Reads only,
+// for Drover's groups and for groups that EKS manages.
 import { type Command, Option } from 'commander';
 import { type UpdateStrategy, updateStrategies } from '../../api/nodegroup-update.ts';
 import type { UpdatePolicies } from '../../api/update-policy.ts';
@@ -78,7 +78,7 @@ const refuseBlocked = (plan: UpdatePlan): void => {
   );
 };
 
-/** As `update nodegroup` takes them, and refuses them. Throws CommandError. */
+/** Accepts and refuses the same policies as `update nodegroup`. Throws CommandError. */
 const fittingPolicies = (
   policies: UpdatePolicies | undefined,
   { strategy }: PlanFlags,

@@ -1,5 +1,5 @@
-// drover repair: asks the repair controller to replace or reboot a node, or keeps it from doing so.
-// Prints the controller's plan. Drains, reboots and terminates nothing.
+// drover repair: requests that the repair controller replaces or reboots a node, or prevents a
+// repair. Prints the controller's plan. Drains, reboots and terminates nothing.
 import { type Command, Option } from 'commander';
 import { durationMs, formatTime } from '../../api/brand.ts';
 import { type Node, resourceTypes } from '../../api/kube.ts';
@@ -59,7 +59,7 @@ const overruledOf = (text: string | undefined): readonly OverrulableBlocker[] =>
   throw usage(`--overrule takes ${overrulableBlockers.join(', ')}, not ${wrong}`);
 };
 
-/** Sets the annotation of an operator on the node, or takes it away. */
+/** Sets or removes the operator's annotation on the node. */
 const annotate = async (
   context: CliContext,
   kube: KubeApi,

@@ -1,5 +1,5 @@
-// drover rollback nodegroup: a version update to what the group was before its last one that
-// changed something. It is written as a NodeGroupUpdate; the controller acts on it.
+// drover rollback nodegroup: a version update to the revision before the last update that changed
+// the group. It is recorded as a NodeGroupUpdate; the controller carries it out.
 
 import type { Command } from 'commander';
 import { defined } from '../../api/defined.ts';
@@ -29,8 +29,7 @@ interface RollbackFlags {
 }
 
 /**
- * Of a group that was taken over the image is not known before its first update: there the release
- * tells.
+ * The image of an adopted group is unknown before its first update; then the releases are compared.
  */
 const isSameImage = (a: Revision, b: Revision): boolean => {
   const isUnknown = a.imageId === '' || b.imageId === '';
@@ -42,7 +41,7 @@ const isSame = (a: Revision, b: Revision): boolean =>
   a.releaseVersion === b.releaseVersion &&
   a.launchTemplate?.version === b.launchTemplate?.version;
 
-/** An update to what is there already leads nowhere back. */
+/** An update to the current version changes nothing that could be rolled back. */
 const hasMoved = ({ spec, status }: NodeGroupUpdate): boolean => {
   const { from, target } = status ?? {};
   if (spec.type !== 'VersionUpdate' || from === undefined || target === undefined) return false;
@@ -50,8 +49,8 @@ const hasMoved = ({ spec, status }: NodeGroupUpdate): boolean => {
 };
 
 /**
- * What failed was taken back since, by itself or by somebody: the group is there already, and an
- * update would do nothing. `since`: the later ones, newest first.
+ * Refuses if a later update has already reverted the failed one: the group has that revision, and
+ * an update would do nothing. `since`: the later updates, newest first.
  */
 const refuseTakenBack = (
   name: string,
@@ -83,10 +82,7 @@ const refuseTakenBack = (
   );
 };
 
-/**
- * What the group was before the last version update that changed something. `updates`: newest
- * first.
- */
+/** The revision before the last version update that changed something. `updates`: newest first. */
 export const changeBack = (name: string, updates: readonly NodeGroupUpdate[]): NodeGroupChange => {
   const last = updates.find(hasMoved);
   const { from } = last?.status ?? {};

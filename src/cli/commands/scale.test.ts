@@ -1,4 +1,4 @@
-// What `drover scale nodegroup` asks of a managed group, and what it refuses.
+// What `drover scale nodegroup` requests of a managed group, and what it refuses.
 import { describe, expect, it } from 'vitest';
 import { aGroup } from '../../../test/builders/cli-update.ts';
 import { VirtualClock } from '../../../test/builders/runtime.ts';

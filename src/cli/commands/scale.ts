@@ -1,6 +1,6 @@
 // drover scale nodegroup: eksctl's command. A managed group's sizes are a request on its NodeGroup,
-// carried out by the controller within the budgets; a self-managed group is scaled out directly,
-// and scaled in only after the nodes that go have been drained.
+// which the controller carries out within the budgets. A self-managed group is scaled out directly,
+// and scaled in only after the surplus nodes have been drained.
 
 import type { Command } from 'commander';
 import { completeNodeGroup } from '../../api/adopted.ts';
@@ -32,7 +32,7 @@ import { collectNodeGroups } from './get.ts';
 import { oneName } from './one-name.ts';
 
 interface ScaleFlags {
-  /** Of its group where it is not named. */
+  /** The group's cluster where the flag is absent. */
   readonly cluster?: string;
   readonly name?: string;
   readonly nodes?: string;
@@ -58,7 +58,7 @@ interface Scaling {
   readonly deadline: number;
 }
 
-/** What a managed group's sizes need. */
+/** The input for scaling a managed group. */
 type ManagedScaling = Pick<Scaling, 'kube' | 'name'> & {
   readonly progress: Pick<Progress, 'info'>;
 };
@@ -84,7 +84,7 @@ const askedOf = (flags: ScaleFlags): AskedSizes => {
   };
 };
 
-/** Throws CommandError for a group that is being deleted: its nodes go, whatever its sizes say. */
+/** Throws CommandError for a group that is being deleted: its nodes are terminated anyway. */
 export const scaleManaged = async (
   scaling: ManagedScaling,
   group: NodeGroup,
@@ -154,7 +154,7 @@ const pause = async (context: CliContext, deadline: number, where: string): Prom
 
 const readyOf = (node: Node | undefined): boolean => node !== undefined && isReady(node);
 
-/** Names of nodes on which nothing runs that would have to move. */
+/** Names of nodes without pods that need another node. */
 const emptyOf = async (kube: KubeApi, nodes: readonly Node[]): Promise<ReadonlySet<string>> => {
   const names = nodes.map(({ metadata }) => metadata.name);
   const empty: string[] = [];
@@ -164,7 +164,7 @@ const emptyOf = async (kube: KubeApi, nodes: readonly Node[]): Promise<ReadonlyS
   return new Set(empty);
 };
 
-/** Drains as many nodes as are too many; the instances that may go then. */
+/** Drains the surplus nodes; returns the instances that may be terminated. */
 const drainSurplus = async (
   scaling: Scaling,
   group: ScalingGroup,
@@ -225,7 +225,8 @@ const scaleUnmanaged = async (scaling: Scaling, group: ScalingGroup, asked: Aske
   const change = { name: group.name, minSize: wanted.minSize };
   if (surplus > 0) {
     const victims = await drainSurplus(scaling, group, surplus);
-    // The minimum first, or a decrement would be refused; the maximum last, or AWS would choose.
+    // The minimum first, or a decrement would be refused; the maximum last, or AWS would choose
+    // instances.
     await cloud.updateGroup(change);
     for (const id of victims) await cloud.terminateInGroup(id, { decrementDesired: true });
     await cloud.updateGroup({ name: group.name, maxSize: wanted.maxSize });
@@ -247,17 +248,14 @@ const scaleUnmanaged = async (scaling: Scaling, group: ScalingGroup, asked: Aske
 };
 
 interface FoundGroup {
-  /** A managed one. */
+  /** Set for a managed group. */
   readonly group?: NodeGroup;
-  /** Of a self-managed one. */
+  /** Set for a self-managed group. */
   readonly row?: ScalingGroup;
   readonly cluster: string;
 }
 
-/**
- * The group of that name; one name may stand in several clusters, and then the cluster has to be
- * named.
- */
+/** The group of that name. If several clusters have one, the cluster must be specified. */
 const groupOf = async (
   { kube, cloud }: Pick<Scaling, 'kube' | 'cloud'>,
   name: string,
@@ -285,7 +283,7 @@ const groupOf = async (
   );
 };
 
-/** The API server checks the request and returns the group as it would be. */
+/** The API server checks the request and returns the resulting group. */
 const dryRunOf = async (
   scaling: Scaling,
   group: NodeGroup | undefined,

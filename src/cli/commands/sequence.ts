@@ -1,5 +1,5 @@
 // drover update, get, describe, pause, resume and abort sequence: updates of several groups, one
-// after another. What is asked is written into the object; the controller acts on it.
+// after another. The command writes the request into the object; the controller carries it out.
 
 import type { Command } from 'commander';
 import { defined } from '../../api/defined.ts';
@@ -170,7 +170,7 @@ const abort = async (
   context.out(`update sequence ${name} is being aborted: ${how}; groups that are done stay so`);
 };
 
-/** The command of that name, which others have added. */
+/** The existing command of that name. */
 const under = (program: Command, verb: string): Command => {
   const found = program.commands.find((command) => command.name() === verb);
   if (found === undefined) throw new Error(`the program has no command ${verb}`);
@@ -205,7 +205,7 @@ const addReading = (program: Command, context: CliContext, connection: () => Con
     );
 };
 
-/** Adds `sequence` to the verbs, which are there already. */
+/** Adds `sequence` to the existing verbs. */
 export const addSequenceCommands = (
   program: Command,
   context: CliContext,

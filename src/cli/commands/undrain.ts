@@ -1,6 +1,6 @@
-// drover undrain: withdraws drains by hand and rebalance recommendations, and waits until the marks
-// that Drover set are gone. It refuses where another cause (a hook, an interruption) holds the
-// node.
+// drover undrain: withdraws manual drains and rebalance recommendations, and waits until the marks
+// that Drover set are removed. It refuses where another cause (a hook, an interruption) keeps the
+// node out of service.
 import type { Command } from 'commander';
 import { formatTime } from '../../api/brand.ts';
 import { type Node, resourceTypes } from '../../api/kube.ts';
@@ -19,7 +19,7 @@ interface UndrainFlags {
   readonly wait: boolean;
 }
 
-/** Refuses before anything is written: half a withdrawal of several nodes helps nobody. */
+/** Refuses before anything is written: withdrawing the drains of some of the nodes helps no one. */
 const checkAll = async (kube: KubeApi, nodes: readonly Node[]): Promise<void> => {
   const refused: string[] = [];
   for (const node of nodes) {
@@ -54,7 +54,7 @@ const withdraw = async (context: CliContext, kube: KubeApi, node: Node, at: stri
   return { name, nodeName };
 };
 
-/** Pods that have left do not come back by it; that a cordon stays is told. */
+/** Evicted pods do not return; reports a cordon that remains. */
 const tellUndone = async (context: CliContext, kube: KubeApi, nodeName: string) => {
   const found = await kube.get<Node>(resourceTypes.nodes, { name: nodeName });
   const cordoned = found.kind === 'found' && found.object.spec.unschedulable === true;

@@ -1,5 +1,5 @@
-// drover pause, resume, complete and abort update: requests while an update runs. They are written
-// into the objects; the controller acts on them.
+// drover pause, resume, complete and abort update: requests to a running update. They are written
+// into the objects; the controller carries them out.
 
 import type { Command } from 'commander';
 import type { JsonObject } from '../../api/json.ts';
@@ -13,7 +13,7 @@ import { needUpdate } from '../update/read.ts';
 
 const refused = (message: string): CommandError => new CommandError(exitCodes.refused, message);
 
-/** A version update that is under way, as the command names it. */
+/** The version update in progress that the command refers to. */
 export const needRunning = async (
   kube: KubeApi,
   id: string | undefined,
@@ -36,7 +36,8 @@ export const patchUpdate = async (kube: KubeApi, name: string, body: JsonObject)
 };
 
 /**
- * Where it sets back already no further node is begun, and what is under way for that is not held.
+ * Refuses a pause in phase Restoring: no further node is started then, and a pause does not hold
+ * the rest.
  */
 export const refuseLatePause = ({ metadata, status }: NodeGroupUpdate): void => {
   if (status?.phase !== 'Restoring') return;
@@ -73,7 +74,7 @@ const setPaused = async (
   );
 };
 
-/** As GKE's complete-upgrade: nobody waits any longer for what the soak would show. */
+/** As GKE's complete-upgrade: ends the soak early. */
 const complete = async (
   context: CliContext,
   connection: Connection,
@@ -104,7 +105,7 @@ interface AbortFlags {
   readonly rollback: boolean;
 }
 
-/** Where it sets back already: what is asked of it now changes no more than what comes after it. */
+/** For an update in phase Restoring: the request only affects what follows it. */
 const endingText = ({ metadata, spec, status }: NodeGroupUpdate, rollback: boolean): string => {
   const { name } = metadata;
   const { ending } = status ?? {};
@@ -121,8 +122,8 @@ const endingText = ({ metadata, spec, status }: NodeGroupUpdate, rollback: boole
 };
 
 /**
- * What becomes of the group, by where the update was when it was stopped. Throws CommandError where
- * that is too late.
+ * The effect on the group, by the phase in which the update is stopped. Throws CommandError where
+ * it is too late.
  */
 export const abortText = (update: NodeGroupUpdate, rollback: boolean): string => {
   const { metadata, status } = update;
@@ -133,7 +134,7 @@ export const abortText = (update: NodeGroupUpdate, rollback: boolean): string =>
     return `${what}: it had not begun, and the group stays as it is`;
   }
   if (phase === 'Restoring') return endingText(update, rollback);
-  // A rollback where no node is new any more.
+  // A rollback where no new node is left.
   const asked = rollback ? '; then a rollback sets back what the group asks for' : '';
   const isLast = phases.some((one) => one.phase === 'ScalingDown');
   if (strategy === 'BLUE_GREEN' && !isLast) {
@@ -181,7 +182,7 @@ const abort = async (
   context.out(text);
 };
 
-/** Help text that tells pause, approve and complete apart. */
+/** Help text that distinguishes pause, approve and complete. */
 export const whichOne = `
 pause    stops starting further nodes until \`drover resume\`.
 approve  continues an update that waits for an approval, or its next wave.

@@ -45,14 +45,14 @@ interface UpdateFlags extends PolicyFlags {
   readonly output: OutputFormat;
 }
 
-/** `--wait=false` is eksctl's way to say `--no-wait`. */
+/** `--wait=false` is eksctl's form of `--no-wait`. */
 export const waits = (flag: boolean | string): boolean => {
   if (typeof flag === 'boolean') return flag;
   if (flag === 'true' || flag === 'false') return flag === 'true';
   throw new CommandError(exitCodes.usage, `--wait takes true or false, not ${flag}`);
 };
 
-/** Follows an update that was just recorded, or says how to. */
+/** Watches a newly recorded update, or prints how to. */
 export const follow = async (
   context: CliContext,
   connection: Connection,
@@ -151,7 +151,7 @@ Examples:
 Exit codes: 0 Successful (or recorded), 1 Failed, 2 usage, 3 refused or Cancelled, 4 timed out,
 130 interrupted (the update continues).`;
 
-/** Adds `update` to the program; `upgrade` is eksctl's word for it. */
+/** Adds `update` to the program, with eksctl's alias `upgrade`. */
 export const addUpdateCommand = (
   program: Command,
   context: CliContext,

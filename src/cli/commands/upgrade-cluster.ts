@@ -1,5 +1,5 @@
-// drover upgrade (or update) cluster: eksctl's command and flags. Plans unless it is told to apply,
-// then asks EKS for the next minor version and waits for its update.
+// drover upgrade (or update) cluster: eksctl's command and flags. Only plans unless told to apply;
+// then it requests the next minor version from EKS and waits for the update.
 import type { Command } from 'commander';
 import { durationMs } from '../../api/brand.ts';
 import type { ClusterFacts } from '../../api/cloud-provisioning.ts';
@@ -20,7 +20,7 @@ interface UpgradeFlags {
   readonly timeout: string;
 }
 
-/** Between two looks at the update. */
+/** Interval between two looks at the update. */
 const lookEveryMs = durationMs(1_000);
 
 const needCluster = async (
@@ -42,7 +42,7 @@ const needCluster = async (
 
 const minorNumber = (version: string): number => Number(version.split('.')[1]);
 
-/** The version to move to; undefined where the cluster has it already. Refuses other steps. */
+/** The target version; undefined where the cluster already has it. Refuses other steps. */
 const targetOf = (cluster: ClusterFacts, wanted: string | undefined): string | undefined => {
   const next = nextMinor(cluster.version) ?? '';
   if (wanted === undefined) return next;
@@ -153,7 +153,7 @@ const upgrade = async (
   await apply({ api, context, progress, giveUpAfterMs }, cluster, to, flags);
 };
 
-/** Adds `cluster` to `update`, whose other name is `upgrade`. */
+/** Adds `cluster` to `update` and its alias `upgrade`. */
 export const addUpgradeClusterCommand = (
   update: Command,
   context: CliContext,

@@ -1,5 +1,5 @@
-// drover userdata: what a node makes of its user data, before there is a node. Reads files only; no
-// cluster and no cloud is asked.
+// drover userdata: how a node would interpret its user data, before the node exists. Reads files
+// only; calls no cluster and no cloud.
 import { type Command, Option } from 'commander';
 import { hasErrors, lint } from '../../core/bootstrap/index.ts';
 import { type CliContext, CommandError, exitCodes } from '../context.ts';
@@ -32,7 +32,7 @@ const launchedBy = (flags: LintFlags): 'managed' | 'own-image' | undefined => {
   return flags.ownImage === true ? 'own-image' : undefined;
 };
 
-/** Most of the time of reading a small file is waiting for it. */
+/** Reading a small file is mostly waiting. */
 const filesAtOnce = 16;
 
 const runLint = async (

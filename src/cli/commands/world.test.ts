@@ -1,4 +1,4 @@
-// What `drover world status` prints for people.
+// What `drover world status` prints as text.
 import { describe, expect, it } from 'vitest';
 import { statusLines } from './world.ts';
 

@@ -1,4 +1,4 @@
-// drover up, env, down, and drover world ...: the life of an embedded world as commands.
+// drover up, env, down, and drover world ...: commands for the life of an embedded world.
 import type { Command } from 'commander';
 import type { JsonObject } from '../../api/json.ts';
 import { objectOr } from '../../api/json.ts';
@@ -89,13 +89,13 @@ const printFaultKinds = (context: CliContext, kinds: JsonObject): void => {
   }
 };
 
-/** `kubelet-stop --node n1, since ...`: the fault as it was injected. */
+/** `kubelet-stop --node n1, since ...`: the fault as injected. */
 const faultText = (fault: JsonObject): string => {
   const aims = Object.entries(objectOr(fault.target)).map(([key, name]) => ` --${key} ${name}`);
   return `${String(fault.kind)}${aims.join('')}, since ${String(fault.since)}`;
 };
 
-/** The world's status for people: a line per fact, a line per fault. */
+/** The world's status as text: a line per fact, a line per fault. */
 export const statusLines = (status: JsonObject): readonly string[] =>
   Object.entries(status).flatMap(([key, value]) => {
     if (!Array.isArray(value)) return [`${key.padEnd(18)}${String(value)}`];
@@ -111,7 +111,8 @@ const addWorld = (program: Command, context: CliContext, connection: () => Conne
     .description('control time and faults of an embedded world');
   world
     .command('advance <duration>')
-    // `-5m` looks like an option; it is a duration that is told why it cannot be.
+    // `-5m` looks like an option; it must reach the duration parser, which explains why it is
+    // invalid.
     .allowUnknownOption()
     .description("advance the world's time, e.g. by 30m")
     .addHelpText('after', '\nExamples:\n  drover world advance 90s\n  drover world advance 2h')

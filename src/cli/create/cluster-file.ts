@@ -1,8 +1,8 @@
-// A ClusterConfig file of eksctl as the create commands read it. Uses no cluster.
+// Reads eksctl's ClusterConfig file for the create commands. Uses no cluster.
 import { type ClusterConfig, faultLine, parseClusterConfig } from '../../formats/index.ts';
 import { type CliContext, CommandError, exitCodes } from '../context.ts';
 
-/** Every fault of the file, a line each, as one usage error. */
+/** Reports every error of the file, a line each, as one usage error. */
 export const readClusterConfig = async (
   context: CliContext,
   file: string,

@@ -1,5 +1,5 @@
-// `create cluster`: the cluster's stack, then its node groups and add-ons. A network that the file
-// names by id is made in an embedded world first; a real account must have it.
+// `create cluster`: the cluster's stack, then its node groups and add-ons. In an embedded world, a
+// network that the file references by id is created first; a real account must have it.
 import { defined } from '../../api/defined.ts';
 import { clusterStack, zoneBlocks } from '../../core/provisioning/index.ts';
 import type { ClusterConfig } from '../../formats/index.ts';
@@ -34,7 +34,7 @@ const chooseZones = async ({ api, config }: ClusterCreation): Promise<readonly s
   );
 };
 
-/** One Kubernetes API per world: its cluster is the only one. */
+/** A world has one Kubernetes API and therefore one cluster. */
 const refuseSecond = async ({ api, config, embedded }: ClusterCreation): Promise<void> => {
   const known = await api.listClusters();
   if (known.includes(config.name)) {
@@ -125,7 +125,7 @@ const addAddons = async ({ api, config, progress }: ClusterCreation): Promise<vo
   );
 };
 
-/** What is there stays as it is: EKS makes one of who creates the cluster. */
+/** Existing entries stay unchanged: EKS creates one for the creator of the cluster. */
 const addAccessEntries = async ({ api, config, progress }: ClusterCreation): Promise<void> => {
   const wanted = config.accessEntries ?? [];
   if (wanted.length === 0) return;
@@ -152,7 +152,7 @@ const addAccessEntries = async ({ api, config, progress }: ClusterCreation): Pro
   );
 };
 
-/** What would stop the node groups is told before the cluster: families, images, key pairs. */
+/** Reports errors of the node groups before the cluster is created: families, images, key pairs. */
 const refuseGroups = async ({ api, config, embedded }: ClusterCreation): Promise<void> => {
   for (const group of config.groups) {
     const complaint = imageComplaint(group, config.version);
@@ -168,7 +168,7 @@ const refuseGroups = async ({ api, config, embedded }: ClusterCreation): Promise
   }
 };
 
-/** Throws CommandError; what stands by then is told. */
+/** Throws CommandError after reporting what exists so far. */
 export const createCluster = async (creation: ClusterCreation): Promise<void> => {
   const { context, connection, config, api, progress, embedded, deadline } = creation;
   progress.info(`using region ${config.region}`);
@@ -176,7 +176,7 @@ export const createCluster = async (creation: ClusterCreation): Promise<void> =>
   await refuseGroups(creation);
   const zones = await api.availabilityZones();
   if (embedded && !zones.some((zone) => zone.startsWith(config.region))) {
-    // A file of another region is taken as it is; nobody should look for its nodes there.
+    // A file for another region is accepted; the message avoids a search for its nodes there.
     progress.info(
       `nothing is made in ${config.region}: this world's zones are ${zones.join(', ')}`,
     );
@@ -198,7 +198,7 @@ export const createCluster = async (creation: ClusterCreation): Promise<void> =>
   if (!embedded) {
     await addAccessEntries(creation);
     await addAddons(creation);
-    // Our kubeconfig names another cluster, and is not ours to change.
+    // Our kubeconfig is for another cluster, and this command must not change it.
     progress.info(
       `\`aws eks update-kubeconfig --name ${config.name} --region ${config.region}\`, then ` +
         '`drover create nodegroup -f` with the same file makes its node groups',

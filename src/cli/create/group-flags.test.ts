@@ -1,4 +1,4 @@
-// Flags of a node group are held to the rules of a file; what breaks one is told as a flag.
+// Flags of a node group follow the rules of a file; an error names the flag.
 import { describe, expect, it } from 'vitest';
 import { type GroupFlags, groupOfFlags } from './group-flags.ts';
 

@@ -1,5 +1,5 @@
-// eksctl's flags of `create nodegroup` (and of the first group of `create cluster`) as a group's
-// configuration: the same type that a ClusterConfig leads to, with the same defaults and rules.
+// Converts eksctl's flags of `create nodegroup` (and of the first group of `create cluster`) to a
+// group's configuration: the same type as from a ClusterConfig, with the same defaults and rules.
 
 import type { Command } from 'commander';
 import { defined } from '../../api/defined.ts';
@@ -30,7 +30,7 @@ export interface GroupFlags {
   readonly tags?: string;
 }
 
-/** Adds eksctl's flags of a node group. `name` differs between the commands that have them. */
+/** Adds eksctl's flags of a node group. `name` differs between the commands that use them. */
 export const addGroupFlags = (command: Command): Command =>
   command
     .option(
@@ -89,7 +89,7 @@ const managedOf = (value: boolean | string): boolean => {
   throw usage(`--managed takes true or false, not ${value}`);
 };
 
-/** The flags in the words of a ClusterConfig, so that both ways have one meaning. */
+/** Converts the flags to a ClusterConfig, so that both have one meaning. */
 const asConfig = (flags: GroupFlags, name: string): JsonObject => {
   const numbers = {
     desiredCapacity: wholeNumber('--nodes', flags.nodes),
@@ -118,14 +118,14 @@ const asConfig = (flags: GroupFlags, name: string): JsonObject => {
     labels: pairs('--node-labels', flags.nodeLabels),
     tags: pairs('--tags', flags.tags),
     ssh: {
-      // eksctl: naming a key asks for access as well.
+      // eksctl: naming a key enables access as well.
       allow: flags.sshAccess || flags.sshPublicKey !== undefined,
       ...defined({ publicKeyName: flags.sshPublicKey }),
     },
   };
 };
 
-/** The flag that says what a field of a ClusterConfig says. */
+/** The flag for a field of a ClusterConfig. */
 const flagOf: Readonly<Record<string, string>> = {
   name: '--name',
   desiredCapacity: '--nodes',
@@ -151,7 +151,7 @@ const inFlags = (path: string, message: string): string => {
   const [, field = '', rest = ''] = /^(\w*)\.?(.*)$/s.exec(path) ?? [];
   const flag = flagOf[field];
   if (flag === undefined) return `${path} ${message}`;
-  // Words such as name and tags are also plain English.
+  // Names such as `name` and `tags` are also English words.
   const told = Object.entries(flagOf).filter(([name]) => /[A-Z]|^subnets$/.test(name));
   const mine = told.reduce(
     (text, [name, its]) => text.replaceAll(new RegExp(`(?<=^| )${name}(?=[ ;,]|$)`, 'g'), its),

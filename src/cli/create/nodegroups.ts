@@ -1,6 +1,6 @@
-// `create nodegroup`, and the node groups of `create cluster`: stacks are deployed side by side,
-// roles of self-managed groups are let in, and nodes waited for. Tells what it does in eksctl's
-// words, step by step; what cannot be known before a call is left to the service that is called.
+// `create nodegroup`, and the node groups of `create cluster`: deploys the stacks in parallel,
+// authorizes the roles of self-managed groups, and waits for nodes. Reports each step in eksctl's
+// words; errors that only a call can detect are left to the called service.
 
 import { durationMs, epochMs } from '../../api/brand.ts';
 import type { ClusterFacts, StackState } from '../../api/cloud-provisioning.ts';
@@ -32,9 +32,9 @@ export interface Creation {
   readonly api: ProvisioningApi;
   readonly cloud: CloudApi;
   readonly cluster: ClusterFacts;
-  /** Subnets that a ClusterConfig names; empty with flags alone. */
+  /** Subnets in a ClusterConfig; empty with flags only. */
   readonly namedSubnets: readonly SubnetConfig[];
-  /** An embedded world makes what a file takes for granted: nobody logs in there. */
+  /** An embedded world creates missing key pairs, because logging in is impossible there. */
   readonly makesKeyPairs: boolean;
   /** Epoch milliseconds. */
   readonly deadline: number;
@@ -45,7 +45,7 @@ const refused = (message: string): CommandError => new CommandError(exitCodes.re
 const countOf = (count: number, noun: string): string =>
   `${count} ${noun}${count === 1 ? '' : 's'}`;
 
-/** The subnets that instances of a group may start in, as eksctl chooses them. */
+/** The subnets in which a group may launch instances, chosen like eksctl. */
 const subnetsOf = async (creation: Creation, group: GroupConfig): Promise<readonly string[]> => {
   const { api, cluster, namedSubnets } = creation;
   const named = group.subnets.map(
@@ -77,7 +77,9 @@ const subnetsOf = async (creation: Creation, group: GroupConfig): Promise<readon
 const familyOf = (creation: Creation, group: GroupConfig): string =>
   group.amiFamily ?? defaultFamily(creation.cluster.version);
 
-/** Why EKS, or whoever publishes images, has none for this group; undefined when they may. */
+/**
+ * Why EKS, or the publisher of the images, has none for this group; undefined when it may have one.
+ */
 export const imageComplaint = (
   group: GroupConfig,
   version: string | undefined,
@@ -92,7 +94,7 @@ export const imageComplaint = (
   return `${whose} no ${name} image for ${architecture}; name one with --node-ami (ami in a file)`;
 };
 
-/** The image that a self-managed group starts from; undefined where EKS chooses. */
+/** The image of a self-managed group; undefined where EKS chooses. */
 const imageOf = async (creation: Creation, group: GroupConfig): Promise<string | undefined> => {
   if (group.ami !== undefined) return group.ami;
   const name = familyOf(creation, group);
@@ -122,7 +124,7 @@ interface Prepared {
 const prepare = async (creation: Creation, group: GroupConfig): Promise<Prepared> => {
   const { api, cluster, progress } = creation;
   const family = familyOf(creation, group);
-  // A group of one's own is no object.
+  // A self-managed group has no object.
   const misnamed = group.kind === 'managed' ? nameComplaint(group.name) : undefined;
   const wrong = misnamed ?? marksComplaint(group);
   if (wrong !== undefined) throw refused(`node group ${group.name}: ${wrong}`);
@@ -158,7 +160,7 @@ const prepare = async (creation: Creation, group: GroupConfig): Promise<Prepared
   return { group, stack };
 };
 
-/** Names in use, of either kind: EKS' own and eksctl's stacks. */
+/** Names in use, of both kinds: EKS' node groups and eksctl's stacks. */
 const existingGroups = async (
   { api, cloud, cluster }: Creation,
   wanted: readonly GroupConfig[],
@@ -176,11 +178,11 @@ const existingGroups = async (
 
 export interface Chosen {
   readonly fresh: readonly GroupConfig[];
-  /** Begun by an earlier command that was left or timed out. */
+  /** Started by an earlier command that was interrupted or timed out. */
   readonly unfinished: readonly GroupConfig[];
 }
 
-/** Which groups are made: those that exist already are left out, as eksctl does with a file. */
+/** The groups to create. Like eksctl with a file, it skips groups that already exist. */
 export const choose = async (
   creation: Creation,
   wanted: readonly GroupConfig[],
@@ -236,7 +238,10 @@ const accessOf = ({ kube, cloud, cluster, context, progress }: Creation): NodeRo
   warn: progress.warning,
 });
 
-/** The role of a self-managed group; EKS, or its controller, lets in those of managed ones. */
+/**
+ * Authorizes the role of a self-managed group; EKS, or its controller, authorizes those of managed
+ * ones.
+ */
 const admit = async (
   creation: Creation,
   group: GroupConfig,
@@ -249,7 +254,8 @@ const admit = async (
 };
 
 /**
- * A self-managed group whose creation was left: its stack stands or comes, its role is not let in.
+ * A self-managed group whose creation was interrupted: its stack exists or is being created, but
+ * its role is not authorized.
  */
 const isUnfinished = async (creation: Creation, group: GroupConfig): Promise<boolean> => {
   const { api, cluster } = creation;
@@ -305,7 +311,7 @@ const waitForNodes = async (creation: Creation, group: GroupConfig): Promise<voi
   tell(nodes);
 };
 
-/** Makes them all; each is tried, each failure told, and the first is thrown at the end. */
+/** Creates all groups; tries each, reports each failure, and throws the first one at the end. */
 export const createNodeGroups = async (
   creation: Creation,
   { fresh: groups, unfinished }: Chosen,
@@ -314,7 +320,7 @@ export const createNodeGroups = async (
   const every = [...groups, ...unfinished];
   if (every.some(({ kind }) => kind === 'self-managed')) await checkAccess(accessOf(creation));
   const prepared: Prepared[] = [];
-  // All that can be refused is refused before the first stack.
+  // Everything that can be refused is refused before the first stack.
   for (const group of groups) prepared.push(await prepare(creation, group));
   const managed = groups.filter(({ kind }) => kind === 'managed').length;
   const others = groups.length - managed;
@@ -347,7 +353,7 @@ export const createNodeGroups = async (
     ['self-managed', 'nodegroup'],
     ['managed', 'managed nodegroup'],
   ] as const) {
-    // eksctl tells both numbers; beside a failure a check mark for none would be a lie.
+    // eksctl prints both numbers; after a failure a check mark for zero groups would be wrong.
     if (failed.length > 0 && made(kind) === 0) continue;
     progress.done(`created ${made(kind)} ${noun}(s) in cluster "${cluster.name}"`);
   }

@@ -1,11 +1,12 @@
-// Waits for a CloudFormation stack as eksctl does: a line now and then, its failures by resource.
+// Waits for a CloudFormation stack like eksctl: prints a line from time to time, and its failures
+// by resource.
 import { durationMs } from '../../api/brand.ts';
 import type { StackState } from '../../api/cloud-provisioning.ts';
 import type { ProvisioningApi } from '../../ports/index.ts';
 import { type CliContext, CommandError, exitCodes } from '../context.ts';
 import type { Progress } from '../progress.ts';
 
-/** Between two looks, and between two lines that say that it still goes on. */
+/** Interval between two looks, and between two progress lines. */
 const lookEveryMs = durationMs(1_000);
 const sayEveryMs = 30_000;
 
@@ -14,7 +15,7 @@ export interface StackWait {
   readonly context: Pick<CliContext, 'clock' | 'signal'>;
   readonly progress: Progress;
   readonly deadline: number;
-  /** What it waits for besides, where that is known: each line is printed when it is news. */
+  /** What the stack waits for in addition, if known: each new line is printed once. */
   readonly holding?: () => Promise<readonly string[]>;
 }
 
@@ -35,7 +36,7 @@ const interrupted = (name: string): CommandError =>
       'finishes what is missing',
   );
 
-/** Its last state, once nothing is in progress any more; undefined when it is gone. */
+/** Its final state, once nothing is in progress; undefined when it is deleted. */
 export const waitForStack = async (
   wait: StackWait,
   name: string,
@@ -66,7 +67,7 @@ export const waitForStack = async (
   }
 };
 
-/** Prints why, takes the rolled-back stack away, and throws. */
+/** Prints the reasons, deletes the rolled-back stack, and throws. */
 export const failStack = async (wait: StackWait, state: StackState | undefined, name: string) => {
   const { api, progress } = wait;
   const failures = state === undefined ? [] : await api.stackFailures(name);
@@ -74,7 +75,7 @@ export const failStack = async (wait: StackWait, state: StackState | undefined, 
     progress.failed(`${type}/${logicalId}: CREATE_FAILED – "${reason}"`);
   }
   if (state !== undefined && /^(ROLLBACK_COMPLETE|CREATE_FAILED)$/.test(state.status)) {
-    // What it had made is rolled back; its record would only stand in the way of the next try.
+    // CloudFormation has rolled the resources back; the remaining stack would block the next try.
     await api.deleteStack(name);
     await waitForStack(wait, name);
     progress.info(`deleted what was left of stack "${name}"`);

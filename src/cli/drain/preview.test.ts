@@ -1,4 +1,5 @@
-// The preview says what the controller would do, in its order, and refuses what can never end.
+// The preview shows what the controller would do, in its order, and refuses a drain that can never
+// end.
 
 import { describe, expect, it } from 'vitest';
 import { aBudget } from '../../../test/builders/core-drain.ts';

@@ -1,5 +1,5 @@
-// What a drain would do, by the very functions that the controller decides with, over a live read:
-// marks, evictions in order, what stays, what blocks. Sends nothing, reads no clock.
+// What a drain would do, decided by the controller's own functions on a live read: marks, evictions
+// in order, pods that stay, blockers. Sends nothing, reads no clock.
 
 import { durationMs, type EpochMs, formatTime } from '../../api/brand.ts';
 import { defined } from '../../api/defined.ts';
@@ -41,7 +41,7 @@ import {
 } from '../../core/termination/index.ts';
 import { subjectOf } from './record.ts';
 
-/** What the allocator grants over all drains together, in the order in which it grants it. */
+/** The allocator's grants over all drains together, in their order. */
 export type PodStep =
   | {
       readonly kind: 'Evict';
@@ -54,9 +54,11 @@ export type PodStep =
       readonly kind: 'DeletePod';
       readonly node: string;
       readonly pod: PodRef;
-      /** Absent = the pod's own. */
+      /** Absent = the pod's own grace. */
       readonly graceSeconds?: number;
-      /** Beside the uid, where the decision rests on exactly this version of the pod. */
+      /**
+       * In addition to the uid, where the decision is valid for exactly this version of the pod.
+       */
       readonly resourceVersion?: string;
       readonly why: string;
     };
@@ -68,7 +70,7 @@ export interface DrainPlan {
   readonly waitingOn: readonly WaitingOn[];
 }
 
-/** What was read of one node. */
+/** The data read for one node. */
 export interface NodeRead {
   readonly node: Node;
   readonly pods: readonly Pod[];
@@ -95,7 +97,7 @@ export interface PreviewPod {
 export interface NodePreview {
   readonly node: string;
   readonly disruption: string;
-  /** Steps and blockers as the controller would have them: the patches, then the evictions. */
+  /** Steps and blockers of the controller: the patches, then the evictions. */
   readonly plan: DrainPlan;
   readonly pods: readonly PreviewPod[];
   readonly stays: readonly {
@@ -103,13 +105,13 @@ export interface NodePreview {
     readonly owner?: string;
     readonly reason: SkipReason;
   }[];
-  /** Blockers that no waiting removes, where no deadline ends the wait either. */
+  /** Blockers that waiting cannot remove, where no deadline ends the wait either. */
   readonly refusals: readonly WaitingOn[];
-  /** Causes other than this drain that take the node out of service too. */
+  /** Other causes that also take the node out of service. */
   readonly others: readonly DisruptionCause[];
 }
 
-/** The journal as it would stand once the cause is recorded. */
+/** The disruption as it would be once the cause is recorded. */
 const recorded = ({ node, disruption, cause }: NodeRead): NodeDisruption => {
   if (disruption !== undefined) {
     const ended = phaseOf(disruption) === 'Ended';
@@ -148,7 +150,7 @@ const observe = (read: NodeRead, input: PreviewInput): Observation => {
   };
 };
 
-/** The node as it looks once its marks are there. */
+/** The node as it would be with its marks. */
 const marked = (node: Node): Node => ({
   ...node,
   metadata: {
@@ -225,7 +227,7 @@ const stepOf = (grant: Grant): PodStep => {
   };
 };
 
-/** More rounds than tiers and batches could ever take: an endless loop is a bug, not a plan. */
+/** More rounds than tiers and batches could ever need: an endless loop is a bug, not a plan. */
 const maxRounds = 10_000;
 
 interface Rounds {
@@ -234,8 +236,8 @@ interface Rounds {
 }
 
 /**
- * Every eviction that today's tokens allow, in order: what was granted keeps its token and is
- * taken for gone, until nothing more is granted. What is left waits for something to change.
+ * Every eviction that the current tokens allow, in order: a granted eviction keeps its token and
+ * its pod counts as gone, until nothing more is granted. The rest waits for a change.
  */
 const allocateAll = (
   observed: readonly Observed[],
@@ -268,7 +270,7 @@ const allocateAll = (
   throw new Error('the preview of the drain did not come to an end');
 };
 
-/** EKS's own limit, for causes without a deadline; a drain by hand has none. */
+/** EKS' limit, for causes without a deadline; a manual drain has none. */
 const defaultDrainTimeoutMs = durationMs(defaultDrainTimeoutSeconds * 1000);
 
 const neverFrees = (waiting: WaitingOn): boolean =>
@@ -299,7 +301,7 @@ const previewOf = (read: NodeRead, observed: Observed, rounds: Rounds): NodePrev
   };
 };
 
-/** Previews of all nodes together: they share budgets. */
+/** Previews of all nodes together, because they share budgets. */
 export const previewDrains = (
   input: PreviewInput,
   limits: Limits = defaultLimits,

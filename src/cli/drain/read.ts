@@ -1,5 +1,5 @@
-// The live read behind a drain's preview: node, pods, budgets, DaemonSets, what is recorded.
-// Reads only; what a user may not read is left out where the preview can do without it.
+// The live read for a drain's preview: node, pods, budgets, DaemonSets, recorded disruptions. Reads
+// only; data that a user may not read is left out where the preview can do without it.
 import type { DisruptionCause } from '../../api/disruption.ts';
 import {
   type KubeObject,
@@ -29,7 +29,7 @@ export const readNodes = async (
   causeFor: (node: Node) => DisruptionCause,
 ): Promise<readonly NodeRead[]> => {
   const reads: NodeRead[] = [];
-  // One after the other: a selector may mean hundreds of nodes.
+  // Sequential: a selector may match hundreds of nodes.
   for (const node of nodes) {
     const [pods, disruption] = await Promise.all([
       podsOn(kube, node.metadata.name),
@@ -42,7 +42,7 @@ export const readNodes = async (
 
 export const readBudgets = async (kube: KubeApi): Promise<readonly PodDisruptionBudget[]> => {
   const { items } = await kube.list<PodDisruptionBudget>(resourceTypes.poddisruptionbudgets);
-  // The status is written by its controller a moment after the budget itself.
+  // Its controller writes the status a moment after the budget is created.
   return items.map((budget) => ({ ...budget, status: budget.status ?? {} }));
 };
 

@@ -1,4 +1,4 @@
-// Recording a drain: one cause, whoever else writes meanwhile.
+// Recording a drain: one cause, even with concurrent writers.
 
 import { describe, expect, it } from 'vitest';
 import {

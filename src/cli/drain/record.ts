@@ -1,5 +1,5 @@
-// Writes on a NodeDisruption's causes that survive other writers: read, decide, write with the
-// version that was read, and again when somebody was faster. Drains nothing.
+// Writes a NodeDisruption's causes despite concurrent writers: read, decide, write with the version
+// that was read, and repeat after a conflict. Drains nothing.
 
 import { type EpochMs, epochMs, formatTime } from '../../api/brand.ts';
 import { defined } from '../../api/defined.ts';
@@ -15,14 +15,17 @@ import { type KubeApi, KubeError } from '../../ports/index.ts';
 import { CommandError, exitCodes } from '../context.ts';
 import { disruptionNameOf } from '../nodes.ts';
 
-/** Another writer between our read and our write is normal; this often in a row it is not. */
+/** A conflict between our read and our write is normal; this many in a row are not. */
 const maxRaces = 8;
 const groupLabel = 'eks.amazonaws.com/nodegroup';
 
 const lostRace = (error: unknown): boolean =>
   error instanceof KubeError && (error.code === 'Conflict' || error.code === 'AlreadyExists');
 
-/** Undefined when there is none. A cluster without our definitions is told apart, with a remedy. */
+/**
+ * Undefined when it does not exist. A cluster without our definitions throws an error with the
+ * remedy.
+ */
 export const readDisruption = async (
   kube: KubeApi,
   name: string,
@@ -40,7 +43,7 @@ const notServed = (cause: unknown): CommandError =>
     { cause },
   );
 
-/** Applies what `decide` wants until it holds. Resolves with the object as it then is. */
+/** Applies `decide` until nothing is left to write. Resolves with the resulting object. */
 export const writeCauses = async (
   kube: KubeApi,
   name: string,
@@ -89,7 +92,7 @@ export interface DrainRequest {
   readonly reason: string | undefined;
 }
 
-/** The cause that this request is. A drain never asks for more than to empty the node. */
+/** The cause for this request. A drain only empties the node, never more. */
 export const manualCause = (request: DrainRequest): DisruptionCause => {
   const { now, userName, timeoutSeconds, onDeadline, reason } = request;
   const receivedAt = formatTime(now);
@@ -107,7 +110,7 @@ export const manualCause = (request: DrainRequest): DisruptionCause => {
   };
 };
 
-/** A Manual cause in force that already asks for all that `request` does. */
+/** A Manual cause in force that already covers everything in `request`. */
 export const sameRequest = (
   existing: NodeDisruption | undefined,
   request: DrainRequest,
@@ -120,7 +123,7 @@ export interface Recorded {
   readonly name: string;
   readonly node: string;
   readonly causeId: string;
-  /** False when the node was being drained by hand already. */
+  /** False when the node was already being drained manually. */
   readonly isNew: boolean;
 }
 

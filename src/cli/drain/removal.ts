@@ -1,5 +1,5 @@
-// Drains nodes that are about to be removed: records one drain each, waits, and refuses to go on
-// when one of them could not be emptied.
+// Drains nodes before their removal: records one drain each, waits, and throws when a node could
+// not be emptied.
 import type { EpochMs } from '../../api/brand.ts';
 import type { Node } from '../../api/kube.ts';
 import type { KubeApi } from '../../ports/index.ts';
@@ -14,21 +14,19 @@ export interface Removal {
   readonly nodes: readonly Node[];
   /** The cluster's time: an embedded world may be ahead of the wall clock. */
   readonly now: EpochMs;
-  /** The drains fail after so long, or force what is left. */
+  /** After this the drains fail, or force the remaining pods. */
   readonly timeoutMs: number;
   readonly force?: boolean;
   readonly reason: string;
   readonly tell: (line: string) => void;
-  /** What is told of the thing that stays as it is. */
+  /** Ends the error message: what stays unchanged. */
   readonly consequence: string;
 }
 
-/** A forced drain still has to see its pods go. */
+/** Pods of a forced drain still need time to stop. */
 const afterDeadlineMs = 120_000;
 
-/**
- * Resolves when every node is empty. Throws CommandError, with the exit code of the worst drain.
- */
+/** Resolves when every node is empty. Throws CommandError with the exit code of the worst drain. */
 export const drainForRemoval = async (removal: Removal): Promise<void> => {
   const { context, kube, nodes, now, timeoutMs, reason, tell, consequence } = removal;
   const recorded: Recorded[] = [];

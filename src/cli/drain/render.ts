@@ -1,5 +1,5 @@
-// A drain's preview and result in print: tables for people, versioned documents for scripts.
-// The words for blockers come from core/explain.
+// Renders a drain's preview and result: tables as text, versioned documents for scripts.
+// core/explain has the texts for blockers.
 import type { WaitingOn } from '../../api/disruption.ts';
 import type { Step } from '../../api/plan.ts';
 import type { PodWarning, SkipReason } from '../../core/drain/index.ts';
@@ -8,7 +8,7 @@ import { renderTable } from '../table.ts';
 import type { NodePreview, PodStep } from './preview.ts';
 import type { DrainState } from './state.ts';
 
-/** Of every document below; a field that changes its meaning raises it. */
+/** The version of every document below; a field that changes its meaning increases it. */
 export const documentVersion = 'cli.drover.dev/v1';
 
 const skipText: Readonly<Record<SkipReason, string>> = {
@@ -108,7 +108,7 @@ export interface ResultRow {
 const outcomeOf = (state: DrainState): string =>
   state.kind === 'ended' ? state.outcome : state.kind === 'working' ? state.phase : 'Recorded';
 
-/** `drover drain -o json`: how each drain stands when the command ends. */
+/** `drover drain -o json`: the state of each drain when the command ends. */
 export const resultDocument = (rows: readonly ResultRow[]) => ({
   apiVersion: documentVersion,
   kind: 'DrainResult',

@@ -1,4 +1,4 @@
-// What a NodeDisruption says to whoever waits for it.
+// What a NodeDisruption means for a command that waits for it.
 import { describe, expect, it } from 'vitest';
 import {
   aDisruption,

@@ -1,5 +1,5 @@
-// Where a drain stands, read from its NodeDisruption alone, and what that means for whoever waits.
-// Pure; how often it is asked is wait.ts.
+// The state of a drain, read from its NodeDisruption alone, and what it means for a waiting
+// command. Pure; wait.ts polls it.
 
 import { epochMs, parseTime } from '../../api/brand.ts';
 import { isInForce } from '../../api/confirmation.ts';
@@ -26,10 +26,10 @@ export type DrainState =
       readonly kind: 'ended';
       readonly outcome: DisruptionOutcome;
       readonly message: string;
-      /** The deadline decided, not a fault on the way. */
+      /** The drain ended because of its deadline, not because of an error. */
       readonly atDeadline: boolean;
     }
-  /** The record was deleted by somebody. */
+  /** The record was deleted. */
   | { readonly kind: 'gone' };
 
 const deadlineHasPassed = (over: Pick<NodeDisruptionStatus, 'deadline' | 'endedAt'>): boolean => {
@@ -46,7 +46,7 @@ export const drainState = (disruption: NodeDisruption | undefined, causeId: stri
     const { previous } = status;
     const over = status.handledCauses?.includes(causeId) === true;
     if (over && previous?.outcome !== undefined) {
-      // Another cause, as that of an update that holds the node, has opened the next episode.
+      // Another cause, for example of an update that holds the node, has opened the next episode.
       const { outcome, message = '' } = previous;
       return { kind: 'ended', outcome, message, atDeadline: deadlineHasPassed(previous) };
     }
@@ -54,7 +54,7 @@ export const drainState = (disruption: NodeDisruption | undefined, causeId: stri
   }
   const cause = disruption.spec.causes.find(({ id }) => id === causeId);
   const withdrawn = cause === undefined || cause.cancelledAt !== undefined;
-  // An end that knows nothing of this cause was that of an earlier drain.
+  // An end that did not handle this cause belongs to an earlier drain.
   if (!withdrawn && status.handledCauses?.includes(causeId) !== true) return { kind: 'unclaimed' };
   return {
     kind: 'ended',
@@ -73,7 +73,7 @@ const codeOfOutcome: Readonly<Record<DisruptionOutcome, ExitCode>> = {
   Cancelled: exitCodes.failed,
 };
 
-/** The exit code that one drain's end asks for. */
+/** The exit code for the end of one drain. */
 export const exitCodeOf = (state: DrainState): ExitCode => {
   if (state.kind === 'gone') return exitCodes.failed;
   if (state.kind !== 'ended') return exitCodes.timedOut;
@@ -81,7 +81,7 @@ export const exitCodeOf = (state: DrainState): ExitCode => {
   return codeOfOutcome[state.outcome];
 };
 
-/** Of several drains: a failure before a time that has run out, before success. */
+/** For several drains: a failure takes precedence over a timeout, a timeout over success. */
 export const worstOf = (codes: readonly ExitCode[]): ExitCode => {
   const order = [exitCodes.failed, exitCodes.timedOut];
   return order.find((code) => codes.includes(code)) ?? exitCodes.done;
@@ -95,11 +95,11 @@ export type UndrainState =
 const anyOf = (marks: OwnedMarks | undefined): boolean =>
   marks !== undefined && Object.values(marks).some(Boolean);
 
-/** Where the withdrawal of every cause stands: undone once no mark is ours any more. */
+/** The state after every cause was withdrawn: undone once no mark is ours. */
 export const undrainState = (disruption: NodeDisruption | undefined): UndrainState => {
   if (disruption === undefined) return { kind: 'undone' };
   const { status } = disruption;
-  // The first write of a controller rests on the version that it read: it can no longer begin.
+  // A controller's first write needs the version that it read, so it cannot begin any more.
   if (status === undefined) return { kind: 'undone' };
   if (status.phase === 'Undoing') return { kind: 'working', phase: status.phase };
   if (status.phase === 'Ended' && !anyOf(status.ownedMarks)) return { kind: 'undone' };
@@ -113,7 +113,7 @@ export type UndrainDecision =
 
 const isOthers = (cause: DisruptionCause): boolean => !mayBeWithdrawn(cause) && isInForce(cause);
 
-/** Whether withdrawing what an operator may withdraw returns the node to service. */
+/** Whether withdrawing everything that an operator may withdraw returns the node to service. */
 export const undrainDecision = (disruption: NodeDisruption | undefined): UndrainDecision => {
   if (disruption === undefined) return { kind: 'nothing' };
   const { status, spec } = disruption;
@@ -121,7 +121,7 @@ export const undrainDecision = (disruption: NodeDisruption | undefined): Undrain
   const inForce = causesInForce(disruption);
   if (ended && inForce.length === 0) {
     if (!anyOf(status.ownedMarks)) return { kind: 'nothing' };
-    // The marks of an ended drain go only when every cause was withdrawn.
+    // The marks of an ended drain are removed only when every cause is withdrawn.
     const causes = spec.causes.filter(isOthers);
     return causes.length > 0 ? { kind: 'refused', causes } : { kind: 'withdraw' };
   }

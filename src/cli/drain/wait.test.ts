@@ -1,4 +1,4 @@
-// Waiting for a drain: what is told, once each, and when the waiting ends.
+// Waiting for a drain: what is reported, once each, and when the wait ends.
 import { describe, expect, it } from 'vitest';
 import { aManualCause, anId, aPod, timePlus } from '../../../test/builders/core-termination.ts';
 import { VirtualClock } from '../../../test/builders/runtime.ts';
@@ -84,7 +84,7 @@ describe('DrainWait', () => {
       const { spec, status: podStatus } = aPod(name);
       kube.put(resourceTypes.pods, { name, spec, status: podStatus });
     }
-    // Told to stop at 0 s.
+    // Deleted at 0 s.
     const metadata = { deletionTimestamp: timePlus(600), deletionGracePeriodSeconds: 600 };
     const stopping = { type: 'merge', body: { metadata } } as const;
     await kube.patch(resourceTypes.pods, { name: 'p1' }, stopping);

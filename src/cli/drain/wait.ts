@@ -1,5 +1,5 @@
-// Waits until drains have ended, by asking every second, and tells what changes: one line a change,
-// or one line that is replaced on a terminal. Decides nothing about the drains themselves.
+// Polls every second until drains have ended, and reports changes: one line per change, or one line
+// that is replaced on a terminal. Decides nothing about the drains.
 import { durationMs, type EpochMs, parseTime } from '../../api/brand.ts';
 import type { NodeDisruption, WaitingOn } from '../../api/disruption.ts';
 import { type Node, resourceTypes } from '../../api/kube.ts';
@@ -12,11 +12,11 @@ import { podsOn } from './read.ts';
 import { readDisruption } from './record.ts';
 import { type DrainState, drainState } from './state.ts';
 
-/** Between two questions about all drains. */
+/** Interval between two polls of all drains. */
 export const pollMs = durationMs(1_000);
-/** A controller answers within a second; this much later somebody should be told. */
+/** A controller acts within a second; after this time the user is told that none has. */
 export const unclaimedAfterMs = 10_000;
-/** Pods are counted live for so many nodes; beyond, the journal's own count has to do. */
+/** Pods of at most this many nodes are counted live; for others the status has the count. */
 const maxCounted = 10;
 const maxBlockersTold = 3;
 
@@ -30,9 +30,9 @@ export interface WaitDeps {
   readonly kube: KubeApi;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** A change worth a line of its own. */
+  /** Prints a change on a line of its own. */
   readonly tell: (line: string) => void;
-  /** The line that is replaced; never called off a terminal. */
+  /** Replaces the progress line; undefined without a terminal. */
   readonly progress: ((line: string) => void) | undefined;
 }
 
@@ -43,7 +43,7 @@ export interface WaitResult {
 
 interface Seen {
   state: DrainState;
-  /** What was told last, so that nothing is told twice. */
+  /** The last reported state, so that nothing is reported twice. */
   phase: string;
   blockers: ReadonlySet<string>;
   left: number | undefined;
@@ -58,7 +58,7 @@ const fresh = (): Seen => ({
   total: 0,
 });
 
-/** Worth telling: it does not settle by itself in a moment. */
+/** Worth reporting: it does not resolve by itself in a moment. */
 export const isLasting = (waiting: WaitingOn): boolean =>
   waiting.kind !== 'settling' &&
   waiting.kind !== 'tier' &&
@@ -80,7 +80,9 @@ export class DrainWait {
     this.#startedAt = deps.clock.now();
   }
 
-  /** Until all have ended, `giveUpAfterMs` has passed, or the signal aborts. Throws KubeError. */
+  /**
+   * Runs until all have ended, `giveUpAfterMs` has passed, or the signal aborts. Throws KubeError.
+   */
   async run(giveUpAfterMs: number | undefined): Promise<WaitResult> {
     const { clock, signal } = this.#deps;
     for (;;) {
@@ -100,7 +102,7 @@ export class DrainWait {
     }
   }
 
-  /** One look, without waiting. */
+  /** One poll, without waiting. */
   async once(): Promise<WaitResult> {
     await this.#askAll();
     return this.#result(this.#open().length === 0 ? 'ended' : 'timedOut');
@@ -148,7 +150,7 @@ export class DrainWait {
 
   async #countPods(name: string, disruption: NodeDisruption): Promise<number> {
     const { kube, clock } = this.#deps;
-    // From the server's cache: what is a second old is good enough to be shown.
+    // From the server's cache: data that is a second old is good enough for display.
     const pods = await podsOn(kube, name, { resourceVersion: '0' });
     const { boomerangs = [], markedAt } = disruption.status ?? {};
     const options = { markedAt: parseTime(markedAt), boomerangs };
@@ -209,7 +211,7 @@ export class DrainWait {
     if (progress === undefined) return;
     const parts = open.map(({ node, name }) => {
       const seen = this.#seen.get(name);
-      // The count first: a narrow terminal cuts the line at its end.
+      // The count first: a narrow terminal truncates the line at its end.
       const { left, total } = seen ?? { left: undefined, total: 0 };
       const known = left !== undefined && total > 0;
       const pods = known ? `${left} of ${total} pods left on ` : '';

@@ -1,5 +1,5 @@
-// What Kubernetes and the cloud know of a node group whose instances do not become nodes, gathered
-// for core/explain. Reads only; what it may not read is left out and told.
+// Collects the evidence from Kubernetes and the cloud about a node group whose instances do not
+// become nodes, for core/explain. Reads only; what cannot be read is left out and reported.
 
 import { type EpochMs, instanceIdOfProviderId, parseTime } from '../../api/brand.ts';
 import type { ClusterAccess, ScalingGroup } from '../../api/cloud.ts';
@@ -32,12 +32,12 @@ import { closeNames } from '../nodes.ts';
 import { gatherRequests } from './request-evidence.ts';
 import { gatherWindowsEvidence } from './windows-evidence.ts';
 
-/** A group, managed or a stack's, as far as its nodes' joining goes by it. */
+/** A managed group or a stack's group, as far as its nodes' joining depends on it. */
 export interface JoiningGroup {
   readonly name: string;
   readonly cluster: string;
   readonly type: 'managed' | 'unmanaged';
-  /** EKS' word, or CloudFormation's for a stack. */
+  /** EKS' status, or CloudFormation's for a stack. */
   readonly state: string;
   readonly amiType: string | undefined;
   readonly version: string | undefined;
@@ -45,7 +45,7 @@ export interface JoiningGroup {
   readonly hasOwnImage: boolean;
   readonly roleArn: string | undefined;
   readonly autoScalingGroupName: string;
-  /** What is wrong with the group besides, a sentence each. */
+  /** Other problems of the group, a sentence each. */
   readonly warnings: readonly string[];
 }
 
@@ -53,8 +53,7 @@ const clusterTag = 'alpha.eksctl.io/cluster-name';
 const nameTag = 'alpha.eksctl.io/nodegroup-name';
 
 /**
- * What people read of a group beside its nodes: terminations that are not seen, what holds its
- * delete.
+ * Warnings about a group beside its nodes: unobserved terminations, what blocks its deletion.
  */
 export const warningsOf = (group: NodeGroup): readonly string[] => [
   ...(group.status?.conditions ?? [])
@@ -79,7 +78,7 @@ const ofObject = (group: NodeGroup): JoiningGroup => ({
   warnings: warningsOf(group),
 });
 
-/** Throws CommandError where there is no such group. */
+/** Throws CommandError where the group does not exist. */
 export const findJoiningGroup = async (
   kube: KubeApi,
   cloud: CloudApi,
@@ -119,7 +118,7 @@ export const findJoiningGroup = async (
   };
 };
 
-/** The node group whose Auto Scaling group has the instance; undefined: none that is known. */
+/** The node group whose Auto Scaling group contains the instance; undefined: no known one. */
 export const groupNameOf = async (
   kube: KubeApi,
   cloud: CloudApi,
@@ -175,7 +174,7 @@ const notReadyOf = ({ status }: Node): string | undefined => {
 };
 
 const groupLabel = 'eks.amazonaws.com/nodegroup';
-/** Consoles are 64 KB each, and one says what all would. */
+/** Consoles are 64 KB each, and usually all show the same failure. */
 const maxConsoles = 10;
 
 const consoleOf = async (cloud: CloudApi, instanceId: string): Promise<string | undefined> => {
@@ -243,11 +242,11 @@ export interface Gathered {
   readonly evidence: JoinEvidence;
   readonly joined: number;
   readonly desired: number;
-  /** Sentences on what could not be looked at. */
+  /** Sentences about what could not be read. */
   readonly unseen: readonly string[];
 }
 
-/** Throws CommandError where group or Auto Scaling group is not there. */
+/** Throws CommandError where the group or its Auto Scaling group does not exist. */
 export const gatherJoinEvidence = async (
   kube: KubeApi,
   cloud: CloudApi,
@@ -305,7 +304,7 @@ export const gatherJoinEvidence = async (
   };
 };
 
-/** Milliseconds that the instance still has, as EKS counts; undefined where it is not known. */
+/** Milliseconds until the instance times out by EKS' rule; undefined where that is unknown. */
 export const timeLeft = ({ launchTime }: JoiningInstance, now: number): number | undefined => {
   const at = parseTime(launchTime);
   return at === undefined ? undefined : at + joinTimeoutMs - now;

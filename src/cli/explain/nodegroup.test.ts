@@ -1,4 +1,4 @@
-// Which group `drover explain NAME` means where no node has the name.
+// Which group `drover explain NAME` refers to where no node has the name.
 import { describe, expect, it } from 'vitest';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import type { NodeGroupUpdate } from '../../api/nodegroup-update.ts';

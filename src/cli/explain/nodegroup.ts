@@ -1,5 +1,5 @@
-// drover explain nodegroup: why instances of a group do not become nodes, the surest cause first,
-// each with what shows it and what mends it. The ranking is core/explain's.
+// drover explain nodegroup: why instances of a group do not become nodes, the most certain cause
+// first, each with its evidence and remedy. core/explain ranks the causes.
 
 import { type Command, Option } from 'commander';
 import { defined } from '../../api/defined.ts';
@@ -22,7 +22,7 @@ import {
   timeLeft,
 } from './join-evidence.ts';
 
-/** More ids say nothing more. */
+/** Further ids add no information. */
 const maxIds = 3;
 
 const idsText = (ids: readonly string[]): string => {
@@ -37,7 +37,7 @@ const causeLines = (cause: JoinCause, index: number): readonly string[] => [
   ...cause.remedy.map((text) => `   remedy:   ${text}`),
 ];
 
-/** Instances that nothing is wrong with so far. */
+/** Instances without a known problem. */
 const bootingLines = (
   { evidence }: Gathered,
   causes: readonly JoinCause[],
@@ -58,7 +58,7 @@ const bootingLines = (
     });
 };
 
-/** Of the update that is under way; a cluster that knows none has none. */
+/** The instance types of the update in progress; empty in a cluster without updates. */
 const typesOf = async (kube: KubeApi, name: string): Promise<readonly string[]> => {
   try {
     return typeLines((await openUpdateOf(kube, name))?.status ?? {});
@@ -68,10 +68,7 @@ const typesOf = async (kube: KubeApi, name: string): Promise<readonly string[]> 
   }
 };
 
-/**
- * What the newest update of the group that is over failed with, and what helps; nothing where it
- * did not fail.
- */
+/** The error of the group's latest completed update, with its remedy; empty if it did not fail. */
 export const failureLines = (updates: readonly NodeGroupUpdate[]): readonly string[] => {
   const last = updates.find((one) => updateStatusOf(one) !== 'InProgress');
   const { status, endedAt, errors = [] } = last?.status ?? {};
@@ -86,7 +83,7 @@ export const failureLines = (updates: readonly NodeGroupUpdate[]): readonly stri
   ];
 };
 
-/** A cluster that knows no updates has none. */
+/** Empty in a cluster without updates. */
 const failureOf = async (kube: KubeApi, name: string): Promise<readonly string[]> => {
   try {
     return failureLines(await listUpdates(kube, name));
@@ -129,14 +126,16 @@ export const nodegroupLines = (
   ];
 };
 
-/** Cluster and cloud may not know node groups, or not show them: then none is meant. */
+/**
+ * Cluster and cloud may not know node groups, or refuse to show them: then the name refers to none.
+ */
 const unlessRefused = (error: unknown): undefined => {
   if (error instanceof KubeError || error instanceof CloudError) return undefined;
   if (error instanceof CommandError) return undefined;
   throw error;
 };
 
-/** Of one instance: what it said, and what keeps any node of its group out. */
+/** For one instance: what it reported, and what keeps any node of its group from joining. */
 const concerns =
   (instanceId: string | undefined) =>
   ({ instances }: JoinCause): boolean =>
@@ -150,7 +149,7 @@ const narrowed = (gathered: Gathered, instanceId: string | undefined): Gathered 
 
 export interface GroupAsked {
   readonly name: string;
-  /** Only what concerns this one. */
+  /** Only causes that concern this instance. */
   readonly instanceId?: string | undefined;
   readonly output: OutputFormat;
 }
@@ -191,7 +190,8 @@ export const explainGroup = async (
 const instancePattern = /^i-[0-9a-f]{8,17}$/;
 
 /**
- * The group that a name means which is no node's: its own, or that of an instance without a node.
+ * The group that a name refers to which is not a node's: its own name, or that of an instance
+ * without a node.
  */
 export const groupMeant = async (
   context: CliContext,
@@ -241,7 +241,7 @@ Examples:
 Exit codes: 0 explained, 1 not found, 2 usage.`,
     )
     .action(async (name: string, _flags, command: Command) => {
-      // `-o` is the parent's option, too, which may have taken it.
+      // The parent command also has `-o` and may have consumed it.
       const { output } = command.optsWithGlobals<{ readonly output: OutputFormat }>();
       await explainGroup(context, connection(), { name, output });
     });

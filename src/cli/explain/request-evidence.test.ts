@@ -1,10 +1,10 @@
-// Which certificate requests are evidence: those of kubelets that have no answer, by the node they
-// name.
+// Which certificate signing requests are evidence: unanswered ones of kubelets, by the node that
+// they name.
 import { describe, expect, it } from 'vitest';
 import { type KubeApi, KubeError } from '../../ports/index.ts';
 import { gatherRequests } from './request-evidence.ts';
 
-/** Of CN=system:node:n1, as openssl makes it. */
+/** A request for CN=system:node:n1, as openssl creates it. */
 const der =
   'MIHqMIGSAgEAMDAxFTATBgNVBAoMDHN5c3RlbTpub2RlczEXMBUGA1UEAwwOc3lzdGVtOm5vZGU6bjEw' +
   'WTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAATNJ9F/c8Ib5A+YiLsfOY6xKmiwQibYFkSIyXGpCn52RNFj' +

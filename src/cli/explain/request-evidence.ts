@@ -1,4 +1,4 @@
-// Which certificate requests of kubelets have had no answer, by the node that they name. Reads
+// Finds unanswered certificate signing requests of kubelets, by the node that they name. Reads
 // only.
 import { resourceTypes } from '../../api/kube.ts';
 import {
@@ -8,7 +8,7 @@ import {
 } from '../../core/explain/index.ts';
 import { type KubeApi, KubeError } from '../../ports/index.ts';
 
-/** By node name, oldest first; undefined: they may not be read. */
+/** By node name, oldest first; undefined: reading them is not allowed. */
 export const gatherRequests = async (
   kube: KubeApi,
 ): Promise<ReadonlyMap<string, readonly UnansweredRequest[]> | undefined> => {

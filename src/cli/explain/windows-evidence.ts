@@ -1,5 +1,5 @@
-// What a Windows group needs of its cluster, as far as it can be read: the VPC CNI's ConfigMap,
-// other nodes, the address family, what kubelets said of pods without an address. Reads only.
+// What a Windows group requires of its cluster, as far as it can be read: the VPC CNI's ConfigMap,
+// other nodes, the address family, kubelets' messages about pods without an address. Reads only.
 import { type KubeObject, type Node, resourceTypes } from '../../api/kube.ts';
 import { vpcAgentOf, type WindowsEvidence } from '../../core/explain/index.ts';
 import { type CloudApi, type KubeApi, orUnknown } from '../../ports/index.ts';

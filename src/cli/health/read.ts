@@ -1,5 +1,5 @@
-// What commands read to show the health of nodes: nodes, groups, disruptions, repairs, leases. A
-// cluster without Drover's definitions has none of ours. Reads only.
+// Reads the data for the health of nodes: nodes, groups, disruptions, repairs, leases. A cluster
+// without Drover's definitions has no Drover objects. Reads only.
 import { type EpochMs, instanceIdOfProviderId } from '../../api/brand.ts';
 import { defined } from '../../api/defined.ts';
 import type { NodeDisruption } from '../../api/disruption.ts';
@@ -31,13 +31,13 @@ export const listDisruptions = (kube: KubeApi): Promise<readonly NodeDisruption[
 export const listRepairs = (kube: KubeApi): Promise<readonly NodeRepair[]> =>
   orNone(listOf<NodeRepair>(kube, resourceTypes.noderepairs));
 
-/** One node with what is known of its health. */
+/** One node with the data about its health. */
 export interface NodeInHealth {
   readonly node: Node;
   readonly health: NodeHealth;
   readonly group?: NodeGroup;
   readonly disruption?: NodeDisruption;
-  /** The open one of its instance. */
+  /** The open repair of its instance. */
   readonly repair?: NodeRepair;
 }
 
@@ -70,7 +70,9 @@ interface Lease extends KubeObject {
   readonly spec: { readonly renewTime?: string };
 }
 
-/** When the kubelet last renewed its lease; undefined where it has none, or may not be read. */
+/**
+ * When the kubelet last renewed its lease; undefined if it has none, or reading it is not allowed.
+ */
 export const lastRenewal = async (kube: KubeApi, node: string): Promise<string | undefined> => {
   try {
     const key = { namespace: 'kube-node-lease', name: node };

@@ -31,12 +31,12 @@ interface Asked {
   readonly groups?: readonly string[];
   readonly files?: readonly string[];
   readonly flags?: Partial<QueryFlags>;
-  /** What each look finds; the last one stays. */
+  /** The result of each look; the last one repeats. */
   readonly looks?: readonly (LogQueryState | Error)[];
-  /** What each start meets before it is let through. */
+  /** Errors of the first starts. */
   readonly starts?: readonly Error[];
   readonly known?: readonly string[] | Error;
-  /** ^C while it waits for that look. */
+  /** ^C during the wait for that look. */
   readonly interruptedAt?: number;
   readonly stop?: boolean | Error;
 }

@@ -1,5 +1,5 @@
-// drover logs query --log-group: the query runs in CloudWatch Logs, as it was written, and its rows
-// are printed as those of files are. Leaves no query running there behind.
+// drover logs query --log-group: the query runs unchanged in CloudWatch Logs, and its rows are
+// printed like those of files. Never leaves a query running there.
 
 import { durationMs } from '../../api/brand.ts';
 import { defined } from '../../api/defined.ts';
@@ -27,15 +27,20 @@ interface CloudQuery {
   readonly flags: QueryFlags;
 }
 
-/** The first look comes soon, for most queries take a second; then CloudWatch's quota is spared. */
+/**
+ * The first look comes soon, because most queries take a second; later looks spare CloudWatch's
+ * quota.
+ */
 const firstWaitMs = 250;
 const longestWaitMs = 2_000;
-/** CloudWatch ends a query after an hour; later nothing more will come. */
+/** CloudWatch ends a query after an hour; after this time no result is expected. */
 const patienceMs = 65 * 60_000;
-/** Looks in a row that may fail, with the longest wait between them. */
+/** Number of consecutive looks that may fail, with the longest wait between them. */
 const maxFailedLooks = 10;
 const maxStarts = 4;
-/** CloudWatch asks to be paid by the bytes it reads: as its console, no more than was asked for. */
+/**
+ * CloudWatch charges by the bytes that it reads, so the default range is short, as in its console.
+ */
 const usualRangeMs = 3_600_000;
 
 export const runCloudQuery = async (
@@ -90,14 +95,14 @@ const rangeOf = (flags: QueryFlags, nowMs: number) => {
   const startMs =
     flags.start === undefined ? endMs - usualRangeMs : parseMoment('--start', flags.start, nowMs);
   if (startMs > endMs) throw new CommandError(exitCodes.usage, '--start comes after --end');
-  // CloudWatch knows whole seconds: none of what was asked for is left out.
+  // CloudWatch uses whole seconds: round outwards, so that nothing requested is left out.
   return { startSeconds: Math.floor(startMs / 1000), endSeconds: Math.ceil(endMs / 1000) };
 };
 
 const shortTime = (seconds: number): string =>
   new Date(seconds * 1000).toISOString().slice(0, 19).replace('T', ' ');
 
-/** Where this engine reads the query, its columns; CloudWatch leaves out those without a value. */
+/** The query's columns, if this engine can parse it; CloudWatch omits those without a value. */
 const columnsOf = (query: string, nowMs: number): readonly string[] => {
   try {
     return new Execution(parseQuery(query), { nowMs }).finish().columns;
@@ -114,11 +119,11 @@ const started = async (
 ): Promise<string> => {
   for (let waitMs = longestWaitMs, tries = 1; ; waitMs *= 2, tries += 1) {
     try {
-      // Never given up half-way: a query whose id nobody knows cannot be stopped.
+      // Never aborted: a query whose id is unknown cannot be stopped.
       return await queries.startQuery(request);
     } catch (error) {
       if (error instanceof LogQueryError) throw await explained(queries, request, error);
-      // Only what surely did not happen is asked for again: each query is paid for.
+      // Retries only what certainly did not happen: each query is charged.
       const isThrottled = error instanceof CloudError && error.code === 'Throttled';
       if (!isThrottled || tries >= maxStarts) throw withRemedy(error, 'StartQuery', request.groups);
     }
@@ -160,13 +165,14 @@ const explained = async (
 };
 
 /**
- * Names like the ones that are not there, or how to find them. Best effort: it may not be allowed.
+ * Existing names similar to the missing ones, or how to find them. Best effort: it may not be
+ * allowed.
  */
 const nearGroups = async (queries: LogQueries, groups: readonly string[]): Promise<string> => {
   const list = 'list them with `aws logs describe-log-groups`, and check --region';
   try {
     const names = groups.map((group) => group.replace(/^arn:.*?:log-group:/, ''));
-    // Names are paths: what lies beside it, else whatever there is.
+    // Names are paths: suggests groups with the same prefix, else any.
     const isPath = (name: string) => name.startsWith('/aws/eks/');
     const known = await queries.logGroups(names.every(isPath) ? '/aws/eks/' : '');
     const missing = names.filter((name) => !known.includes(name));
@@ -181,10 +187,10 @@ const nearGroups = async (queries: LogQueries, groups: readonly string[]): Promi
 };
 const onceLogged = 'logging of type audit is on for the cluster; check --region';
 
-/** Nobody is known by these, whatever rights there are. */
+/** Messages about invalid credentials, where no permission would help. */
 const aboutCredentials = /credential|signature|security token|access key|expired/i;
 
-/** The error with what to do about it, where that can be told. */
+/** The error with a remedy, where there is one. */
 const withRemedy = (error: unknown, action: string, groups: readonly string[]): unknown => {
   if (!(error instanceof CloudError)) return error;
   const said = visible(error.message).replace(/\.\s*$/, '');
@@ -212,7 +218,7 @@ const withRemedy = (error: unknown, action: string, groups: readonly string[]): 
 
 const isUnderWay = (status: string): boolean => status === 'Scheduled' || status === 'Running';
 
-/** Looks until it is over. Whatever ends the looking early also stops the query there. */
+/** Polls until the query ends. Whatever ends the polling early also stops the query. */
 const completed = async (
   context: CliContext,
   queries: LogQueries,
@@ -279,7 +285,7 @@ const progressOf = ({ status, bytesScanned, recordsScanned, recordsMatched }: Lo
   `${status.toLowerCase()}: ${Math.round(bytesScanned / 1_000_000)} MB and ` +
   `${Math.round(recordsScanned)} events scanned, ${Math.round(recordsMatched)} matched`;
 
-/** What became of the query, for whoever is told that nobody waits for it. */
+/** What happened to the query, for the message after an interruption. */
 const stopped = async (queries: LogQueries, id: string): Promise<string> => {
   try {
     const was = await queries.stopQuery(id);

@@ -1,11 +1,11 @@
-// Rows as CloudWatch returns them as a result of this engine's form: columns for all rows, the
-// pointer apart. Values stay the texts that CloudWatch sends.
+// Converts CloudWatch's rows to this engine's result: columns for all rows, the pointer separately.
+// Values stay the texts that CloudWatch sends.
 import type { QueryResult } from '../../insights/index.ts';
 import type { LogQueryState } from '../../ports/index.ts';
 
 const pointerField = '@ptr';
 
-/** Every field of every row, each after the one before it in its row. */
+/** The fields of all rows, each placed after its predecessor in its row. */
 const columnsOf = ({ rows }: LogQueryState): readonly string[] => {
   const columns: string[] = [];
   for (const row of rows) {
@@ -20,10 +20,7 @@ const columnsOf = ({ rows }: LogQueryState): readonly string[] => {
   return columns;
 };
 
-/**
- * `expected`: the columns of the query where they are known, so that one without any value is
- * shown.
- */
+/** `expected`: the columns of the query if known, so that a column without values is shown. */
 export const resultOf = (state: LogQueryState, expected: readonly string[]): QueryResult => {
   const found = columnsOf(state);
   const isKnown = expected.length > 0 && found.every((column) => expected.includes(column));

@@ -1,6 +1,6 @@
-// Opens and reads the logs that a command names: all are opened before one is read, so that a log
-// that is rotated meanwhile stays the one that was named. What could not be read whole is told,
-// never passed over.
+// Opens and reads the logs of a command. All are opened before one is read, so that a log rotated
+// meanwhile is still the one that was named. Logs that could not be read completely are reported,
+// never skipped silently.
 import { LogError, type LogInput } from '../../ports/index.ts';
 import { type CliContext, CommandError, exitCodes } from '../context.ts';
 import { visible } from '../visible.ts';
@@ -9,22 +9,22 @@ const progressEveryMs = 200;
 
 export interface Reading {
   readonly files: readonly string[];
-  /** Takes a log's bytes as they come; `end` after the last. */
+  /** Receives a log's bytes as they arrive; `end` after the last. */
   readonly open: (input: LogInput) => {
     readonly push: (bytes: Uint8Array) => void;
     readonly end: () => void;
   };
-  /** True once nothing more need be read. */
+  /** True once nothing more needs to be read. */
   readonly isDone?: () => boolean;
-  /** What progress tells besides how far it is. */
+  /** Additional text for the progress line. */
   readonly progress: () => string;
 }
 
-/** What a reader should know of what was read, a sentence each. */
+/** Remarks about what was read, a sentence each. */
 export interface Read {
   /** What could not be read. */
   readonly troubles: readonly string[];
-  /** Logs that look like something else, and what to do. */
+  /** Logs that seem to have another format, and what to do. */
   readonly hints: readonly string[];
 }
 
@@ -48,7 +48,7 @@ export const readLogs = async (context: CliContext, reading: Reading): Promise<R
           if (isFirst) hints.push(...otherFormat(input, chunk));
           isFirst = false;
           feed.push(chunk);
-          // What is left of the log is not its end: nothing is said of it.
+          // Stopped early, so the rest of the log is not checked.
           if (reading.isDone?.() === true) return { troubles, hints };
           if (context.isTerminal && context.clock.now() - shownAt >= progressEveryMs) {
             shownAt = context.clock.now();
@@ -72,7 +72,8 @@ export const readLogs = async (context: CliContext, reading: Reading): Promise<R
 const looksAt = 4096;
 
 /**
- * How documents begin that hold events in a list, and the filter of jq that makes a line of each.
+ * Beginnings of documents that contain events in a list, and the jq filter that prints a line for
+ * each.
  */
 const documents: readonly (readonly [begins: RegExp, filter: string, what: string])[] = [
   [/^\s*\{\s*"Records":\s*\[/, '.Records[]', ' (a CloudTrail file)'],
@@ -81,16 +82,15 @@ const documents: readonly (readonly [begins: RegExp, filter: string, what: strin
   [/^\s*\{\s*\n/, '.', ''],
 ];
 
-/** A file's name for a shell; what begins with a dash would be an option. */
+/** A file's name for a shell; a leading dash would make it an option. */
 const wordOf = (path: string): string => {
   const name = path.startsWith('-') ? `./${path}` : path;
   return /^[\w.:/@=,+-]+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`;
 };
 
 /**
- * A file may be one JSON document instead of a line for each event: what CloudTrail writes, or
- * `kubectl get -o json`. Its lines are then read for what they are; this says why nothing is found
- * in them.
+ * A file may be one JSON document instead of one event per line: a CloudTrail file, or `kubectl get
+ * -o json`. Its lines are read as they are; this hint explains why they contain no events.
  */
 const otherFormat = (input: LogInput, chunk: Uint8Array): readonly string[] => {
   const begins = Buffer.from(chunk.subarray(0, looksAt)).toString('latin1');
@@ -100,7 +100,7 @@ const otherFormat = (input: LogInput, chunk: Uint8Array): readonly string[] => {
   const packing = input.packing();
   const isPiped = input.name === '-';
   const from = isPiped ? '... | ' : '';
-  // By its name `gzip` would refuse a file that does not end in .gz.
+  // Given the file name, `gzip` refuses a file that does not end in .gz.
   const unpack = packing === undefined ? '' : `${packing} -dc${isPiped ? '' : ' <'}`;
   const file = isPiped ? '' : ` ${wordOf(input.name)}`;
   const jq = `jq -c '${filter}'`;
@@ -110,7 +110,7 @@ const otherFormat = (input: LogInput, chunk: Uint8Array): readonly string[] => {
   return [visible(`${told}: \`${from}${how} | drover logs ... -\``)];
 };
 
-/** A file's name may have anything in it. */
+/** A file's name may contain control characters. */
 const usageError = ({ message }: LogError): CommandError =>
   new CommandError(exitCodes.usage, visible(message));
 
@@ -138,7 +138,7 @@ const shareOf = (inputs: readonly LogInput[]): string => {
   return Number.isNaN(total) ? '' : `${Math.floor((done / Math.max(1, total)) * 100)}%, `;
 };
 
-/** Tells the troubles and the hints; a command that had a trouble has failed. */
+/** Reports troubles and hints; a command with a trouble fails. */
 export const tellTroubles = (context: CliContext, { troubles, hints }: Read): void => {
   for (const told of [...troubles, ...hints]) context.err(`! ${told}`);
 };

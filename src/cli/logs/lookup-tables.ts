@@ -1,10 +1,10 @@
-// --lookup-table NAME=FILE: CSV files as lookup tables of a query, with CloudWatch's bounds.
+// --lookup-table NAME=FILE: CSV files as lookup tables of a query, with CloudWatch's limits.
 import { type LookupTable, type LookupTables, readLookupTable } from '../../insights/index.ts';
 import { LogError } from '../../ports/index.ts';
 import { type CliContext, CommandError, exitCodes } from '../context.ts';
 import { visible } from '../visible.ts';
 
-/** Of a table in CloudWatch. */
+/** Limit of a table in CloudWatch. */
 const maxBytes = 10 * 1024 * 1024;
 
 /** Throws CommandError. */
@@ -31,7 +31,7 @@ const usage = (message: string): CommandError =>
 
 const because = (error: unknown): string => (error instanceof Error ? error.message : `${error}`);
 
-/** No further than the bound: a file may have no end. */
+/** Reads no further than the limit: a file may be endless. */
 const textIn = async (context: CliContext, path: string): Promise<string> => {
   const chunks: Uint8Array[] = [];
   try {
@@ -44,7 +44,7 @@ const textIn = async (context: CliContext, path: string): Promise<string> => {
           const most = 'larger than 10 MB, the most that CloudWatch takes';
           throw usage(`the lookup table ${path} is ${most}`);
         }
-        // The source uses a chunk's memory again.
+        // The source reuses a chunk's memory.
         chunks.push(Uint8Array.from(chunk));
       }
     } finally {

@@ -142,8 +142,8 @@ describe('drover logs query', () => {
     expect(err).toContain('! 3 lines are no JSON object: only @message stands for them');
     expect(err).toContain('! 1 line has bytes that are no UTF-8');
     expect(err).toContain('! 1 log ends without a line break');
-    // What looks like JSON is seen not to be where it is read, once, though a kept row is read
-    // again.
+    // Text that looks like JSON but is not is counted where it is parsed, once, even if a kept row
+    // is parsed again.
     const broken = { 'b.log': '{"verb": }\n{"verb":"get"}\n' };
     const told = await run('fields verb | sort verb | limit 2', broken);
     expect([told.out, told.err]).toEqual([

@@ -1,5 +1,5 @@
 // drover logs query: one query over log files, standard input or the world's audit log. Reads each
-// from front to back, once for the query and once for each of its subqueries.
+// from start to end, once for the query and once for each subquery.
 import { defined } from '../../api/defined.ts';
 import {
   cloudFieldCap,
@@ -23,7 +23,7 @@ export interface QueryFlags {
   readonly fieldCap?: string;
   /** `NAME=FILE` each. */
   readonly lookupTable?: readonly string[];
-  /** Given, the query runs in CloudWatch Logs. */
+  /** If given, the query runs in CloudWatch Logs. */
   readonly logGroup?: readonly string[];
   readonly region?: string;
   readonly output: ResultFormat;
@@ -31,18 +31,18 @@ export interface QueryFlags {
 
 const maxRows = 100_000;
 
-/** The streams of an EKS control plane, of which a file may have the name. */
+/** The streams of an EKS control plane, which a file's name may contain. */
 const knownStream =
   /^(?:kube-apiserver|authenticator|kube-scheduler|kube-controller-manager|cloud-controller-manager)/;
 
-/** `@logStream` of a file: an audit log, unless its name is that of another stream. */
+/** `@logStream` of a file: an audit log, unless its name contains another stream. */
 export const streamOf = (path: string): string => {
   const name = path === '-' ? 'stdin' : (path.split('/').at(-1) ?? path);
   const base = name.replace(/\.(?:gz|zst)$/, '').replace(/\.(?:log|json|jsonl|ndjson)$/, '');
   return knownStream.test(base) ? base : `kube-apiserver-audit-${base}`;
 };
 
-/** CloudWatch's bounds of a query's rows. Throws CommandError. */
+/** CloudWatch's limits for a query's rows. Throws CommandError. */
 export const parseLimit = (text: string | undefined): number | undefined => {
   if (text === undefined) return undefined;
   if (/^[1-9]\d{0,5}$/.test(text) && Number(text) <= maxRows) return Number(text);
@@ -161,7 +161,7 @@ const cutNotices = (cap: FieldCap | undefined): readonly string[] =>
           'names (--field-cap none), `parse` and `jsonParse(@message)` find them',
       ];
 
-/** Errors of the language with their place, of memory with their remedy. */
+/** Adds the place to errors of the language, and the remedy to errors of memory. */
 const explained = <T>(query: string, run: () => T): T => {
   try {
     return run();

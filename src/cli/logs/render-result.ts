@@ -1,5 +1,5 @@
-// A query's result as a table, JSON or CSV, and what to know of it in a few lines. Prints nothing
-// itself.
+// Renders a query's result as a table, JSON or CSV, and remarks on it in a few lines. Prints
+// nothing itself.
 import type { JsonObject } from '../../api/json.ts';
 import {
   type QueryResult,
@@ -13,7 +13,7 @@ import { visible, visibleJson } from '../visible.ts';
 
 export type ResultFormat = 'table' | 'json' | 'csv';
 
-/** A cell of a table is as wide as it is; one that is wider than this only stands last. */
+/** A table cell is as wide as its text; a column with cells wider than this comes last. */
 const longCell = 120;
 
 export const renderResult = (result: QueryResult, format: ResultFormat): readonly string[] => {
@@ -36,7 +36,7 @@ const textsOf = (values: readonly Value[]): readonly string[] =>
 const tableOf = ({ columns, rows }: QueryResult): readonly string[] => {
   if (rows.length === 0) return [];
   const cells = rows.map(({ values }) => textsOf(values).map(visible));
-  // Wide columns last, so that the others stay below each other.
+  // Wide columns last, so that the others stay aligned.
   const wide = columns.map((_, column) =>
     cells.some((row) => (row[column] ?? '').length > longCell),
   );
@@ -94,7 +94,7 @@ const count = (number: number, one: string, several: string): string =>
 export const noticesOf = (result: QueryResult): readonly string[] => {
   const { badText, tooLong, unfinished, unparsed } = result.counts;
   const notJson = result.counts.notJson + result.counts.broken;
-  // What the query could not want was passed over: it may be broken too.
+  // Events that cannot match the query were skipped unparsed, and may be broken too.
   const least = unparsed > 0 ? 'at least ' : '';
   const all: readonly (readonly [number, string])[] = [
     [

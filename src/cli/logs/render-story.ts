@@ -1,4 +1,4 @@
-// The story of a node as text and as JSON. Only prints: what is odd in it was found before.
+// Renders the story of a node as text and as JSON. core/story has found its problems before.
 import { defined } from '../../api/defined.ts';
 import type { JsonObject } from '../../api/json.ts';
 import type { NodeStory, Step, StepKind } from '../../core/story/index.ts';
@@ -29,17 +29,17 @@ export const shownTime = (ms: number): string =>
 export const whatOf = ({ kind, pod, detail }: Step): string =>
   [stepWords[kind], pod ?? '', detail ?? ''].filter((part) => part !== '').join(' ');
 
-/** The part of a user agent that a person tells programs apart by. */
+/** The part of a user agent that identifies the program. */
 export const shortAgent = (agent: string): string => agent.split(' ')[0] ?? '';
 
 export interface Grouped {
   readonly step: Step;
-  /** How often the same happened in a row: refusals come by the hundred. */
+  /** Number of equal steps in a row: refusals may occur hundreds of times. */
   readonly times: number;
   readonly until: number;
 }
 
-/** Refusals of one pod in a row are one line. */
+/** Combines consecutive refusals of one pod into one line. */
 export const groupedSteps = (steps: readonly Step[]): readonly Grouped[] => {
   const found: Grouped[] = [];
   for (const step of steps) {

@@ -143,7 +143,8 @@ describe('drover logs story', () => {
     expect(page).not.toMatch(/<script|<img/);
     for (const unit of ['\u001b', '\u202e']) expect(page).not.toContain(unit);
     expect(page.match(/&lt;script&gt;/g)?.length).toBeGreaterThanOrEqual(6);
-    // Thousands of nodes with their pods have to open: text aside a row takes this much.
+    // Thousands of nodes with their pods must open: apart from its text, a row is at most this
+    // long.
     const rows = (await run({ node: 'n1', output: 'html' })).out.match(/<tr class=.*<\/tr>/g) ?? [];
     for (const row of rows) expect(row.replace(/>[^<]*/g, '>').length).toBeLessThan(120);
   });

@@ -1,5 +1,5 @@
-// drover logs story: what happened to a node, or to the nodes of a group, as an audit log tells it.
-// Works on any API server's log at level Metadata or more; with bodies (Request) marks and budgets
+// drover logs story: the story of a node, or of the nodes of a group, from an audit log. Works on
+// any API server's log at level Metadata or higher; with request bodies (Request) marks and budgets
 // have names.
 import type { JsonObject } from '../../api/json.ts';
 import { type NodeStory, StoryReader, tellStory } from '../../core/story/index.ts';
@@ -32,7 +32,7 @@ export const runStory = async (
   const reader = new StoryReader();
   const counts = noLines();
   const onEvent = (event: LogEvent): void => {
-    // Most events are of other kinds: they need not be parsed.
+    // Most events concern other kinds and need not be parsed.
     if (!nodesAndPods.test(event.message)) return;
     if (event.json !== undefined && event.timeMs !== undefined)
       reader.add(event.json, event.timeMs);

@@ -1,10 +1,10 @@
-// The files of a node: each under its path and mode, without secrets. On a terminal, what it would
-// obey is shown as text; elsewhere they are as the node has them.
+// Prints the files of a node: each with path and mode, without secrets. On a terminal, control
+// characters are shown as text; elsewhere the content is unchanged.
 import { type NodeFile, redacted } from '../../formats/index.ts';
 import type { CliContext } from '../context.ts';
 import { visible, visibleText } from '../visible.ts';
 
-/** What is printed to be read by people or by a node: escaped for the former alone. */
+/** Output for a person or for a node: escaped only for the former. */
 export const outText = (context: CliContext, text: string): void =>
   context.isTerminal ? context.out(visibleText(text)) : context.out(text, 'bytes');
 

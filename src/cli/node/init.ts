@@ -1,6 +1,6 @@
-// drover node init: from user data to written configuration and, when asked, a started kubelet.
-// Runs once on a node; writes whole files in an order that a kill at any step leaves mendable by
-// another run. Never shows a secret, never runs what user data says.
+// drover node init: from user data to written configuration and, on request, a started kubelet.
+// Runs once on a node. Writes complete files in an order that lets another run recover from a kill
+// at any step. Never shows a secret, never runs commands from user data.
 import { defined } from '../../api/defined.ts';
 import {
   digestText,
@@ -47,7 +47,7 @@ export interface InitFlags {
   readonly replace?: boolean;
 }
 
-/** What a node is known by: without them it would register as another one. */
+/** The node's identity: without these it would register as another node. */
 const needed = [
   ['instanceId', 'instance-id'],
   ['zone', 'zone'],
@@ -101,7 +101,7 @@ const factsFor = async (host: HostApi, source: Source, flags: InitFlags): Promis
   }
   const isOfEks = await isThere(host, providerBinary);
   return {
-    // Version 2 of its configuration is read by containerd 1 and 2 alike.
+    // containerd 1 and 2 both read version 2 of its configuration.
     ...(isOfEks ? {} : { containerdMajor: 1 }),
     ...(facts as NodeFacts),
     kubernetesVersion: version,
@@ -115,14 +115,14 @@ const factsFor = async (host: HostApi, source: Source, flags: InitFlags): Promis
 };
 
 /**
- * A unit is masked by an empty file or a link to /dev/null; the first directory that has it
+ * A unit is masked by an empty file or a link to /dev/null; the first directory that contains it
  * decides.
  */
 const isMasked = async (host: HostApi, path: string): Promise<boolean> => {
   try {
     return ((await host.read(path))?.bytes.length ?? 0) === 0;
   } catch (error) {
-    // Out of a tree leads the link to /dev/null.
+    // In a tree, the link to /dev/null points outside of it.
     if (error instanceof HostError && error.code === 'outside') return true;
     throw error;
   }
@@ -227,7 +227,7 @@ const start = async (
   }
   await host.systemctl('enable', 'kubelet');
   await host.systemctl(owesStart ? 'restart' : 'start', 'kubelet');
-  // Last: a kill before it makes the next run restart once more, which harms nobody.
+  // Last: after a kill before this, the next run restarts the kubelet once more, which is harmless.
   if (owesStart) await host.write(started);
   context.out('kubelet started');
 };

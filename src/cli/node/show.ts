@@ -1,6 +1,6 @@
-// drover node show: what a simulated machine has on it, computed from the user data and facts that
-// its world keeps of it. Changes nothing; a machine of nobody's world is refused, for nothing is
-// asked of it.
+// drover node show: the configuration of a simulated machine, computed from the user data and facts
+// that its world stores. Changes nothing and calls no machine, so it refuses machines outside a
+// world.
 import { defined } from '../../api/defined.ts';
 import { type JsonObject, objectOr } from '../../api/json.ts';
 import {
@@ -36,7 +36,7 @@ export interface ShowFlags {
 interface Shown {
   readonly name: string;
   readonly instanceId: string;
-  /** Of its image, where the world knows it. */
+  /** The family of its image, where the world knows it. */
   readonly family: Family | undefined;
   readonly facts: NodeFacts;
   readonly userData: Uint8Array | undefined;
@@ -95,7 +95,7 @@ const documentOf = ({ name, instanceId, facts }: Shown, node: EvaluatedNode): Js
   files: node.files.map(redacted).map((file): JsonObject => ({ ...file })),
 });
 
-/** As `ps` shows the process. */
+/** The command line as `ps` shows it. */
 export const commandLine = (node: EvaluatedNode): string =>
   [node.family === 'windows' ? 'kubelet.exe' : '/usr/bin/kubelet', ...node.kubelet.arguments].join(
     ' ',

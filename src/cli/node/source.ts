@@ -1,6 +1,6 @@
-// Where a node's user data and the facts of its instance come from: a file, the metadata service, a
-// config drive. Facts that were given go before those found. Never guesses a fact that a node is
-// told by.
+// Finds a node's user data and the facts of its instance: in a file, the metadata service, or a
+// config drive. Facts from flags take precedence over those found. Never guesses a fact that
+// identifies a node.
 
 import { isAddress } from '../../api/addresses.ts';
 import { type JsonObject, objectOr } from '../../api/json.ts';
@@ -41,7 +41,7 @@ const fieldOf: Readonly<Record<string, keyof NodeFacts>> = {
   'containerd-major': 'containerdMajor',
 };
 
-/** What a value may be made of: it ends in unit files and on a command line. */
+/** Allowed characters of a value, which is written to unit files and a command line. */
 const plain = /^[A-Za-z0-9._:/-]+$/;
 
 const factOf = (name: string, text: string): string | number => {
@@ -86,7 +86,7 @@ const jsonOf = (bytes: Uint8Array | undefined): JsonObject => {
   }
 };
 
-/** Only what is a text, under our names; what is no plain value is as if it were not there. */
+/** Only texts, under our names; a value with other characters counts as absent. */
 const picked = (values: JsonObject, names: Readonly<Record<string, keyof NodeFacts>>): Facts =>
   Object.fromEntries(
     Object.entries(names).flatMap(([name, field]) => {
@@ -120,7 +120,7 @@ const fromMetadata = async (metadata: MetadataApi): Promise<Source> => {
         availabilityZone: 'zone',
         privateIp: 'privateIp',
       }),
-      // Of several names of its DHCP options the first is the instance's.
+      // If the DHCP options contain several names, the first is the instance's.
       ...picked(
         { dns: dns?.split(/\s/)[0] ?? '', ipv6: ipv6 ?? '' },
         {
@@ -133,7 +133,7 @@ const fromMetadata = async (metadata: MetadataApi): Promise<Source> => {
   };
 };
 
-/** OpenStack's, EC2's and NoCloud's places on a drive. */
+/** The paths of OpenStack, EC2 and NoCloud on a drive. */
 const driveUserData = ['openstack/latest/user_data', 'ec2/latest/user-data', 'user-data'];
 
 const fromDrive = async (host: HostApi): Promise<Source> => {

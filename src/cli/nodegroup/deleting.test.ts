@@ -1,4 +1,4 @@
-// What the deletion of a node group says while it waits, and before it begins.
+// What the deletion of a node group reports while it waits, and before it begins.
 import { describe, expect, it } from 'vitest';
 import type { NodeDisruption, WaitingOn } from '../../api/disruption.ts';
 import type { Node } from '../../api/kube.ts';

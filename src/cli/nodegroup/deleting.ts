@@ -1,6 +1,5 @@
 // What the deletion of a managed node group waits for, as its controller reports it: pods and
-// budgets that hold its nodes, its health. And whether its pods have another place at all. Reads
-// only.
+// budgets that block its nodes, its health. Also whether its pods have any other place. Reads only.
 import type { NodeDisruption } from '../../api/disruption.ts';
 import { type Node, resourceTypes } from '../../api/kube.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
@@ -10,10 +9,10 @@ import type { KubeApi } from '../../ports/index.ts';
 import { isLasting } from '../drain/wait.ts';
 
 const groupLabels = ['eks.amazonaws.com/nodegroup', groupTag] as const;
-/** More of them are counted. */
+/** Further lines are only counted. */
 const maxLines = 5;
 
-/** A line for each pod that keeps a node, then for each health issue with its remedy. */
+/** A line for each pod that blocks a node, then for each health issue with its remedy. */
 export const holdingLines = (
   group: NodeGroup | undefined,
   disruptions: readonly NodeDisruption[],
@@ -34,7 +33,7 @@ export const holdingLines = (
   return [...held.slice(0, maxLines), ...(more > 0 ? [`and ${more} more pods`] : []), ...issues];
 };
 
-/** What holds the deletion now. */
+/** What blocks the deletion at present. */
 export const readHolding = async (kube: KubeApi, name: string): Promise<readonly string[]> => {
   const [group, { items }] = await Promise.all([
     kube.get<NodeGroup>(resourceTypes.nodegroups, { name }),
@@ -48,7 +47,7 @@ const isOpen = ({ spec }: Node): boolean =>
   (spec.taints ?? []).every(({ effect }) => effect === 'PreferNoSchedule');
 
 /**
- * Where evicted pods of this group would have no other node, what helps; undefined where they have
+ * The remedy where evicted pods of this group would have no other node; undefined where they have
  * one.
  */
 export const noOtherPlace = (nodes: readonly Node[], name: string): string | undefined => {

@@ -1,5 +1,5 @@
-// A node group in print: what stands where, remedies of its issues, and the command that helps
-// next.
+// The text of a node group: where each fact is printed, remedies of its issues, and the next
+// command.
 import { describe, expect, it } from 'vitest';
 import { aGroup, anUpdate, now } from '../../../test/builders/cli-update.ts';
 import { timePlus } from '../../../test/builders/core-termination.ts';

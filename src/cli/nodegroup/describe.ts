@@ -1,5 +1,5 @@
-// Everything about one node group in print: what was asked, what is there, what is wrong with its
-// remedy, the update under way, the newest events, and what to do next. Pure.
+// Renders everything about one node group: the request, the current state, problems with their
+// remedies, the update in progress, the latest events, and what to do next. Pure.
 import { type EpochMs, parseTime } from '../../api/brand.ts';
 import type { KubeObject, Taint } from '../../api/kube.ts';
 import {
@@ -27,9 +27,9 @@ export interface GroupEvent extends KubeObject {
 
 export interface GroupFacts {
   readonly group: NodeGroup;
-  /** The newest of the group, over or not. */
+  /** The group's latest update, in progress or ended. */
   readonly update: NodeGroupUpdate | undefined;
-  /** Its part in each node, as long as it runs. */
+  /** Its part in each node, while it is in progress. */
   readonly nodes?: readonly NodeView[];
   /** Newest first. */
   readonly events: readonly GroupEvent[];
@@ -136,7 +136,7 @@ const issueLines = (group: NodeGroup): readonly string[] =>
     ];
   });
 
-/** What is drained now, and what holds it; the rest is in `drover describe update`. */
+/** Nodes being drained, and what blocks them; `drover describe update` shows the rest. */
 const inFlightLines = (nodes: readonly NodeView[], now: EpochMs): readonly string[] => {
   const flight = nodes.filter(({ state }) => state === 'inFlight');
   const more = flight.length - maxInFlight;
@@ -172,7 +172,7 @@ const eventLines = (events: readonly GroupEvent[], now: EpochMs): readonly strin
 
 const isWrong = (code: string): boolean => code === 'NodeCreationFailure';
 
-/** The command that somebody who looks at the group would want now. */
+/** The command that is most useful in the group's current state. */
 export const nextStep = ({ group, update }: GroupFacts): string => {
   const { metadata, status } = group;
   const { name } = metadata;

@@ -1,5 +1,5 @@
-// What a change of a node group would do: read from the cluster and the cloud, decided by the very
-// functions that the controller decides with. Sends nothing.
+// What a change of a node group would do: read from the cluster and the cloud, decided by the
+// controller's own functions. Sends nothing.
 import { type EpochMs, formatTime, instanceIdOfProviderId } from '../../api/brand.ts';
 import type { ScalingGroup } from '../../api/cloud.ts';
 import type { NodeDisruption } from '../../api/disruption.ts';
@@ -26,7 +26,7 @@ import type { CloudApi, KubeApi } from '../../ports/index.ts';
 import { type CliContext, CommandError, exitCodes, type OutputFormat } from '../context.ts';
 import { printDocument } from '../output.ts';
 
-/** Of the document; a field that changes its meaning raises it. */
+/** The version of the document; a field that changes its meaning increases it. */
 const documentVersion = 'cli.drover.dev/v1';
 
 export interface DryRunSources {
@@ -38,7 +38,7 @@ export interface DryRunSources {
 const isReady = ({ status }: Node): boolean =>
   status.conditions?.some((one) => one.type === 'Ready' && one.status === 'True') === true;
 
-/** By instance id; of several that claim one instance, a Ready one. */
+/** By instance id; if several nodes claim an instance, a Ready one. */
 const nodesOf = (nodes: readonly Node[]): ReadonlyMap<string, Node> => {
   const found = new Map<string, Node>();
   for (const node of nodes.toSorted((a, b) => Number(isReady(a)) - Number(isReady(b)))) {
@@ -48,7 +48,7 @@ const nodesOf = (nodes: readonly Node[]): ReadonlyMap<string, Node> => {
   return found;
 };
 
-/** Pods of these instances' nodes are looked at as the controller does before it chooses. */
+/** Reads the pods on these instances' nodes, as the controller does before it chooses. */
 const weigh = async (
   { kube, cloud }: DryRunSources,
   observation: GroupObservation,
@@ -122,7 +122,7 @@ const refuseUnderWay = ({ group, updates }: GroupObservation): void => {
 };
 
 /**
- * The plan of a group as the API server's dry run of the request returned it. Throws CommandError,
+ * The plan of a group as returned by the API server's dry run of the request. Throws CommandError,
  * KubeError, CloudError.
  */
 export const planOf = async (sources: DryRunSources, changed: NodeGroup): Promise<GroupPlan> => {
@@ -132,7 +132,7 @@ export const planOf = async (sources: DryRunSources, changed: NodeGroup): Promis
   return decideGroup(weighed).plan;
 };
 
-/** The plan of the group once it is deleted. */
+/** The plan of the group after its deletion was requested. */
 export const planOfDelete = async (
   sources: DryRunSources,
   group: NodeGroup,
@@ -157,7 +157,7 @@ export const planOfUpdate = async (
   return decideGroup({ ...observation, updates, update: begun }).plan;
 };
 
-/** Lines for people, the Plan itself for scripts. */
+/** Prints lines as text, and the Plan itself for scripts. */
 export const printGroupPlan = (
   context: CliContext,
   format: OutputFormat,

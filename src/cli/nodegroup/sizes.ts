@@ -1,4 +1,4 @@
-// The sizes that `drover scale nodegroup` asks for. Sends nothing.
+// The sizes that `drover scale nodegroup` requests. Sends nothing.
 import type { JsonObject } from '../../api/json.ts';
 import { CommandError, exitCodes } from '../context.ts';
 
@@ -10,14 +10,14 @@ export interface AskedSizes {
 
 const usage = (message: string): CommandError => new CommandError(exitCodes.usage, message);
 
-/** What the group is to have; refuses what cannot be, in the flags' words. */
+/** The resulting sizes; refuses impossible ones with the names of the flags. */
 export const sizesWanted = (
   asked: AskedSizes,
   now: { readonly minSize: number; readonly maxSize: number; readonly desired: number },
 ): Required<AskedSizes> => {
   const minSize = asked.minSize ?? now.minSize;
   const maxSize = asked.maxSize ?? now.maxSize;
-  // A new bound that the size does not keep moves the size; a size that was asked for never moves.
+  // A new bound moves a size that violates it; a requested size never moves.
   const desired = asked.desired ?? Math.max(minSize, Math.min(maxSize, now.desired));
   if (minSize > maxSize) {
     throw usage(`minimum size ${minSize} is greater than maximum size ${maxSize}`);
@@ -36,8 +36,8 @@ export const sizesWanted = (
 };
 
 /**
- * Only what was asked for, and the size where a bound moves it: a field that is left out belongs to
- * autoscalers, and is not taken from them in passing.
+ * Only the requested sizes, and the desired size where a bound moves it. Omitted fields belong to
+ * autoscalers and are not set in passing.
  */
 export const askedOnly = (
   asked: AskedSizes,

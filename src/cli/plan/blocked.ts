@@ -1,8 +1,9 @@
-// Why a plan is blocked and what can be done: in words for whoever plans and for whoever updates by
-// it. Pure.
+// Why a plan is blocked and what can be done, as text for `plan` and for `update`. Pure.
 import type { UpdatePlan } from '../../core/update/plan/index.ts';
 
-/** `by other-actor: remove the causes; ...`: what no waiver changes is told apart. */
+/**
+ * `by other-actor: remove the causes; ...`: blockers that cannot be waived are listed separately.
+ */
 export const blockedText = ({ findings }: Pick<UpdatePlan, 'findings'>): string => {
   const left = findings.filter(
     ({ severity, waived }) => severity === 'blocker' && waived === undefined,

@@ -1,4 +1,4 @@
-// A plan that was saved: what a file must be, and which flags would make another plan of it.
+// A saved plan: what a file must contain, and which flags would lead to another plan.
 import { describe, expect, it } from 'vitest';
 import { aGroup, aSnapshot } from '../../../test/builders/core-update-preflight.ts';
 import { planUpdate } from '../../core/update/plan/index.ts';

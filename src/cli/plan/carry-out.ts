@@ -1,5 +1,5 @@
-// An update by a plan that was saved: what it asks for, whether it still holds, what of it is
-// recorded. Reads only; the update itself is recorded by whoever asks.
+// An update by a saved plan: what it requests, whether it still holds, what of it is recorded.
+// Reads only; the caller records the update.
 import { defined } from '../../api/defined.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import type { NodeGroupUpdateSpec } from '../../api/nodegroup-update.ts';
@@ -22,7 +22,7 @@ interface OtherFlags {
   readonly strategy?: string;
 }
 
-/** Throws CommandError: no plan, a blocked one, or flags that would be another plan. */
+/** Throws CommandError: not a plan, a blocked plan, or flags that would lead to another plan. */
 export const readPlan = async (
   context: Pick<CliContext, 'readFile'>,
   path: string,
@@ -66,7 +66,7 @@ export const readPlan = async (
   return plan;
 };
 
-/** The release that was planned, though a newer one may have come out since. */
+/** The planned release, even if a newer one has been published since. */
 export const askedBy = ({ to, request }: PlanFile): Asked => ({
   version: to.releaseVersion === undefined ? request.version : to.version,
   releaseVersion: to.releaseVersion,
@@ -80,7 +80,7 @@ const partText: Readonly<Record<keyof PlanBasis, string>> = {
   budgets: 'budgets',
 };
 
-/** What differs. Other nodes have other pods: that is not told besides. */
+/** What differs. Other nodes have other pods, so the pods are not reported in addition. */
 export const staleText = (before: PlanBasis, now: PlanBasis): string => {
   const parts = (['settings', 'nodes', 'pods', 'budgets'] as const).filter(
     (part) => before[part] !== now[part],
@@ -89,7 +89,7 @@ export const staleText = (before: PlanBasis, now: PlanBasis): string => {
   return told.map((part) => partText[part]).join(' and ');
 };
 
-/** Throws CommandError when what the plan rests on is no longer so. */
+/** Throws CommandError when the basis of the plan has changed. */
 export const refuseStale = async (
   sources: Sources,
   group: NodeGroup,
@@ -116,7 +116,7 @@ export const refuseStale = async (
   );
 };
 
-/** What the update says of its plan. */
+/** What the update records about its plan. */
 export const recordedOf = (
   plan: PlanFile,
 ): Pick<

@@ -1,5 +1,5 @@
-// Reads that may be refused: what an identity may not see becomes a note in the snapshot instead of
-// the end of the plan. Anything else that goes wrong is an error as everywhere.
+// Reads that may be refused: data that an identity may not read becomes a note in the snapshot
+// instead of ending the plan. Any other failure is an error.
 
 import type { ResourceType } from '../../api/kube.ts';
 import { type KubeObject, resourceTypes } from '../../api/kube.ts';
@@ -8,7 +8,7 @@ import { CloudError, type KubeApi, KubeError } from '../../ports/index.ts';
 
 type Part = keyof Snapshot['unread'];
 
-/** Why a read was refused; undefined when it was not refused but failed. */
+/** Why a read was refused; undefined when it failed for another reason. */
 const refusal = (error: unknown): string | undefined => {
   if (error instanceof KubeError) {
     return error.code === 'Forbidden' || error.code === 'NotFound' ? error.message : undefined;
@@ -39,7 +39,7 @@ export class Collector {
     }
   }
 
-  /** All of a collection, page by page; items of a list come without their kind. */
+  /** All items of a collection, page by page; items of a list have no kind. */
   list<T extends KubeObject>(part: Part, kube: KubeApi, type: ResourceType): Promise<readonly T[]> {
     return this.read<readonly T[]>(part, [], async () => {
       const { items } = await kube.list<T>(type);
@@ -47,7 +47,7 @@ export class Collector {
     });
   }
 
-  /** A collection that some clusters do not serve at all: then there is none of it. */
+  /** A collection that some clusters do not serve: then it is empty. */
   listIfServed<T extends KubeObject>(
     part: Part,
     kube: KubeApi,

@@ -1,11 +1,11 @@
-// A plan on disk: what `plan update --out` writes and `update nodegroup --plan` reads. Says of a
-// file that is no plan why; never repairs one.
+// A plan on disk: written by `plan update --out`, read by `update nodegroup --plan`. Explains why a
+// file is not a plan; never repairs one.
 import { isObject, type Json } from '../../api/json.ts';
 import type { UpdatePlan } from '../../core/update/plan/index.ts';
 import { CommandError, exitCodes } from '../context.ts';
 import type { PlanRequest } from './snapshot.ts';
 
-/** The plan, and what was asked for when it was made. */
+/** The plan, and the request that it was made for. */
 export interface PlanFile extends UpdatePlan {
   readonly request: PlanRequest;
 }
@@ -18,7 +18,7 @@ const isText = (value: Json | undefined): boolean => typeof value === 'string' &
 const isCount = (value: Json | undefined): boolean => typeof value === 'number' && value >= 0;
 const verdicts: readonly (Json | undefined)[] = ['ready', 'blocked', 'upToDate'];
 
-/** The members that an update by the plan rests on; the rest is for readers. */
+/** The members that an update by the plan needs; the rest is for readers. */
 const members: Readonly<Record<string, (value: Json | undefined) => boolean>> = {
   plannedAt: isText,
   group: isText,
@@ -38,7 +38,7 @@ const members: Readonly<Record<string, (value: Json | undefined) => boolean>> = 
     Array.isArray(value) && value.every((one: Json) => isObject(one) && isText(one.check)),
 };
 
-/** Why the text is no plan; undefined: it is one. */
+/** Why the text is not a plan; undefined: it is one. */
 const complaint = (value: Json | undefined): string | undefined => {
   if (value === undefined) return 'it is no JSON';
   if (!isObject(value) || value.kind !== 'UpdatePlan') return 'it has no kind UpdatePlan';
@@ -52,7 +52,7 @@ const complaint = (value: Json | undefined): string | undefined => {
   return wrong === undefined ? undefined : `its member ${wrong[0]} is missing or of another form`;
 };
 
-/** Throws CommandError naming the file and what is wrong with it. */
+/** Throws CommandError naming the file and the error in it. */
 export const parsePlan = (path: string, text: string): PlanFile => {
   let value: Json | undefined;
   try {

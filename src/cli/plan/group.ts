@@ -1,5 +1,5 @@
-// The group that a plan is for: a NodeGroup of Drover's, or one that EKS manages, told in the same
-// shape. Reads only; of EKS' group nothing but what EKS, EC2 and the kubeconfig's cluster say.
+// The group of a plan: a NodeGroup of Drover, or one that EKS manages, in the same shape. Reads
+// only; an EKS group is known only from EKS, EC2 and the kubeconfig's cluster.
 
 import type { NodegroupFacts } from '../../api/cloud-provisioning.ts';
 import { defined } from '../../api/defined.ts';
@@ -20,15 +20,16 @@ export interface PlanGroup {
   readonly autoScalingGroupName: string | undefined;
   readonly strategy: UpdateStrategy;
   readonly activeUpdate: string | undefined;
-  /** How long hooks took in earlier updates. */
+  /** Durations of hooks in earlier updates. */
   readonly hookTimes?: readonly HookTime[];
   /**
-   * How long pods took to stop in earlier updates, of any group: their owners are the cluster's.
+   * How long pods took to stop in earlier updates of any group, since their owners belong to the
+   * cluster.
    */
   readonly stopTimes?: readonly StopTimes[];
-  /** How long earlier updates, of this group where there were any, took to begin. */
+  /** How long earlier updates took to begin, those of this group if there are any. */
   readonly setups?: readonly number[];
-  /** EKS' word. */
+  /** EKS' status. */
   readonly state: string | undefined;
 }
 

@@ -1,4 +1,4 @@
-// Which CronJobs that hooks of a group name are not there. Reads only.
+// Which CronJobs named by a group's hooks do not exist. Reads only.
 import { resourceTypes } from '../../api/kube.ts';
 import type { UpdateConfig } from '../../api/nodegroup.ts';
 import { hookKinds } from '../../api/update-hooks.ts';

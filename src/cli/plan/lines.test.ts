@@ -1,5 +1,4 @@
-// What a plan prints: it fits a screen whatever was found, blockers first; details leave nothing
-// out.
+// The text of a plan: it fits a screen for any findings, blockers first; details omit nothing.
 import { describe, expect, it } from 'vitest';
 import {
   aBudget,
@@ -13,7 +12,7 @@ import { detailLines, markdownLines, screenLines } from './lines.ts';
 
 const nodeName = (i: number) => `ip-192-168-100-${i}.eu-west-1.compute.internal`;
 
-/** `blockers` bare pods over `count` nodes, each with an emptyDir besides. */
+/** `blockers` bare pods over `count` nodes, each with an emptyDir in addition. */
 const planOf = (count: number, blockers: number): UpdatePlan =>
   planUpdate(
     aSnapshot({

@@ -4,7 +4,7 @@ import { isOwnStrategy } from '../../api/nodegroup-update.ts';
 import type { PlanFinding, UpdatePlan } from '../../core/update/plan/index.ts';
 
 const columns = 80;
-/** A line less than the terminal has: the prompt wants one. */
+/** One line less than the terminal, for the prompt. */
 const rows = 23;
 
 const plural = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
@@ -12,7 +12,7 @@ const plural = (count: number, what: string): string => `${count} ${what}${count
 const releaseText = ({ releaseVersion, version, imageId }: UpdatePlan['to']): string =>
   releaseVersion ?? version ?? imageId ?? '?';
 
-/** The template is told only where it changes. */
+/** The template is printed only if it changes. */
 const fromTo = ({ from, to }: UpdatePlan, arrow: string): string => {
   const [before, after] = [from.launchTemplate?.version, to.launchTemplate?.version];
   const isOther = before !== after && after !== undefined;
@@ -23,7 +23,7 @@ const fromTo = ({ from, to }: UpdatePlan, arrow: string): string => {
 const bySeverity = (plan: UpdatePlan, severity: PlanFinding['severity']): readonly PlanFinding[] =>
   plan.findings.filter((one) => one.severity === severity && one.waived === undefined);
 
-/** It would go through: at once, or when what holds it is over. */
+/** Nothing blocks it: it can start at once, or when its holds end. */
 const readyText = ({ holds, approvals }: UpdatePlan): string => {
   const until = holds
     .flatMap((one) => one.until ?? [])
@@ -53,7 +53,7 @@ const verdictText = (plan: UpdatePlan): string => {
   return counts === '' ? verdict : `${verdict}: ${counts}`;
 };
 
-/** Of hooks that no earlier update of the group ran. */
+/** Hooks without a known duration, because no earlier update of the group ran them. */
 const guessLines = ({ assumptions }: UpdatePlan): readonly string[] => {
   const guessed = assumptions.filter(
     ({ what, source }) => what.startsWith('hook ') && source === 'default',
@@ -62,7 +62,7 @@ const guessLines = ({ assumptions }: UpdatePlan): readonly string[] => {
   return names === '' ? [] : [`hook times are a guess: ${names} never ran`];
 };
 
-/** What the minutes rest on that nobody has seen here. */
+/** Which durations are defaults, because none were observed in this cluster. */
 const defaultLines = ({ assumptions }: UpdatePlan): readonly string[] => {
   const times = assumptions.filter(({ what }) => !what.startsWith('hook '));
   const guessed = times.filter(({ source }) => source.startsWith('default')).length;
@@ -70,7 +70,7 @@ const defaultLines = ({ assumptions }: UpdatePlan): readonly string[] => {
   return [`${guessed} of ${times.length} times are defaults, not measured here (--details)`];
 };
 
-/** Of what is refused there is no update at all; what else blocks may also leave it waiting. */
+/** A refused update never starts; with other blockers it may start and then wait. */
 const blockedText = (plan: UpdatePlan): string =>
   bySeverity(plan, 'blocker').every(({ isRefused }) => isRefused === true)
     ? 'these figures are of the update once nothing refuses it'
@@ -109,7 +109,7 @@ const sumLines = (plan: UpdatePlan): readonly string[] => {
   ];
 };
 
-/** On a screen a node goes by the first part of its name. */
+/** On a screen a node is named by the first part of its name. */
 const shortNode = (name: string): string => name.split('.')[0] ?? name;
 
 const whereText = ({ consequence, object }: PlanFinding, isShort: boolean): string => {
@@ -136,14 +136,11 @@ const noteText = ({ waived }: PlanFinding): string => {
 
 const command = /^(?:aws|drover|kubectl|npx) /;
 
-/** A command as it is typed; anything else is a sentence. */
+/** A command in the form in which it is typed; any other text is a sentence. */
 const remedyText = ({ remedy }: PlanFinding): string =>
   command.test(remedy) ? `    $ ${remedy}` : `    ${remedy}`;
 
-/**
- * On further lines, each with its indent, what is longer than the screen is wide: for sentences
- * that say why.
- */
+/** Wraps a sentence that is longer than the screen is wide, with an indent for each line. */
 const wrapped = (text: string, first: string, others: string): readonly string[] => {
   const lines: string[] = [];
   let last = first;
@@ -206,7 +203,7 @@ const batchLine = (batch: UpdatePlan['batches'][number]): string => {
   return `  ${batch.number}  min ${batch.startMinute} to ${batch.endMinute}  ${nodes}`;
 };
 
-/** The first batches, the last one, and how many stand between. */
+/** The first batches, the last one, and the number of batches between them. */
 const batchLines = (plan: UpdatePlan, space: number): readonly string[] => {
   const { batches } = plan;
   if (batches.length === 0 || space < 2) return [];
@@ -220,7 +217,7 @@ const batchLines = (plan: UpdatePlan, space: number): readonly string[] => {
   return [title, ...first, `     ... ${between} more`, batchLine(last)];
 };
 
-/** Rows that a line takes; commands are never cut, so that they can be copied. */
+/** Rows that a line takes; commands are never truncated, so that they can be copied. */
 const rowsOf = (line: string): number => Math.max(1, Math.ceil(line.length / columns));
 
 const cut = (line: string): string =>
@@ -233,7 +230,7 @@ const blockerLines = (blockers: readonly PlanFinding[], space: number): readonly
   for (const blocker of blockers) {
     const next = shortLines(blocker).map(cut);
     const height = next.reduce((all, line) => all + rowsOf(line), 0);
-    // The first is always told in full.
+    // The first one is always printed in full.
     if (shown > 0 && used + height > space) break;
     lines.push(...next);
     used += height;
@@ -247,7 +244,7 @@ const blockerLines = (blockers: readonly PlanFinding[], space: number): readonly
   ].map(cut);
 };
 
-/** What a zone without room for the first instance type gets. */
+/** What a zone without capacity for the first instance type gets. */
 const typeLines = ({ instanceTypes }: UpdatePlan): readonly string[] => {
   if (instanceTypes === undefined) return [];
   const { order, skipped } = instanceTypes;
@@ -261,7 +258,7 @@ const typeLines = ({ instanceTypes }: UpdatePlan): readonly string[] => {
 const holdText = ({ kind, reason }: UpdatePlan['holds'][number]): string =>
   `held by ${kind}: ${reason}`;
 
-/** More are folded. */
+/** Further ones are folded. */
 const maxToldApprovals = 3;
 
 const approvalText = ({ wave, nodes, minute }: UpdatePlan['approvals'][number]): string =>
@@ -271,8 +268,8 @@ const approvalText = ({ wave, nodes, minute }: UpdatePlan['approvals'][number]):
       `${Math.round(minute)})`;
 
 /**
- * Who has to be there, and about when: it is the model's median, whose tenths `-o json` has. What
- * holds the start is told with the holds.
+ * When an operator has to approve: the median of the model (`-o json` has tenths of minutes). Holds
+ * of the start are printed with the holds.
  */
 const approvalsText = ({ approvals }: UpdatePlan, most: number): readonly string[] => {
   if (!approvals.some(({ wave }) => wave !== undefined)) return [];
@@ -297,7 +294,7 @@ const headLines = (plan: UpdatePlan, most = maxToldApprovals): readonly string[]
   ];
 };
 
-/** At most 80 columns (but for commands) and 23 rows, whatever was found. */
+/** At most 80 columns (except for commands) and 23 rows, whatever was found. */
 export const screenLines = (plan: UpdatePlan): readonly string[] => {
   const head = headLines(plan).map(cut);
   const blockers = bySeverity(plan, 'blocker');
@@ -307,7 +304,7 @@ export const screenLines = (plan: UpdatePlan): readonly string[] => {
     ...(warnings.length === 0 ? [] : [`WARNINGS  ${folded(warnings)}  (--details)`]),
     ...(unread.length === 0 ? [] : [`NOT CHECKED  ${unread.map(({ check }) => check).join(', ')}`]),
   ].map(cut);
-  // Some lines stay for the order, and one for what is not shown.
+  // Reserves lines for the order, and one for what is not shown.
   const forOrder = Math.min(3, plan.batches.length + 1);
   const space = rows - head.length - tail.length - forOrder - 1;
   const found = blockers.length === 0 ? [] : blockerLines(blockers, space);

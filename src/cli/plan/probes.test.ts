@@ -1,4 +1,4 @@
-// What a plan finds out about health probes before anything begins.
+// What a plan reports about health probes before an update begins.
 import { describe, expect, it } from 'vitest';
 import { VirtualClock } from '../../../test/builders/runtime.ts';
 import { FakeKube } from '../../../test/builders/runtime-kube.ts';
@@ -29,7 +29,7 @@ const slice = (isReady: boolean) => ({
 interface Around {
   readonly isEmbedded?: boolean;
   readonly isReady?: boolean;
-  /** Why EndpointSlices may not be read. */
+  /** Why reading EndpointSlices is refused. */
   readonly refusal?: string;
 }
 

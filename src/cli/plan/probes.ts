@@ -1,5 +1,5 @@
-// Health probes of a group before an update begins: whether what they look at is there, and well.
-// An address is not called: the controller does that, from where it runs. Reads only.
+// Health probes of a group before an update begins: whether their targets exist and are healthy. A
+// URL is not called: the controller does that from its own network. Reads only.
 import type { KubeObject } from '../../api/kube.ts';
 import type { Probe } from '../../api/update-pacing.ts';
 import { preflightTypes } from '../../api/workloads.ts';
@@ -94,7 +94,7 @@ const conditionFacts = async (
   return [{ name, object: { kind: wanted.kind, name: path }, state, message }];
 };
 
-/** Those that pass are not in it. The EndpointSlices are read before, by the same collector. */
+/** Findings for probes that do not pass. The same collector has read the EndpointSlices. */
 export const readProbes = async (
   around: Around,
   collector: Collector,

@@ -1,5 +1,5 @@
-// What a plan knows of the account's quotas: what runs is counted by family and market, what may
-// not be read is noted.
+// What a plan knows of the account's quotas: running instances are counted by family and market,
+// refused reads are noted.
 import { describe, expect, it } from 'vitest';
 import type { CountedInstance } from '../../api/cloud-provisioning.ts';
 import { CloudError } from '../../ports/index.ts';

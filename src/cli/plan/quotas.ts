@@ -1,6 +1,6 @@
-// What the account may still start of a group's instance types: quotas of vCPUs from Service Quotas
-// beside what runs. Reads only; what cannot be read is noted, whatever the reason, since a plan is
-// worth something without.
+// How many more instances of a group's types the account may launch: vCPU quotas from Service
+// Quotas and the running instances. Reads only; any failed read is noted, since a plan is useful
+// without quotas.
 
 import type { CountedInstance } from '../../api/cloud-provisioning.ts';
 import { type Snapshot, type VcpuQuota, vcpuQuotaOf } from '../../core/update/preflight/index.ts';
@@ -14,7 +14,7 @@ export interface QuotaSources {
   readonly provisioning: Pick<ProvisioningApi, 'serviceQuota' | 'countedInstances'>;
 }
 
-/** EC2 takes 200 values of a filter. */
+/** EC2's limit of values in a filter. */
 const typesPerCall = 200;
 
 const vcpusOf = async (

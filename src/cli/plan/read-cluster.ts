@@ -39,7 +39,7 @@ export const readCluster = async (kube: KubeApi, collector: Collector): Promise<
     list<FullNode>('nodes', kube, planTypes.nodes),
     list<FullPod>('pods', kube, planTypes.pods),
     list<PodDisruptionBudget>('budgets', kube, planTypes.budgets),
-    // A cluster without Drover has none.
+    // Empty in a cluster without Drover.
     collector.listIfServed<NodeDisruption>('disruptions', kube, planTypes.disruptions),
   ]);
   const workloads = await Promise.all(
@@ -64,7 +64,7 @@ export const readCluster = async (kube: KubeApi, collector: Collector): Promise<
   return {
     nodes,
     pods,
-    // The status is written by its controller a moment after the budget itself.
+    // Its controller writes the status a moment after the budget is created.
     budgets: budgets.map((budget) => ({ ...budget, status: budget.status ?? {} })),
     disruptions,
     workloads: workloads.flat(),

@@ -1,5 +1,5 @@
-// The snapshot that a plan is made of: group, target, cluster and cloud, read once. Reads only;
-// what may not be read is noted in it.
+// The snapshot for a plan: group, target, cluster and cloud, read once. Reads only; refused reads
+// are noted in it.
 
 import { type EpochMs, instanceIdOfProviderId } from '../../api/brand.ts';
 import type { CloudInstance, ScalingGroup } from '../../api/cloud.ts';
@@ -32,9 +32,9 @@ export interface Sources {
 export interface PlanRequest extends Asked {
   readonly strategy: UpdateStrategy | undefined;
   readonly force: boolean;
-  /** Nodes are replaced although their launch template would have the same content. */
+  /** Nodes are replaced even if their launch template would have the same content. */
   readonly replaceEqual?: boolean;
-  /** For this update alone. */
+  /** For this update only. */
   readonly policies?: UpdatePolicies;
 }
 
@@ -43,7 +43,7 @@ type PlannedNode = Snapshot['nodes'][number];
 const groupLabel = 'eks.amazonaws.com/nodegroup';
 const zoneLabel = 'topology.kubernetes.io/zone';
 
-/** As the update itself decides which nodes it replaces. */
+/** Decides like the update itself which nodes it replaces. */
 const isOfTarget = (
   node: FullNode,
   startedFrom: string | undefined,
@@ -89,7 +89,7 @@ const plannedNodes = (
   });
 };
 
-/** Those in which instances are started now: somebody may have changed the Auto Scaling group's. */
+/** The subnets in which instances are launched at present; they may differ from the spec's. */
 const subnetsOf = (
   { subnets }: Pick<PlanGroup['group']['spec'], 'subnets'>,
   scaling: ScalingGroup | undefined,
@@ -182,7 +182,7 @@ const groupFacts = (
   };
 };
 
-/** Stop times that drains recorded; an update keeps those of its drains in its own status. */
+/** Stop times recorded by drains; an update keeps those of its drains in its own status. */
 const drainStops = (disruptions: Snapshot['disruptions']) =>
   disruptions
     .filter(({ spec }) => spec.causes.every(({ kind }) => kind !== 'Update'))

@@ -1,5 +1,5 @@
-// What the group is to become, by the rules of an update; what cannot be is told in the plan
-// instead of refused. Reads only.
+// The target revision of the group, by the rules of an update. An impossible target is reported in
+// the plan instead of refused. Reads only.
 import { defined } from '../../api/defined.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import {
@@ -48,7 +48,7 @@ const imageOf = async (
   };
 };
 
-/** Images of releases were found by their names; one that a template names may be gone. */
+/** Images of releases were found by name; an image in a template may have been deleted. */
 const missingImage = async (
   cloud: CloudApi,
   { imageId }: Pick<Target, 'imageId'>,
@@ -60,17 +60,19 @@ const missingImage = async (
 interface Around {
   readonly group: NodeGroup;
   readonly clusterVersion: string | undefined;
-  /** EKS makes a new version for each other number; Drover for other contents. */
+  /** EKS creates a new version for a different version number, Drover for different content. */
   readonly managedBy: 'drover' | 'eks';
   /** The version of the derived template that the Auto Scaling group uses. */
   readonly inUse: string | undefined;
-  /** The update makes a further version whatever the one in use holds. */
+  /** The update creates a new version even if the one in use has the same content. */
   readonly replaceEqual: boolean;
   /** Why no update can replace the group's instances. */
   readonly complaint: string | undefined;
 }
 
-/** Whether the group's new nodes are made of what its derived template holds now. */
+/**
+ * Whether the group's new nodes would be created from the current content of its derived template.
+ */
 const isUnchanged = async (
   cloud: CloudApi,
   { group, managedBy, replaceEqual }: Around,
@@ -83,7 +85,7 @@ const isUnchanged = async (
   const known = status?.launchTemplate ?? spec.launchTemplate;
   const asked = target.launchTemplate;
   if (known?.version === asked?.version) return true;
-  // Nodes of images that AWS publishes are told the number of their template.
+  // User data of images that AWS publishes contains the version number of the template.
   if (!isCustom || managedBy === 'eks' || known === undefined || asked === undefined) return false;
   const [inUse, next] = await Promise.all(
     [known, asked].map(({ id, version }) => cloud.findLaunchTemplate({ id, version })),
@@ -109,7 +111,7 @@ const wanted = async (cloud: CloudApi, around: Around, asked: Asked): Promise<Ta
   return { ...target, ...defined({ problem: complaint }) };
 };
 
-/** Throws what is neither a refusal by the rules nor one by rights. */
+/** Throws errors that are neither refusals by the rules nor missing permissions. */
 export const readTarget = (
   cloud: CloudApi,
   collector: Collector,

@@ -1,6 +1,6 @@
-// How long things took in this cluster before: what Auto Scaling did in the group, or in others
-// where it did nothing in this one, and how earlier updates began. Reads only; what may not be read
-// is left out, and the plan says what it assumes.
+// Observed durations in this cluster: Auto Scaling's activities in the group, or in others if it
+// has none, and the beginnings of earlier updates. Reads only; what cannot be read is left out, and
+// the plan states its assumptions.
 import { parseTime } from '../../api/brand.ts';
 import { autoScalingGroupNameOf } from '../../api/nodegroup.ts';
 import type { NodeGroupUpdate } from '../../api/nodegroup-update.ts';
@@ -10,10 +10,10 @@ import type { Collector } from './collect.ts';
 
 type ActivityFacts = NonNullable<Snapshot['times']>['activities'][number];
 
-/** Enough to know what a termination takes: each is a call. */
+/** Enough to estimate a termination; each costs a call. */
 const maxOtherGroups = 4;
 
-/** From its begin until it went on to launches or marks. */
+/** Seconds from the start of an update to its first launches or marks. */
 const setupSeconds = ({ status }: NodeGroupUpdate): readonly number[] => {
   const { phases = [] } = status ?? {};
   const at = phases.findIndex(({ phase }) => phase === 'Preparing');
@@ -25,7 +25,7 @@ const setupSeconds = ({ status }: NodeGroupUpdate): readonly number[] => {
     : [];
 };
 
-/** Of the group where it had any, else of all. */
+/** Those of the group if it has any, else of all. */
 export const setupsOf = (updates: readonly NodeGroupUpdate[], group: string): readonly number[] => {
   const own = updates.filter(({ spec }) => spec.nodeGroup === group).flatMap(setupSeconds);
   return own.length > 0 ? own : updates.flatMap(setupSeconds);

@@ -1,4 +1,4 @@
-// `--waive CHECK[=reason]`: findings that somebody accepts by name. An unknown name is refused.
+// `--waive CHECK[=reason]`: findings that an operator accepts by name. An unknown name is refused.
 import type { Waiver } from '../../api/nodegroup-update.ts';
 import { checks } from '../../core/update/preflight/index.ts';
 import { CommandError, exitCodes } from '../context.ts';

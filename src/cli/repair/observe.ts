@@ -1,5 +1,5 @@
-// What `drover repair` decides on: the same observation of a group that the repair controller
-// makes, read once from the cluster and the cloud. Reads only.
+// The input of `drover repair`: the same observation of a group as in the repair controller, read
+// once from the cluster and the cloud. Reads only.
 import { type EpochMs, instanceIdOfProviderId, parseTime } from '../../api/brand.ts';
 import type { ScalingGroup } from '../../api/cloud.ts';
 import { type Node, resourceTypes } from '../../api/kube.ts';

@@ -1,6 +1,5 @@
-// What would stop an update, said before it is recorded: the blockers of its plan. A warning only,
-// as `drover drain` gives one: the update is recorded all the same, and what could not be looked at
-// is said in one line.
+// Warns of the blockers in an update's plan before the update is recorded. Like in `drover drain`,
+// it is only a warning: the update is recorded anyway, and failed reads are reported in one line.
 import { defined } from '../../api/defined.ts';
 import type { UpdateStrategy } from '../../api/nodegroup-update.ts';
 import type { UpdatePolicies } from '../../api/update-policy.ts';
@@ -8,10 +7,10 @@ import { planUpdate, type UpdatePlan } from '../../core/update/plan/index.ts';
 import { ownGroup } from '../plan/group.ts';
 import { type PlanRequest, readSnapshot, type Sources } from '../plan/snapshot.ts';
 
-/** More of them are counted: the plan lists all. */
+/** Further ones are only counted: the plan lists all. */
 const maxBlockers = 5;
 
-/** A line for each blocker that nothing waives: the object, what happens, what helps. */
+/** A line for each blocker that is not waived: the object, the consequence, the remedy. */
 export const blockerLines = (
   { findings }: Pick<UpdatePlan, 'findings'>,
   name: string,
@@ -40,12 +39,10 @@ export interface Intended {
   readonly replaceEqual?: boolean;
 }
 
-/** Enough for what happens in any run; a plan has more of them for its minutes. */
+/** Enough for what happens in every run; a plan uses more of them to estimate durations. */
 const fewRuns = 5;
 
-/**
- * What to warn of before the update is recorded. Never throws: an update does not need its plan.
- */
+/** Warnings before the update is recorded. Never throws: an update does not need its plan. */
 export const warningsBefore = async (
   sources: Sources,
   { name, asked, strategy, policies, force, replaceEqual = false }: Intended,

@@ -1,5 +1,5 @@
-// Nodes of an update and what holds them, as lines that fit a size: where there is less room, what
-// blocks is the last to be left out. Pure.
+// Nodes of an update and their blockers, as lines that fit a size: with less room, blockers are the
+// last to be omitted. Pure.
 import { type EpochMs, parseTime } from '../../api/brand.ts';
 import { formatDuration } from '../duration.ts';
 import type { NodeView } from './view.ts';
@@ -12,7 +12,7 @@ export interface Size {
 export interface Branch {
   readonly line: string;
   readonly blockers: readonly string[];
-  /** Of the blockers, as they fit a line. */
+  /** Short forms of the blockers, for a single line. */
   readonly briefs: readonly string[];
 }
 
@@ -34,7 +34,7 @@ const podsText = ({ podsLeft, podsTotal }: NodeView): string => {
   return `, ${podsLeft}${of} ${isOne ? 'pod' : 'pods'} left`;
 };
 
-/** `gives up in 11m59s`, while it is drained. */
+/** `gives up in 11m59s`, while it is being drained. */
 const untilText = (node: NodeView, now: EpochMs): string | undefined => {
   const left = parseTime(node.deadline);
   if (left === undefined || node.state !== 'inFlight' || left <= now) return undefined;
@@ -53,13 +53,13 @@ export const nodeLine = (node: NodeView, now: EpochMs): string => {
   return `${node.name}  ${whatText(node, now)}${until === undefined ? '' : `, ${until}`}`;
 };
 
-/** Until when comes first where the line is cut. */
+/** The deadline comes first where the line is truncated. */
 const shortLine = (node: NodeView, now: EpochMs): string => {
   const until = untilText(node, now);
   return `${node.name}  ${until === undefined ? '' : `${until}, `}${whatText(node, now)}`;
 };
 
-/** In lines of at most `width`, broken between words. */
+/** Splits into lines of at most `width`, between words. */
 export const wrapped = (text: string, width: number): readonly string[] => {
   const lines: string[] = [];
   let line = '';
@@ -88,8 +88,8 @@ export const branchOf = (node: NodeView, now: EpochMs, { columns }: Size): Branc
 };
 
 /**
- * As many branches as fit in `room` lines: blockers in full, then cut to a line each, then one for
- * each node, then fewer nodes.
+ * As many branches as fit in `room` lines: blockers in full, then a truncated line each, then one
+ * line per node, then fewer nodes.
  */
 export const fitted = (
   branches: readonly Branch[],
@@ -118,7 +118,7 @@ export const fitted = (
   const lines: string[] = [];
   let shown = 0;
   for (const one of short) {
-    // A line is kept for how many are left out.
+    // Reserves a line for the number of omitted ones.
     if (lines.length + one.length > room - 1) break;
     lines.push(...one);
     shown++;
@@ -127,7 +127,7 @@ export const fitted = (
   return room < 1 ? [] : [...lines, `  and ${plural(left, 'node')} more`];
 };
 
-/** Of those that wait, the one that ends first: node, until when, budget, pod. */
+/** The node with the nearest deadline: node, deadline, budget, pod. */
 export const urgentLines = (
   nodes: readonly NodeView[],
   now: EpochMs,

@@ -1,5 +1,5 @@
-// What has changed between two looks at an update, a line each, for where no screen can be drawn.
-// Says everything once. Pure.
+// What has changed between two looks at an update, a line each, for output without a screen.
+// Reports everything once. Pure.
 
 import type { MissingNode } from '../../api/nodegroup-update.ts';
 import { healthRemedy } from '../../core/explain/index.ts';
@@ -15,7 +15,7 @@ const beginLines = (view: UpdateView): readonly string[] => {
   ];
 };
 
-/** Each that is new, without what changes by itself. */
+/** New holds only, without values that change by themselves. */
 const holdsLines = (before: UpdateView | undefined, after: UpdateView): readonly string[] => {
   const known = new Set((before?.update.status?.holds ?? []).map(({ reason }) => reason));
   const holds = after.status === 'InProgress' ? (after.update.status?.holds ?? []) : [];
@@ -29,7 +29,7 @@ const hooksLines = (before: UpdateView | undefined, after: UpdateView): readonly
   return hookLines(after).filter((line) => !known.has(line));
 };
 
-/** Each that is new, with the time since when. */
+/** New entries only, with their start. */
 const missedLines = (before: UpdateView | undefined, after: UpdateView): readonly string[] => {
   const keyOf = ({ zone, instanceId, code, message }: MissingNode): string =>
     [zone, instanceId, code, message].join('/');
@@ -45,7 +45,7 @@ const missedLines = (before: UpdateView | undefined, after: UpdateView): readonl
     });
 };
 
-/** How it ended is told by resultLines. */
+/** resultLines reports the end. */
 const stateLines = (before: UpdateView | undefined, after: UpdateView): readonly string[] => {
   const then = before === undefined ? 'InProgress' : stateText(before);
   const isTold = after.status !== 'InProgress' || stateText(after) === then;
@@ -76,7 +76,7 @@ const progressLines = (before: UpdateView | undefined, after: UpdateView): reado
 };
 
 const nodeLines = (before: NodeView | undefined, after: NodeView): readonly string[] => {
-  // What waits is many and says nothing yet.
+  // Waiting nodes are many, and their state is not informative.
   if (after.state === 'waiting') return [];
   const isSame = before?.state === after.state && before.what === after.what;
   const told = new Set(before?.state === after.state ? before.blockers : []);
@@ -100,7 +100,7 @@ export const changeLines = (
   ];
 };
 
-/** How it ended, in EKS' words, with the remedy of each error. */
+/** The result in EKS' words, with the remedy for each error. */
 export const resultLines = (view: UpdateView): readonly string[] => {
   const { errors = [] } = view.update.status ?? {};
   return [

@@ -1,4 +1,4 @@
-// Updates in print: a table row, the document of a script, and everything about one. Pure.
+// Renders updates: a table row, the document for scripts, and everything about one update. Pure.
 
 import { type EpochMs, parseTime } from '../../api/brand.ts';
 import {
@@ -33,8 +33,8 @@ export const updateHeader = [
 const withoutFraction = (time: string): string => time.replace(/\.\d+/, '');
 
 /**
- * `InProgress`, `Stopping` once it is aborted, `Paused`, `Held (Window)`, `Hook (preDrain)` while
- * it waits for hooks of nodes; how it ended.
+ * `InProgress`, `Stopping` after an abort, `Paused`, `Held (Window)`, `Hook (preDrain)` while it
+ * waits for hooks of nodes; the result once it has ended.
  */
 const statusCell = (view: UpdateView): string => {
   const { update, status } = view;
@@ -63,7 +63,7 @@ export const updateCells = (view: UpdateView): readonly string[] => {
   ];
 };
 
-/** One update in `-o json`. Times are RFC 3339; null is not known yet. */
+/** One update in `-o json`. Times are RFC 3339; null means not known yet. */
 const updateItem = (view: UpdateView) => {
   const { update } = view;
   const { spec, status, metadata } = update;
@@ -111,7 +111,7 @@ export const updateListDocument = (views: readonly UpdateView[]) => ({
   items: views.map(updateItem),
 });
 
-/** `drover describe update -o json`: the same, and each node. */
+/** `drover describe update -o json`: the same, with each node. */
 export const updateDocument = (view: UpdateView) => ({
   apiVersion: documentVersion,
   kind: 'Update',
@@ -166,8 +166,8 @@ const section = (title: string, lines: readonly string[]): readonly string[] =>
   lines.length === 0 ? [] : [`${title}:`, ...lines];
 
 /**
- * Begin and waves, as the annotations say; the API server's audit log has the proof. What is waited
- * for is a hold.
+ * Approvals of start and waves from the annotations; the API server's audit log has the proof. A
+ * pending approval is a hold.
  */
 const approvalLines = ({ update }: UpdateView): readonly string[] => {
   const { annotations = {} } = update.metadata;
@@ -183,7 +183,7 @@ const approvalLines = ({ update }: UpdateView): readonly string[] => {
   ];
 };
 
-/** The plan that it goes by, and what of the plan's findings somebody accepted. */
+/** The plan of the update, and the findings that an operator accepted. */
 const planLines = ({ update: { spec } }: UpdateView): readonly string[] => [
   ...(spec.planHash === undefined ? [] : [`  plan ${spec.planHash}`]),
   ...(spec.waivers ?? []).map(({ check, by, reason }) => {
@@ -192,7 +192,7 @@ const planLines = ({ update: { spec } }: UpdateView): readonly string[] => [
   }),
 ];
 
-/** In the order in which things happened to them; those to which nothing has, by name. */
+/** In the order of their events; nodes without an event by name. */
 const inTime = (nodes: readonly NodeView[]): readonly NodeView[] => {
   const at = ({ since }: NodeView): number => parseTime(since) ?? Number.MAX_VALUE;
   return nodes.toSorted((a, b) => at(a) - at(b));

@@ -1,4 +1,4 @@
-// What holds an update, as people are told of it.
+// What holds an update, as it is displayed.
 import { describe, expect, it } from 'vitest';
 import { aGroup, anUpdate, now, running } from '../../../test/builders/cli-update.ts';
 import { timePlus } from '../../../test/builders/core-termination.ts';

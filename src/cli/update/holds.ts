@@ -1,4 +1,4 @@
-// What keeps an update from going on, in print: a line for each hold, with its age and its end;
+// What keeps an update from continuing, as text: a line for each hold, with its age and its end;
 // hooks of its nodes that run or failed. Pure.
 import { type EpochMs, parseTime } from '../../api/brand.ts';
 import type { UpdateShortage } from '../../api/nodegroup-update.ts';
@@ -40,7 +40,7 @@ export const missingLines = ({ update, status }: UpdateView, now: EpochMs): read
           : `new node ${instanceId}${where} has not joined${age}: ${message}`;
       });
 
-/** Zones that had no room when last a node was wanted there, and of which nothing newer is told. */
+/** Zones without capacity at the last attempt, unless a newer problem of the zone is reported. */
 export const pastShortages = ({ update, status }: UpdateView): readonly UpdateShortage[] => {
   const { shortages = [], missing = [] } = update.status ?? {};
   const isTold = ({ zone }: UpdateShortage): boolean =>
@@ -48,9 +48,7 @@ export const pastShortages = ({ update, status }: UpdateView): readonly UpdateSh
   return shortages.filter((one) => !isTold(one));
 };
 
-/**
- * `hook preDrain runs for node-1 (Job ops/pre-drain-i-1-ab)`; of a webhook, what it answered last.
- */
+/** `hook preDrain runs for node-1 (Job ops/pre-drain-i-1-ab)`; for a webhook its last answer. */
 export const hookLines = ({ update, status }: UpdateView): readonly string[] =>
   (update.status?.hooks ?? [])
     .filter(({ state }) => state === 'Failed' || status === 'InProgress')
@@ -63,14 +61,14 @@ export const hookLines = ({ update, status }: UpdateView): readonly string[] =>
       return `hook ${hook} runs for ${of}${attempt === 1 ? ', asked once' : tries}${said}`;
     });
 
-/** `Hook (preDrain, postReady)`: those that are waited for. */
+/** `Hook (preDrain, postReady)`: the running hooks. */
 export const hookText = ({ update, status }: UpdateView): string | undefined => {
   const running = (update.status?.hooks ?? []).filter(({ state }) => state === 'Running');
   if (status !== 'InProgress' || running.length === 0) return undefined;
   return `Hook (${[...new Set(running.map(({ hook }) => hook))].join(', ')})`;
 };
 
-/** `wave 1 of 3, up to 2 nodes`; the rest of the group is behind the last. */
+/** `wave 1 of 3, up to 2 nodes`; after the last wave comes the rest of the group. */
 export const waveText = ({ update, status }: UpdateView): string | undefined => {
   const { wave } = update.status ?? {};
   if (wave === undefined || status !== 'InProgress') return undefined;
@@ -81,7 +79,7 @@ export const waveText = ({ update, status }: UpdateView): string | undefined => 
   );
 };
 
-/** The kinds alone, of those that are no pause: a pause has a word of its own. */
+/** The kinds of all holds except a pause, which has a word of its own. */
 export const heldText = ({ update, status }: UpdateView): string | undefined => {
   const kinds = (update.status?.holds ?? []).flatMap(({ kind }) => (kind === 'Paused' ? [] : kind));
   if (status !== 'InProgress' || kinds.length === 0) return undefined;

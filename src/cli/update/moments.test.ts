@@ -1,6 +1,5 @@
-// What an update shows of each node at the moments at which it used to say something else: its own
-// turn, the surplus at the end, old nodes that nobody has begun, an update that is over, one that
-// nobody has looked at.
+// What an update shows of each node at special moments: its own turn, the surplus at the end, old
+// nodes that are not started, an ended update, one that no controller has seen.
 import { describe, expect, it } from 'vitest';
 import {
   aGroup,

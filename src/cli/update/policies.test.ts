@@ -1,4 +1,4 @@
-// The flags of an update's policies, alone.
+// The flags of an update's policies only.
 import { describe, expect, it } from 'vitest';
 import { type PolicyFlags, policiesAsked } from './policies.ts';
 

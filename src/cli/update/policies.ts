@@ -1,5 +1,5 @@
-// What `drover update nodegroup` asks of one update where a step does not succeed, as flags: read
-// into the object's own words, or refused with the flag's name. Asks nobody.
+// Parses the policy flags of `drover update nodegroup`, for steps that do not succeed: into the
+// object's fields, or a refusal that names the flag. Calls nothing.
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import { isOwnStrategy, type UpdateStrategy } from '../../api/nodegroup-update.ts';
 import {
@@ -28,13 +28,13 @@ export interface PolicyFlags {
   readonly shortageWait?: string;
   readonly soak?: string;
   readonly batchSoak?: string;
-  /** Given without a number: true. */
+  /** True if given without a number. */
   readonly autoRollback?: string | boolean;
 }
 
 const usage = (message: string): CommandError => new CommandError(exitCodes.usage, message);
 
-/** The bounds of the object's own schema, in seconds. */
+/** The limits of the object's own schema, in seconds. */
 const seconds = (flag: string, text: string, most: number, least = 0): number => {
   const found = parseDuration(text);
   if (found === undefined) {
@@ -108,7 +108,7 @@ const blueGreenOf = ({ soak, batchSoak }: PolicyFlags): Pick<UpdatePolicies, 'bl
   return Object.keys(blueGreen).length === 0 ? {} : { blueGreen };
 };
 
-/** Undefined where nothing of it was asked. Throws CommandError. */
+/** Undefined where no policy flag is given. Throws CommandError. */
 export const policiesAsked = (flags: PolicyFlags): UpdatePolicies | undefined => {
   const drain = drainOf(flags);
   const { maxQuarantined } = flags;
@@ -130,7 +130,7 @@ export const policiesAsked = (flags: PolicyFlags): UpdatePolicies | undefined =>
   return Object.keys(policies).length === 0 ? undefined : policies;
 };
 
-/** Throws CommandError where the strategy that the update would have has no such policies. */
+/** Throws CommandError where the update's strategy does not have these policies. */
 export const needFittingPolicies = (
   group: NodeGroup,
   planned: { readonly strategy?: UpdateStrategy; readonly policies?: UpdatePolicies },

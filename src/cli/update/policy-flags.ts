@@ -1,5 +1,4 @@
-// The flags of one update's policies, alike for what plans it and what asks for it. What they say
-// is read in policies.ts.
+// The flags for one update's policies, shared by `plan` and `update`. policies.ts parses them.
 import type { Command } from 'commander';
 
 export const addPolicyFlags = (command: Command): Command =>

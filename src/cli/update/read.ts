@@ -1,4 +1,4 @@
-// Which update a command means, and what is read to show it. Reads only.
+// Which update a command refers to, and the data to show it. Reads only.
 
 import { instanceIdOfProviderId } from '../../api/brand.ts';
 import type { NodeDisruption } from '../../api/disruption.ts';
@@ -16,7 +16,7 @@ const type = resourceTypes.nodegroupupdates;
 const groupLabel = 'eks.amazonaws.com/nodegroup';
 const imageLabel = 'eks.amazonaws.com/nodegroup-image';
 
-/** A cluster without our definitions is told apart, with a remedy. */
+/** A cluster without our definitions throws an error with the remedy. */
 const known = async <T>(kind: string, list: Promise<T>): Promise<T> => {
   try {
     return await list;
@@ -34,7 +34,7 @@ const known = async <T>(kind: string, list: Promise<T>): Promise<T> => {
 export const listGroups = (kube: KubeApi): Promise<readonly NodeGroup[]> =>
   known('NodeGroups', listNodeGroups(kube));
 
-/** Newest first, those of one group in the order of their turns. */
+/** Newest first; updates of one group in the order of their turns. */
 export const listUpdates = async (
   kube: KubeApi,
   nodeGroup?: string,
@@ -79,7 +79,7 @@ export const needGroup = async (
   );
 };
 
-/** Of a group those that are not over, in the order in which they go. */
+/** The group's updates that have not ended, in the order of their turns. */
 export const openUpdates = async (
   kube: KubeApi,
   name: string,
@@ -89,8 +89,7 @@ export const openUpdates = async (
 };
 
 /**
- * By id, by the only one that begins so, or of a group: the open one that goes first, else its
- * newest.
+ * By id, by a unique prefix of one, or by group: the open update that is first, else the latest.
  */
 export const needUpdate = async (
   kube: KubeApi,
@@ -106,7 +105,7 @@ export const needUpdate = async (
     const open = nodeGroup === undefined ? [] : await openUpdates(kube, nodeGroup);
     const [meant] = [...open, ...all];
     if (meant !== undefined) return meant;
-    // A group that there is not has had none either: that is told first.
+    // A group that does not exist has no update either: that error comes first.
     if (nodeGroup !== undefined) await needGroup(kube, nodeGroup);
     throw new CommandError(exitCodes.failed, `node group ${nodeGroup} has had no update`);
   }
@@ -125,18 +124,19 @@ export const needUpdate = async (
   throw new CommandError(exitCodes.failed, `no update ${id}; ${hint}`);
 };
 
-/** Everything that one look needs; undefined when the update is gone. */
+/** The data for one look; undefined when the update is deleted. */
 export const readFacts = async (kube: KubeApi, id: string): Promise<UpdateFacts | undefined> => {
   const found = await kube.get<NodeGroupUpdate>(type, { name: id });
   if (found.kind === 'gone') return undefined;
   const update = found.object;
   const { nodeGroup } = update.spec;
-  // Nobody has looked at it yet, mostly since another is under way: one at a time, oldest first.
+  // The controller has not started it, usually because another is in progress: one at a time,
+  // oldest first.
   const first = update.status === undefined ? await openUpdateOf(kube, nodeGroup) : undefined;
   const before = first?.metadata.name;
   const [group, disruptions] = await Promise.all([
     readNodeGroup(kube, nodeGroup),
-    // From the server's cache: what is a second old is good enough to be shown.
+    // From the server's cache: data that is a second old is good enough for display.
     kube.list<NodeDisruption>(resourceTypes.nodedisruptions, { resourceVersion: '0' }),
   ]);
   return {
@@ -148,8 +148,8 @@ export const readFacts = async (kube: KubeApi, id: string): Promise<UpdateFacts 
 };
 
 /**
- * Old nodes of a group that is being updated: of another image than the update's, or discouraged as
- * such. For one look, not for each of a watch: a group may have thousands.
+ * Old nodes of a group during its update: with another image than the update's, or marked as old by
+ * taint. For a single look, not for each look of a watch: a group may have thousands.
  */
 export const withOldNodes = async (kube: KubeApi, facts: UpdateFacts): Promise<UpdateFacts> => {
   const { spec, status } = facts.update;

@@ -1,4 +1,4 @@
-// Which update a command means, and the object that a version update becomes.
+// Which update a command refers to, and the object for a version update.
 import { describe, expect, it } from 'vitest';
 import { aGroup, anUpdate, running } from '../../../test/builders/cli-update.ts';
 import { VirtualClock } from '../../../test/builders/runtime.ts';

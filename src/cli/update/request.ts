@@ -1,5 +1,5 @@
-// A version update as an object, after what cannot be has been refused in EKS' words. The strategy
-// is the group's own; who carries it out is the controller.
+// Builds a version update as an object, after refusing impossible ones in EKS' words. The group
+// determines the strategy; the controller carries the update out.
 
 import { defined } from '../../api/defined.ts';
 import { isObject } from '../../api/json.ts';
@@ -43,7 +43,7 @@ const refuse = (complaint: string | undefined): void => {
 
 const maxNamedReleases = 5;
 
-/** The remedy: what there is instead, newest first. */
+/** The remedy: the existing releases, newest first. */
 const releasesThere = async (
   cloud: CloudApi,
   amiType: string,
@@ -107,7 +107,7 @@ const templateWanted = async (
   return { id: template.id, name: template.name, version: template.version };
 };
 
-/** What the group is to become; `clusterVersion` is undefined where EKS knows no such cluster. */
+/** The target of the group; `clusterVersion` is undefined where EKS does not know the cluster. */
 export const changeWanted = async (
   cloud: CloudApi,
   around: { readonly group: NodeGroup; readonly clusterVersion: string | undefined },
@@ -137,16 +137,16 @@ export interface Request {
   readonly change: NodeGroupChange;
   readonly action: 'Update' | 'Rollback';
   readonly force: boolean;
-  /** The API server checks it and records nothing. */
+  /** The API server checks the object and records nothing. */
   readonly dryRun?: boolean;
-  /** Of a plan that was looked at. */
+  /** Set for an update by a reviewed plan. */
   readonly planned?: Pick<
     NodeGroupUpdateSpec,
     'planHash' | 'predicted' | 'waivers' | 'strategy' | 'policies' | 'replaceEqual'
   >;
 }
 
-/** What one request asks for beside the revision; what makes two of them different ones. */
+/** What a request contains besides the revision; two requests with different options differ. */
 const askedFor = ({ change: _revision, params: _told, ...rest }: NodeGroupUpdateSpec): string =>
   JSON.stringify({ action: 'Update', ...rest }, (_, value) =>
     isObject(value)
@@ -155,8 +155,8 @@ const askedFor = ({ change: _revision, params: _told, ...rest }: NodeGroupUpdate
   );
 
 /**
- * It was recorded already: by this command's first try, or by a changed spec. Throws where it asks
- * for more.
+ * The update is already recorded: by this command's first try, or by a changed spec. Throws where
+ * the request has other options.
  */
 const recordedAlready = (
   known: NodeGroupUpdate,
@@ -173,8 +173,8 @@ const recordedAlready = (
 };
 
 /**
- * One request is one object, however often it is tried. Throws CommandError while another update of
- * the group is in progress.
+ * One request creates one object, however often it is retried. Throws CommandError while another
+ * update of the group is in progress.
  */
 export const requestUpdate = async (
   { kube }: { readonly kube: KubeApi },

@@ -1,6 +1,5 @@
-// An update as a screen: a header that stays, then the tree of update, batch, node and blocker, in
-// no more lines and columns than there are. What is done and what waits is folded into counts.
-// Pure.
+// Renders an update as a screen: a fixed header, then the tree of update, batch, node and blocker,
+// within the available lines and columns. Completed and waiting nodes are folded into counts. Pure.
 import { type EpochMs, parseTime } from '../../api/brand.ts';
 import { formatDuration } from '../duration.ts';
 import {
@@ -19,7 +18,7 @@ import { fromTo, type NodeView, type UpdateView } from './view.ts';
 
 const barWidth = 24;
 
-/** `[######------]  3 of 6 nodes`; nothing where it is not known how many there are. */
+/** `[######------] 3 of 6 nodes`; undefined while the number of nodes is unknown. */
 export const progressBar = (view: UpdateView): string | undefined => {
   const { progress } = view.update.status ?? {};
   if (progress === undefined) return undefined;
@@ -30,11 +29,11 @@ export const progressBar = (view: UpdateView): string | undefined => {
   return `[${bar}]  ${done} of ${total} nodes${emptied === 0 ? '' : `, ${emptied} empty`}`;
 };
 
-/** `about 4m left, 90 % within 7m`; nothing where the update says nothing of its end. */
+/** `about 4m left, 90 % within 7m`; undefined where the update has no predicted end. */
 export const etaText = ({ status, update }: UpdateView, now: EpochMs): string | undefined => {
   const { p50, p90 } = update.status?.progress?.eta ?? {};
   const [half, most] = [parseTime(p50), parseTime(p90)];
-  // What is held waits for as long as that takes.
+  // A hold may last for any time.
   const isHeld = (update.status?.holds ?? []).length > 0;
   if (status !== 'InProgress' || isHeld || half === undefined || most === undefined) {
     return undefined;
@@ -70,7 +69,7 @@ const howText = (view: UpdateView): string => {
   ].join(', ');
 };
 
-/** EKS' last phase, in which all old nodes are done with. */
+/** EKS' last phase, in which all old nodes are replaced. */
 const surplusLines = ({ status, phase, update, nodes }: UpdateView): readonly string[] => {
   const { strategy, surge = 0 } = update.status ?? {};
   if (status !== 'InProgress' || phase !== 'ScalingDown' || strategy === 'BLUE_GREEN') return [];
@@ -96,7 +95,7 @@ export const headerLines = (view: UpdateView, now: EpochMs): readonly string[] =
   const time =
     elapsed === undefined ? [] : [`${elapsed} ${end === undefined ? 'so far' : 'in all'}`];
   return [
-    // The id last: a narrow terminal cuts the line at its end.
+    // The id last: a narrow terminal truncates the line at its end.
     `${where}${revisions}  (${what} ${view.id})`,
     `${stateText(view)}${status === 'InProgress' ? step : ''}${how === '' ? '' : `  (${how})`}`,
     [...(bar === undefined ? [] : [bar]), ...time, ...(eta === undefined ? [] : [eta])].join('  '),
@@ -110,14 +109,14 @@ export const headerLines = (view: UpdateView, now: EpochMs): readonly string[] =
   ];
 };
 
-/** EC2's names say the same behind the first dot, and take half a line for it. */
+/** EC2's names are all equal after the first dot, and that part takes half a line. */
 const shortName = ({ name }: NodeView): string =>
   name.replace(/^([^.]+)\.(?:[^.]+\.compute|ec2)\.internal$/, '$1');
 
 const byState = (view: UpdateView, state: NodeView['state']): readonly NodeView[] =>
   view.nodes.filter((node) => node.state === state);
 
-/** What is folded: how many are done and wait, and the group's instances. */
+/** The folded counts: completed and waiting nodes, and the group's instances. */
 const countLines = (view: UpdateView): readonly string[] => {
   const { progress } = view.update.status ?? {};
   const waiting = byState(view, 'waiting').length;
@@ -148,7 +147,7 @@ const endLines = (view: UpdateView, { columns, rows }: Size): readonly string[] 
       : errors.map((error) => `${error.code}: ${error.message}`);
   const lines = told.filter(Boolean);
   const full = lines.flatMap((line) => wrapped(line, columns));
-  // As much of them as leaves most of the screen to the nodes.
+  // In full only if that leaves most of the screen to the nodes.
   return full.length <= Math.max(2, rows / 2) ? full : lines;
 };
 
@@ -158,11 +157,12 @@ interface Rest {
   readonly counts: readonly string[];
 }
 
-/** With more than these the first line of the header stays in any case. */
+/** With more rows than this the first line of the header always stays. */
 const leastRows = 4;
 
 /**
- * What it waits for is the last to be left out; before it go how far it is, how it is, what it is.
+ * On a small screen the blockers are the last to be omitted; before them the progress, the state
+ * and the title.
  */
 const smallScreen = (
   must: readonly string[],
@@ -183,7 +183,7 @@ const smallScreen = (
     .map((line) => cut(line, columns));
 };
 
-/** The whole screen: never more than `rows` lines of `columns` characters. */
+/** The complete screen: never more than `rows` lines of `columns` characters. */
 export const screenLines = (view: UpdateView, now: EpochMs, size: Size): readonly string[] => {
   const header = headerLines(view, now);
   const flight = byState(view, 'inFlight');
@@ -197,7 +197,7 @@ export const screenLines = (view: UpdateView, now: EpochMs, size: Size): readonl
   const fixed = header.length + ends.length + batch.length + fails.length + counts.length;
   const { columns } = size;
   const room = size.rows - fixed;
-  // Failed ones need eyes: they keep up to a third of the room.
+  // Failed nodes need attention: they keep up to a third of the room.
   const failedRoom = Math.max(2, Math.floor(room / 3));
   const failedLines =
     failed.length === 0 ? [] : fitted(failed.map(branch), { columns, rows: failedRoom });

@@ -1,4 +1,4 @@
-// How sequences are found, told and watched, and with what exit code a watch ends.
+// How sequences are found, displayed and watched, and the exit code of a watch.
 import { describe, expect, it } from 'vitest';
 import { VirtualClock } from '../../../test/builders/runtime.ts';
 import { FakeKube } from '../../../test/builders/runtime-kube.ts';

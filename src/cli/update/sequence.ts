@@ -1,5 +1,5 @@
-// Update sequences on the command line: which one is meant, how they are told, and watching one to
-// its end. Reads only, but for `requestSequence`.
+// Update sequences on the command line: finds one, displays it, and watches it until its end. Reads
+// only, except `requestSequence`.
 import { durationMs } from '../../api/brand.ts';
 import type { JsonObject } from '../../api/json.ts';
 import { resourceTypes } from '../../api/kube.ts';
@@ -111,7 +111,7 @@ export const describeSequence = (sequence: NodeGroupUpdateSequence): readonly st
   return [first, ...(message === '' ? [] : [message]), 'groups:', ...lines];
 };
 
-/** Throws CommandError where one of that name is there. */
+/** Throws CommandError where one of that name exists. */
 export const requestSequence = async (
   kube: KubeApi,
   name: string,
@@ -153,8 +153,8 @@ const codeOf: Readonly<Record<NodeGroupUpdateSequenceStatus['status'], ExitCode>
 const pollMs = durationMs(1_000);
 
 /**
- * A line for each change, until it has ended. Throws CommandError for every end but a successful
- * one.
+ * Prints a line for each change until the sequence has ended. Throws CommandError unless it ends
+ * successfully.
  */
 export const watchSequence = async (
   deps: {

@@ -1,4 +1,4 @@
-// A terminal with hardly any room: what the update waits for is the last to be left out.
+// A very small terminal: what the update waits for is the last to be omitted.
 import { describe, expect, it } from 'vitest';
 import { aGroup, anUpdate, blocked, now, running } from '../../../test/builders/cli-update.ts';
 import { timePlus } from '../../../test/builders/core-termination.ts';

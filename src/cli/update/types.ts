@@ -1,10 +1,9 @@
-// The instance types of an update's new nodes in words, where they are not all of the group's
-// first. Pure.
+// Text about the instance types of an update's new nodes, where they are not all of the group's
+// first type. Pure.
 import type { NodeGroupUpdateStatus } from '../../api/nodegroup-update.ts';
 
 /**
- * Which of the group's types new nodes are of, where that is not the first, and which they may not
- * be.
+ * Which of the group's types new nodes have, where that is not the first, and which are skipped.
  */
 export const typeLines = ({
   skippedTypes = [],

@@ -1,4 +1,4 @@
-// An update as people see it: what belongs to it, a screen that fits, lines for what changes.
+// An update as it is displayed: the nodes that belong to it, a screen that fits, lines for changes.
 import { describe, expect, it } from 'vitest';
 import {
   aGroup,

@@ -1,5 +1,5 @@
-// One update as people look at it: what is asked, how far it is, and each node's part in it, read
-// off the NodeGroupUpdate, its NodeGroup and the NodeDisruptions. Pure; prints nothing.
+// One update as it is displayed: the request, the progress, and each node's part in it, from the
+// NodeGroupUpdate, its NodeGroup and the NodeDisruptions. Pure; prints nothing.
 
 import { isConfirmed } from '../../api/confirmation.ts';
 import { defined } from '../../api/defined.ts';
@@ -19,23 +19,23 @@ export interface NodeView {
   readonly name: string;
   readonly instanceId: string;
   /**
-   * Waiting: marked, and nothing of it is evicted yet. Not begun: old, and not even marked. Kept:
-   * of blue/green, empty until its soak is over. Taken back: a new node more than asked for, when
-   * all was set back.
+   * waiting: marked, nothing evicted yet. notBegun: old, not even marked. kept: blue/green, empty
+   * until the soak ends. takenBack: a surplus new node that was drained when everything was
+   * restored.
    */
   readonly state: 'inFlight' | 'waiting' | 'notBegun' | 'failed' | 'kept' | 'done' | 'takenBack';
-  /** What happens to it, in words. */
+  /** Its state in words. */
   readonly what: string;
-  /** RFC 3339: since when it is drained, or when that ended. */
+  /** RFC 3339: start of its drain, or the end of it. */
   readonly since?: string;
   readonly podsLeft?: number;
   readonly podsTotal?: number;
-  /** When the drain gives up or forces. */
+  /** When the drain fails or forces. */
   readonly deadline?: string;
   readonly onDeadline?: 'force' | 'fail';
-  /** Pod, budget, owner and since when, a line each. */
+  /** Pod, budget, owner and start, a line each. */
   readonly blockers: readonly string[];
-  /** The same, what matters most first: for where a line has no room. */
+  /** The same in short, most important first: for a single line. */
   readonly briefs?: readonly string[];
 }
 
@@ -44,21 +44,21 @@ export interface UpdateView {
   readonly nodeGroup: string;
   readonly cluster: string | undefined;
   readonly update: NodeGroupUpdate;
-  /** The update that goes first. */
+  /** The update that is carried out first. */
   readonly behind?: string;
   readonly status: NodeGroupUpdateStatus['status'];
   readonly phase: string;
   readonly nodes: readonly NodeView[];
-  /** Ready ones and all of the group, as its status counts them. */
+  /** Ready and total instances of the group, from its status. */
   readonly ready: number | undefined;
   readonly instances: number | undefined;
-  /** What the group is now, as long as the update does not say what it began with. */
+  /** The group's current revision, until the update records its own. */
   readonly before?: Partial<Revision>;
 }
 
 const causeIdOf = (update: NodeGroupUpdate): string => `update/${update.metadata.name}`;
 
-/** The cause with which this update asked for the node; asked again it carries a number behind. */
+/** The cause that this update recorded on the node; a repeated request has a numbered suffix. */
 const ownCause = (disruption: NodeDisruption, id: string): DisruptionCause | undefined =>
   disruption.spec.causes.findLast((cause) => cause.id === id || cause.id.startsWith(`${id}/`));
 
@@ -71,7 +71,7 @@ const outcomeText = {
   InstanceGone: 'the instance is gone',
 } as const;
 
-/** What becomes of the instance. */
+/** What happens to the instance. */
 const afterText = {
   Release: '; kept, empty',
   Terminate: '; retired',
@@ -88,7 +88,7 @@ const phaseText = {
   Ended: 'over',
 } as const;
 
-/** Of a node that is done with: its outcome, where it is that of this cause. */
+/** For a node whose drain ended: its outcome, if it is the outcome of this cause. */
 const endedView = (
   base: Pick<NodeView, 'name' | 'instanceId'>,
   { status }: NodeDisruption,
@@ -112,8 +112,8 @@ const endedView = (
 };
 
 /**
- * Of its own turn, not of the marks that all old nodes got before; when it was empty, once that is
- * over.
+ * Start of the node's own turn, not of the marks that all old nodes get first. While its instance
+ * is being terminated: when it was empty.
  */
 const sinceOf = ({ status }: NodeDisruption, { receivedAt }: DisruptionCause): string => {
   const { phase, drainedAt, markedAt, startedAt, heldUntil } = status ?? {};
@@ -122,7 +122,7 @@ const sinceOf = ({ status }: NodeDisruption, { receivedAt }: DisruptionCause): s
   return heldUntil !== undefined && heldUntil > begun ? heldUntil : begun;
 };
 
-/** Budget and pod; what has none is told in full. */
+/** Budget and pod; other kinds in full. */
 const briefText = (waiting: WaitingOn): string => {
   if (waiting.kind !== 'pdb' && waiting.kind !== 'multiplePdbs') return explainWaiting(waiting);
   const { budgets, pod } = waiting;
@@ -160,7 +160,7 @@ const openView = (
     what: isEmpty && phase === 'Draining' ? 'empty' : phaseText[phase],
     since: sinceOf(disruption, cause),
     ...(isEmpty ? {} : pods),
-    // Nothing is left to be forced or given up.
+    // An empty node has no deadline left.
     ...(isEmpty || until === undefined ? {} : { deadline: until }),
     ...(isEmpty || onDeadline === undefined ? {} : { onDeadline }),
     blockers: more > 0 ? [...lines, `and ${more} more`] : lines,
@@ -169,8 +169,8 @@ const openView = (
 };
 
 /**
- * What goes once all is set back, or EKS' surplus goes, is no old node: those are done with by
- * then.
+ * Whether the node belongs to the surplus: nodes drained while everything is restored, or EKS'
+ * surplus. Old nodes are all replaced by then.
  */
 const isSurplus = ({ receivedAt }: DisruptionCause, { status }: NodeGroupUpdate): boolean => {
   const isLast = (phase: UpdatePhase): boolean =>
@@ -179,7 +179,9 @@ const isSurplus = ({ receivedAt }: DisruptionCause, { status }: NodeGroupUpdate)
   return last !== undefined && receivedAt >= last.at;
 };
 
-/** With force Auto Scaling chooses which of EKS' surplus goes: its hook is all that tells of it. */
+/**
+ * With force, Auto Scaling chooses the instance of EKS' surplus: only its hook shows the choice.
+ */
 const forcedSurplus = (
   { spec }: NodeDisruption,
   update: NodeGroupUpdate,
@@ -198,13 +200,13 @@ const forcedSurplus = (
   return cause && { ...cause, followUp: 'Terminate' };
 };
 
-/** Undefined for a node that has no part in it, or no longer. */
+/** Undefined for a node that does not, or not any more, take part in the update. */
 const nodeView = (disruption: NodeDisruption, update: NodeGroupUpdate): NodeView | undefined => {
   const { spec, status } = disruption;
   const id = causeIdOf(update);
   const cause = ownCause(disruption, id) ?? forcedSurplus(disruption, update);
   if (cause === undefined || cause.cancelledAt !== undefined) return undefined;
-  // Nothing waits for the turn of an update that is over.
+  // A hold of an ended update has no meaning.
   if (cause.hold === true && updateStatusOf(update) !== 'InProgress') return undefined;
   const instanceId = spec.instanceId ?? disruption.metadata.name;
   const base = { name: status?.node?.name ?? spec.nodeName ?? instanceId, instanceId };
@@ -217,14 +219,14 @@ const nodeView = (disruption: NodeDisruption, update: NodeGroupUpdate): NodeView
   return isSurplus(cause, update) ? { ...open, what: `of the surplus; ${open.what}` } : open;
 };
 
-/** What was done about a drain that was not over in time. */
+/** What was done about a drain that exceeded its timeout. */
 const reportText = {
   Skipped: 'the drain was not over in time; tried once more, after all others',
   Quarantined: 'quarantined: cordoned, with a new node beside it',
   Paused: 'the drain was not over in time; tried again, after all others',
 } as const;
 
-/** Nodes whose drain failed stay named when they were given back. */
+/** Keeps nodes whose drain failed in the list after they were uncordoned. */
 const withFailed = (
   nodes: readonly NodeView[],
   { failedNodes = [] }: Partial<NodeGroupUpdateStatus>,
@@ -244,15 +246,15 @@ const withFailed = (
 
 export interface UpdateFacts {
   readonly update: NodeGroupUpdate;
-  /** Another one of its group that is under way: it begins when that has ended. */
+  /** Another update of the group in progress: this one starts when it has ended. */
   readonly behind?: string;
   readonly group: NodeGroup | undefined;
   readonly disruptions: readonly NodeDisruption[];
-  /** Old nodes of the group, where they were looked for. */
+  /** Old nodes of the group, if they were read. */
   readonly old?: readonly { readonly name: string; readonly instanceId: string }[];
 }
 
-/** What the group is now: what an update began with that does not say so yet. */
+/** The group's current revision, for an update that has not recorded its own. */
 const beforeOf = ({ update, group }: UpdateFacts): Pick<UpdateView, 'before'> => {
   const { version, releaseVersion, imageId, launchTemplate } = group?.status ?? {};
   const isKnown = releaseVersion !== undefined || imageId !== undefined;
@@ -265,7 +267,7 @@ const beforeOf = ({ update, group }: UpdateFacts): Pick<UpdateView, 'before'> =>
   };
 };
 
-/** Old ones in which the update has no part yet. */
+/** Old nodes that the update has not touched yet. */
 const notBegun = ({ update, old = [] }: UpdateFacts, nodes: readonly NodeView[]) => {
   if (updateStatusOf(update) !== 'InProgress') return [];
   const known = new Set(nodes.map(({ instanceId }) => instanceId));
@@ -295,7 +297,7 @@ export const updateView = (facts: UpdateFacts): UpdateView => {
   };
 };
 
-/** `1.32.9-20260905`, or the image where a group has one of its own. */
+/** `1.32.9-20260905`, or the image of a group with its own. */
 const imageText = ({ releaseVersion, imageId, version }: Partial<Revision>): string =>
   releaseVersion ?? imageId ?? version ?? 'newest';
 
@@ -304,13 +306,11 @@ const templateText = ({ launchTemplate }: Partial<Revision>): string =>
 
 const joined = (...texts: readonly string[]): string => texts.filter(Boolean).join(', ');
 
-/** With the version of the user's own template, where there is one. */
+/** Includes the version of the user's own template, where there is one. */
 export const revisionText = (revision: Partial<Revision>): string =>
   joined(imageText(revision), templateText(revision));
 
-/**
- * What it began with and what it goes to, as far as they differ; undefined where nobody knows yet.
- */
+/** The revisions before and after, as far as they differ; undefined while they are unknown. */
 export const fromTo = ({
   update,
   before,
@@ -320,7 +320,7 @@ export const fromTo = ({
   const to = update.status?.target ?? (type === 'VersionUpdate' ? change : undefined);
   if (from === undefined) return to === undefined ? {} : { to: revisionText(to) };
   if (to === undefined) return { from: revisionText(from) };
-  // What nobody asked to change is in `target` only after the update has begun.
+  // Before the update has begun, `target` contains only what was requested to change.
   const isSame = to.launchTemplate === undefined || templateText(from) === templateText(to);
   const text = isSame ? imageText : revisionText;
   return { from: text(from), to: text(to) };

@@ -1,4 +1,4 @@
-// Watching an update: what is drawn, what is told, when it ends and with which exit code.
+// Watching an update: what is drawn, what is printed, when it ends and with which exit code.
 import { describe, expect, it } from 'vitest';
 import { aGroup, anUpdate, blocked, running } from '../../../test/builders/cli-update.ts';
 import { VirtualClock } from '../../../test/builders/runtime.ts';

@@ -1,5 +1,5 @@
-// Watches an update until its end, by asking every second: a screen on a terminal, lines elsewhere.
-// What it shows is screen.ts and changes.ts; it decides nothing about the update.
+// Watches an update until its end, by polling every second: a screen on a terminal, lines
+// elsewhere. screen.ts and changes.ts render it; this file decides nothing about the update.
 import { durationMs, type EpochMs } from '../../api/brand.ts';
 import type { NodeGroupUpdateStatus } from '../../api/nodegroup-update.ts';
 import { type Clock, type KubeApi, KubeError } from '../../ports/index.ts';
@@ -10,24 +10,24 @@ import { screenLines } from './screen.ts';
 import { type UpdateView, updateView } from './view.ts';
 
 export const pollMs = durationMs(1_000);
-/** A controller answers within a second; this much later somebody should be told. */
+/** A controller acts within a second; after this time the user is told that none has. */
 export const unclaimedAfterMs = 10_000;
 
 export interface WatchDeps {
   readonly kube: KubeApi;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** The cluster's time: an embedded world may be ahead of the clock. */
+  /** The cluster's time: an embedded world may be ahead of the wall clock. */
   readonly now: () => Promise<EpochMs>;
-  /** A change worth a line of its own; on a terminal only what the screen does not show. */
+  /** Prints a change on a line of its own; on a terminal only what the screen does not show. */
   readonly tell: (line: string) => void;
-  /** Undefined where there is no terminal. */
+  /** Undefined without a terminal. */
   readonly screen: Screen | undefined;
 }
 
 export interface WatchResult {
   readonly how: 'ended' | 'timedOut' | 'interrupted' | 'gone';
-  /** As it was last seen. */
+  /** The last observed view. */
   readonly view: UpdateView | undefined;
 }
 
@@ -45,7 +45,9 @@ export class UpdateWatch {
     this.#startedAt = deps.clock.now();
   }
 
-  /** Until it has ended, `giveUpAfterMs` has passed, or the signal aborts. Throws KubeError. */
+  /**
+   * Runs until it has ended, `giveUpAfterMs` has passed, or the signal aborts. Throws KubeError.
+   */
   async run(giveUpAfterMs: number | undefined): Promise<WatchResult> {
     const { clock, signal } = this.#deps;
     for (;;) {
@@ -70,7 +72,7 @@ export class UpdateWatch {
     return { how, view: this.#view };
   }
 
-  /** False: there is no such update any more. */
+  /** False: the update does not exist any more. */
   async #look(): Promise<boolean> {
     const { kube, tell } = this.#deps;
     try {
@@ -96,7 +98,7 @@ export class UpdateWatch {
       return;
     }
     const { columns, rows } = screen.size();
-    // The last line is the cursor's.
+    // The last line is for the cursor.
     screen.draw(screenLines(view, await now(), { columns, rows: rows - 1 }));
   }
 
@@ -115,12 +117,12 @@ export class UpdateWatch {
 const codeOf: Readonly<Record<NodeGroupUpdateStatus['status'], ExitCode>> = {
   Successful: exitCodes.done,
   Failed: exitCodes.failed,
-  // Somebody asked for it.
+  // An operator requested it.
   Cancelled: exitCodes.refused,
   InProgress: exitCodes.timedOut,
 };
 
-/** The exit code that the end of a watch asks for. */
+/** The exit code for the end of a watch. */
 export const exitCodeOf = ({ how, view }: WatchResult): ExitCode => {
   if (how === 'interrupted') return exitCodes.interrupted;
   if (how === 'gone' || view === undefined) return exitCodes.failed;

@@ -1,5 +1,5 @@
-// What a terminal is shown of user data that is no text: its control characters as escapes, no more
-// than helps, and that no node reads it.
+// What a terminal shows of user data that is not text: control characters as escapes, a short
+// excerpt only, and that no node can read it.
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { lint } from '../../core/bootstrap/index.ts';

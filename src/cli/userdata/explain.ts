@@ -1,5 +1,5 @@
-// drover userdata explain and diff: who set a field of the node and who lost; what two user data
-// make differently. Reads files only.
+// drover userdata explain and diff: which source set a field of the node and which were overridden;
+// how the results of two user data differ. Reads files only.
 import { defined } from '../../api/defined.ts';
 import type { Json, JsonObject } from '../../api/json.ts';
 import {

@@ -1,5 +1,5 @@
-// Findings of drover userdata lint as lines for people, as a document for scripts and as SARIF
-// 2.1.0. Pure; for people what a terminal would obey is shown as text, in a file's name too.
+// Renders findings of drover userdata lint as text, as a document for scripts and as SARIF 2.1.0.
+// Pure; the text shows control characters as escapes, in a file's name too.
 import type { JsonObject } from '../../api/json.ts';
 import { type Finding, type LintResult, rules } from '../../core/bootstrap/index.ts';
 import { visible } from '../visible.ts';
@@ -10,8 +10,8 @@ export interface LintedFile {
 }
 
 /**
- * What of a file's bytes stands in a message: as much as helps to find it, and nothing that a
- * terminal obeys.
+ * A short excerpt of a file's bytes for a message: enough to find the place, without control
+ * characters for a terminal.
  */
 const longestMessage = 500;
 export const shownMessage = (message: string): string =>

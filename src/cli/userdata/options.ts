@@ -1,5 +1,5 @@
-// The flags that the userdata commands share: family, version, instance type, who launches. Reads
-// the texts of flags into values, with a usage error for what cannot be.
+// The flags that the userdata commands share: family, version, instance type, launcher. Parses
+// their texts into values, with a usage error for invalid ones.
 import { Option } from 'commander';
 import { isCidr } from '../../api/addresses.ts';
 import { type Family, families, familyCalled, instanceTypeFacts } from '../../formats/index.ts';

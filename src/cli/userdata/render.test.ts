@@ -1,5 +1,5 @@
-// What `drover userdata render` makes of a token for kubeadm: user data that its own rules accept,
-// and errors where the token or the authority is none.
+// What `drover userdata render` does with a kubeadm token: user data that its own rules accept, and
+// errors for an invalid token or certificate authority.
 import { describe, expect, it } from 'vitest';
 import { compress, evaluateUserData, exampleFacts } from '../../formats/index.ts';
 import type { CliContext } from '../context.ts';

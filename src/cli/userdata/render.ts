@@ -1,5 +1,5 @@
 // drover userdata render: the user data of a node group from its file, and with --files every file
-// that its nodes will have. Asks nobody; facts of the cluster that nobody said are examples, and it
+// that its nodes will have. Calls nothing; cluster facts that were not given are examples, and it
 // says so.
 import { defined } from '../../api/defined.ts';
 import type { JsonObject } from '../../api/json.ts';
@@ -54,7 +54,7 @@ const flagOf: Readonly<Record<string, string>> = {
   token: '--token',
 };
 
-/** Raw bytes as EC2 takes them: over the limit they are compressed, where the family reads that. */
+/** The raw bytes for EC2: compressed above the size limit, where the family can read that. */
 export const packed = (text: string, family: Family): Uint8Array => {
   const plain = new TextEncoder().encode(text);
   if (plain.length <= sizeLimitBytes) return plain;
@@ -72,8 +72,8 @@ const tokenPattern = /^[a-z0-9]{6}\.[a-z0-9]{16}$/;
 const exampleToken = 'abcdef.0123456789abcdef';
 
 /**
- * What `kubeadm token create --print-join-command` prints, from the token and the cluster's
- * authority.
+ * The values that `kubeadm token create --print-join-command` prints, from the token and the
+ * cluster's certificate authority.
  */
 const joinOf = async (flags: RenderFlags): Promise<{ token: string; caHash: string }> => {
   const { token = exampleToken, certificateAuthority = exampleAuthority } = flags;
@@ -90,8 +90,8 @@ const joinOf = async (flags: RenderFlags): Promise<{ token: string; caHash: stri
 };
 
 /**
- * As it reaches the node, base64 and gzip undone; what is no text is not written anew as another
- * one.
+ * The text as it reaches the node, without base64 and gzip; bytes that are not text are not
+ * rewritten as another text.
  */
 const ownText = async (context: CliContext, name: string): Promise<string> => {
   const { text, faults } = decode(await context.readBytes(name));
@@ -119,7 +119,7 @@ const rendered = async (context: CliContext, flags: RenderFlags): Promise<GroupU
     },
     isUpstreamReserved: flags.upstreamReserved === true,
     userData,
-    // A text of the user's own says how kubeadm is let in, unless a token is given besides.
+    // The user's own text already contains the kubeadm join, unless a token is given in addition.
     ...(userData === undefined || flags.token !== undefined ? { join: await joinOf(flags) } : {}),
   });
   if (asked.kind === 'faults') throw usage(asked.faults.join('\n'));
@@ -169,7 +169,7 @@ const documentOf = (result: GroupUserData, text: string): JsonObject => {
   };
 };
 
-/** Below `out` as below a root; secrets are in them, as on the node. */
+/** Writes below `out` as below a root; the files contain secrets, as on the node. */
 const writeFiles = async (
   context: CliContext,
   out: string,
@@ -177,7 +177,7 @@ const writeFiles = async (
 ): Promise<void> => {
   const host = await context.host(out);
   for (const file of files) {
-    // Windows' paths have a drive and backslashes.
+    // Windows paths have a drive and backslashes.
     const path = file.path.replace(/^[A-Z]:/, '').replaceAll('\\', '/');
     await host.write({ ...file, path });
     context.out(visible(`write  ${out.replace(/\/$/, '')}${path}`));

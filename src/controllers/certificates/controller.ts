@@ -1,5 +1,5 @@
-// Approves certificate requests of kubelets whose names and addresses are those of their instance
-// by the cloud's record. Off unless asked for: on EKS the platform does it. Never denies, never
+// Approves certificate signing requests of kubelets whose names and addresses match their instance
+// in the cloud's records. Off by default, because EKS approves them itself. Never denies, never
 // signs.
 
 import { type EpochMs, epochMs, formatKubeTime, instanceIdOfProviderId } from '../../api/brand.ts';
@@ -29,8 +29,8 @@ import {
 
 const type = resourceTypes.certificatesigningrequests;
 /**
- * Nodes register, records come, others are decided: a request that waits for these is looked at
- * again.
+ * Reasons that may resolve by themselves (a node registers, a record appears, other requests are
+ * decided): such a request is examined again after this interval.
  */
 const againMs = 15_000;
 const healing: ReadonlySet<WaitingReason> = new Set<WaitingReason>([
@@ -42,7 +42,7 @@ const healing: ReadonlySet<WaitingReason> = new Set<WaitingReason>([
   'ForeignAddress',
   'TooMany',
 ]);
-/** Each asks the cloud once. */
+/** Parallel passes; each calls the cloud once. */
 const atOnce = 4;
 const byOwner = 'owner';
 
@@ -133,7 +133,7 @@ class Approver {
     if (written.kind === 'found') journalApproval(journal, csr, message);
   }
 
-  // ---- what is known ----
+  // ---- the facts about a request ----
 
   async #observe(
     csr: SigningRequest,
@@ -157,7 +157,10 @@ class Approver {
     };
   }
 
-  /** By the cloud's word has this name, or this id. A node's own word only says where to look. */
+  /**
+   * The instance that has this name or id in the cloud's records. The node's own data only says
+   * where to look.
+   */
   async #instance(
     name: string,
     node: Node | undefined,
@@ -172,7 +175,9 @@ class Approver {
       .find(({ instanceId, names }) => instanceId === name || names.includes(name));
   }
 
-  /** Without a node only instances of our groups count: whoever has a token may name any other. */
+  /**
+   * Without a node only instances of our groups count: the holder of a token may name any other.
+   */
   async #membersOfGroups(signal: AbortSignal): Promise<readonly string[]> {
     const groups = await this.#directory.groups(this.#deps.clock.now() - againMs, signal);
     return [...groups.values()].flatMap(({ instances }) =>

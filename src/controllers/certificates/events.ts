@@ -1,5 +1,5 @@
-// What the approver tells: a journal entry for each approval, and a Kubernetes event on a request
-// that is left pending, once per reason. An event that cannot be written holds nothing up.
+// Reports of the approver: a journal entry for each approval, and a Kubernetes event on a request
+// that is left pending, once per reason. A failed event write delays nothing.
 import { type EpochMs, formatKubeTime } from '../../api/brand.ts';
 import type { JsonObject } from '../../api/json.ts';
 import { resourceTypes } from '../../api/kube.ts';
@@ -7,9 +7,9 @@ import type { WaitingReason } from '../../core/identity/index.ts';
 import { type Journal, type KubeApi, KubeError, type Log } from '../../ports/index.ts';
 import type { SigningRequest } from './requests.ts';
 
-/** Of cluster-scoped objects they stand there; kubectl looks in all. */
+/** Events of cluster-scoped objects are in this namespace; kubectl searches all. */
 const namespace = 'default';
-/** The API server refuses longer ones (core/v1 Event, 1024 characters). */
+/** The API server refuses longer messages (core/v1 Event, 1024 characters). */
 const maxMessage = 1000;
 
 export interface Waiting {
@@ -26,7 +26,7 @@ const eventOf = (csr: SigningRequest, waiting: Waiting, now: EpochMs): JsonObjec
   return {
     apiVersion: 'v1',
     kind: 'Event',
-    // The name is the reason's: a restart tells nothing twice.
+    // The name includes the reason, so a restart does not repeat the event.
     metadata: { name: `${name}.${uid}.${waiting.reason.toLowerCase()}`.slice(-253), namespace },
     involvedObject: { apiVersion: csr.apiVersion, kind: csr.kind, name, uid },
     reason: `NotApproved${waiting.reason}`,

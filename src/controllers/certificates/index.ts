@@ -1,2 +1,2 @@
-// Public entry of the approver of kubelets' certificate requests.
+// Public entry of the approver of kubelets' certificate signing requests.
 export { createCertificateController } from './controller.ts';

@@ -1,5 +1,4 @@
-// CertificateSigningRequests as the API server has them, read into what core decides about. Judges
-// nothing.
+// Parses CertificateSigningRequests into the input of core's decision. Judges nothing.
 import { parseTime } from '../../api/brand.ts';
 import type { KubeObject } from '../../api/kube.ts';
 import { type KubeletRequest, kubeletSigners, nodeNameOf } from '../../core/identity/index.ts';
@@ -63,7 +62,7 @@ export const readRequest = (csr: SigningRequest, now: number): KubeletRequest =>
   };
 };
 
-/** Signer and node together: what caps count by. Empty for what is nobody's. */
+/** Signer and node, the unit that limits count by. Empty for a request of no kubelet. */
 export const ownerKey = (csr: SigningRequest): string => {
   const node = isKubelets(csr) ? nodeNameOf(contentOf(csr)) : undefined;
   return node === undefined ? '' : `${csr.spec.signerName} ${node}`;

@@ -1,4 +1,4 @@
-// When the cloud is asked about notices, and what one slow service of it holds up.
+// When the cloud is asked about notices, and what a single slow service delays.
 
 import { describe, expect, it } from 'vitest';
 import { aGroupSpec, anInstance, setUpControllers } from '../../../test/builders/controllers.ts';
@@ -63,7 +63,7 @@ describe('the cloud is asked', () => {
       },
     });
     await clock.advance(600_000);
-    // One a minute for each kind of notice.
+    // One per minute for each kind of notice.
     expect(looks).toBeLessThanOrEqual(4 * 10);
   });
 

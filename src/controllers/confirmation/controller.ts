@@ -1,5 +1,5 @@
-// Asks the cloud about every notice that it has not confirmed, and again whether a confirmed one
-// still holds: many instances in one call. Writes the answer into the cause; drains nothing.
+// Asks the cloud about every unconfirmed notice, and repeatedly whether a confirmed one still
+// holds: many instances per call. Writes the answer into the cause; drains nothing.
 import { durationMs, type EpochMs, epochMs, parseTime } from '../../api/brand.ts';
 import { isInForce, isPending, isRefuted, needsConfirmation } from '../../api/confirmation.ts';
 import {
@@ -33,19 +33,19 @@ export interface ConfirmationDeps extends BaseDeps {
 }
 
 export interface ConfirmationController {
-  /** Works until `signal` aborts. Never rejects for a port. */
+  /** Runs until `signal` aborts. Never rejects because of a port's error. */
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** Notices come in bursts: those of this interval share one look. */
+/** Notices come in bursts: those within this interval share one look. */
 const gatherMs = 50;
 /** Longest time between two looks. */
 const idleMs = 60_000;
 /** The shortest heartbeat timeout is 30 s. */
 const heartbeatWithinMs = durationMs(5_000);
-/** A cause that the cloud has not confirmed by then is reported. */
+/** A cause that is not confirmed after this time is reported. */
 const reportAfterMs = 10_000;
-/** A refusal that is older was reported by an earlier process. */
+/** An earlier process has reported refusals older than this. */
 const reportWithinMs = 600_000;
 
 export const createConfirmationController = (deps: ConfirmationDeps): ConfirmationController => {
@@ -59,7 +59,7 @@ interface Question {
   readonly cause: DisruptionCause;
 }
 
-/** One key for each kind of notice: a service that answers slowly holds up its own kind alone. */
+/** One key per kind of notice: a slow service delays only its own kind. */
 type Look = CauseKind | 'report';
 
 const askedKinds = causeKinds.filter((kind) => needsConfirmation[kind]);
@@ -145,8 +145,8 @@ class Confirmation {
   }
 
   /**
-   * Where Auto Scaling does not describe the instance: whether it takes a heartbeat of its
-   * terminate hook, as it does only while the instance waits there. The hook must not run out
+   * For an instance that Auto Scaling does not describe: whether it accepts a heartbeat of the
+   * terminate hook, which it does only while the instance waits in it. The hook must not run out
    * before it is confirmed.
    */
   async #isWaiting(instanceId: string, hook: HookRef, signal: AbortSignal): Promise<boolean> {
@@ -172,7 +172,7 @@ class Confirmation {
     this.#dueAt.set(kind, times);
     return this.#open(kind).filter(({ disruption, cause }) => {
       const key = keyOf(disruption, cause);
-      // A cause that an older version recorded was never asked about.
+      // A cause recorded by an older version was never asked about.
       const first = cause.confirmation === undefined ? now : nextLookAt(cause, now);
       const at = known?.get(key) ?? first;
       if (at === undefined) return false;
@@ -181,7 +181,7 @@ class Confirmation {
     });
   }
 
-  /** Causes to ask about. A disruption that has ended with its node is left alone. */
+  /** Causes to ask about. A disruption that ended together with its node is skipped. */
   #open(kind: CauseKind): readonly Question[] {
     const { disruptions, nodes } = this.#deps;
     return disruptions.list().flatMap((disruption): readonly Question[] => {
@@ -212,7 +212,7 @@ class Confirmation {
     return epochMs(Math.max(next, now + gatherMs));
   }
 
-  /** A race that is lost is decided again by the next look. */
+  /** After a write conflict the next look decides again. */
   async #write(
     disruption: NodeDisruption,
     changes: readonly { readonly before: DisruptionCause; readonly after: DisruptionCause }[],
@@ -231,7 +231,7 @@ class Confirmation {
     }
   }
 
-  /** Writes one event on the node for each cause that is not acted on. */
+  /** Writes one event on the node for each cause that has no effect. */
   async #report(signal: AbortSignal): Promise<undefined> {
     const { clock, disruptions, nodes } = this.#deps;
     const now = clock.now();
@@ -252,7 +252,7 @@ class Confirmation {
     }
   }
 
-  /** Events are for people: a failure to write one holds nothing up. */
+  /** Events are informative: a failed write delays nothing. */
   async #tell(
     name: string,
     told: { readonly cause: DisruptionCause; readonly node: Node; readonly now: EpochMs },

@@ -1,4 +1,4 @@
-// What is reported of notices that the cloud does not confirm: a Kubernetes event on the node and a
+// Reports about notices that the cloud does not confirm: a Kubernetes event on the node and a
 // journal entry. Decides nothing.
 import { type EpochMs, formatKubeTime } from '../../api/brand.ts';
 import { isConfirmed, isRefuted } from '../../api/confirmation.ts';
@@ -8,11 +8,11 @@ import type { Node } from '../../api/kube.ts';
 import { fnv1a } from '../../core/fnv.ts';
 import type { Journal } from '../../ports/index.ts';
 
-/** metav1's limit is 1024 characters; longer ones are refused. */
+/** The API server refuses longer messages (metav1, 1024 characters). */
 const maxMessage = 1000;
 
 /**
- * The event of a cause that is not acted on. Its name follows from the cause: it is written once.
+ * The event of a cause without effect. Its name is derived from the cause, so it is written once.
  */
 export const unconfirmedEvent = (
   name: string,
@@ -51,7 +51,7 @@ export const unconfirmedEvent = (
   };
 };
 
-/** One entry for each answer that changes what a cause counts for. */
+/** One entry for each answer that changes whether a cause counts. */
 export const journalAnswer = (
   journal: Journal,
   subject: string,

@@ -1,4 +1,4 @@
-// Steps against a cloud that hangs or refuses, in virtual time.
+// Steps against a cloud that does not answer or refuses, in virtual time.
 import { describe, expect, it } from 'vitest';
 import { anInstance, setUpControllers } from '../../../test/builders/controllers.ts';
 import type { NodeDisruption } from '../../api/disruption.ts';

@@ -1,6 +1,6 @@
-// Runs the steps of one disruption's plan, in order. A step whose precondition no longer holds ends
-// the pass quietly; what a server refuses ends it loudly, except calls to the cloud about hooks,
-// which never hold anything else up.
+// Runs the steps of one disruption's plan, in order. A step with a failed precondition ends the
+// pass silently; a refusal by a server ends it with an error. Calls to the cloud about hooks are
+// exempt: they never delay anything else.
 
 import type { CloudInstance } from '../../api/cloud.ts';
 import type { NodeDisruption } from '../../api/disruption.ts';
@@ -23,16 +23,16 @@ export interface Pass {
   readonly signal: AbortSignal;
 }
 
-/** `learned`: something is known now that the next decision looks at, and no watch will tell. */
+/** `learned`: there is a new fact for the next decision that no watch reports. */
 export interface Applied {
   readonly learned: boolean;
 }
 
 type StepOf<K extends Step['kind']> = Extract<Step, { kind: K }>;
-/** `stop`: the ground has moved; the next pass observes again. */
+/** `stop`: the state has changed; the next pass observes again. */
 type Outcome = 'done' | 'learned' | 'stop';
 
-/** EC2's states of an instance that runs no kubelet any more, or not for long. */
+/** EC2's states of an instance whose kubelet has stopped or soon will. */
 const deadStates: ReadonlySet<string> = new Set([
   'shutting-down',
   'terminated',
@@ -66,7 +66,7 @@ export class Applier {
         if (outcome === 'stop') break;
       } catch (error) {
         if (error instanceof NotLeader) break;
-        // A question to the cloud: no other step stands on its answer, so they are taken first.
+        // A question to the cloud: no other step depends on its answer, so the rest run first.
         if (step.kind !== 'Confirm' || !(error instanceof CloudError)) throw error;
         unanswered = error;
       }
@@ -120,7 +120,7 @@ export class Applier {
 
   async #patchNode(step: StepOf<'PatchNode'>, pass: Pass): Promise<Outcome> {
     const { kube, nodes, journal } = this.#deps;
-    // The patches of EKS carry no precondition, so the node's identity is checked here.
+    // The patches of eks mode carry no precondition, so the node's identity is checked here.
     if (nodes.get(step.node)?.metadata.uid !== step.uid) return 'stop';
     pass.recollection.unsureOf = step.node;
     const patched = await kube.patch<Node>(
@@ -137,9 +137,8 @@ export class Applier {
   }
 
   /**
-   * After a patch that failed: what the node is like by now has to come through the watch before
-   * the next decision. Undoing would find no marks, else, where they have landed and the watch is
-   * late.
+   * After a failed patch: the watch must show the node's current state before the next decision.
+   * Otherwise undoing would find no marks where the patch was applied and the watch is late.
    */
   async readBack(recollection: Recollection, signal: AbortSignal): Promise<void> {
     const { unsureOf: name } = recollection;
@@ -151,7 +150,9 @@ export class Applier {
     delete recollection.unsureOf;
   }
 
-  /** Heartbeats go beside the pass: a cloud that hangs must not hold up marks and force. */
+  /**
+   * Heartbeats run beside the pass: a cloud that does not answer must not delay marks and forcing.
+   */
   async #hook(step: HookStep, pass: Pass): Promise<Outcome> {
     if (step.kind === 'HeartbeatHook') {
       this.#heartbeats.send(step, pass);
@@ -174,8 +175,8 @@ export class Applier {
     } catch (error) {
       pass.signal.throwIfAborted();
       if (!(error instanceof CloudError)) throw error;
-      // Repeated after a crash it is refused, since the instance is no longer in its group. But it
-      // is refused for other reasons too: what EC2 says of the instance decides.
+      // A repeat after a crash is refused, because the instance is not in its group. But there are
+      // other reasons for a refusal; the state of the instance in EC2 decides.
       const refused = error.code === 'InvalidRequest';
       const done = refused && (await this.#isKnownGone(instanceId, pass.signal));
       const failures = (memory.terminate?.failures ?? 0) + 1;
@@ -230,7 +231,7 @@ export class Applier {
     return 'learned';
   }
 
-  /** No where the cloud does not answer: it is asked again with the next try. */
+  /** False where the cloud does not answer: the next try asks again. */
   async #isKnownGone(instanceId: string, signal: AbortSignal): Promise<boolean> {
     try {
       return await this.#instanceIsGone(instanceId, signal);
@@ -245,7 +246,10 @@ export class Applier {
     return this.#deps.cloud !== undefined && isGone(await this.#instance(instanceId, signal));
   }
 
-  /** As EC2 describes it; undefined where EC2 does not know it, or no cloud is configured. */
+  /**
+   * The instance as EC2 describes it; undefined where EC2 does not know it, or no cloud is
+   * configured.
+   */
   async #instance(instanceId: string, signal: AbortSignal): Promise<CloudInstance | undefined> {
     if (this.#deps.cloud === undefined) return undefined;
     const found = await callCloud(this.#deps, signal, (cloud, inner) =>
@@ -255,8 +259,8 @@ export class Applier {
   }
 
   /**
-   * On its way out of its Auto Scaling group (any, where nobody knows which), its hooks included,
-   * or past it.
+   * Whether the instance is terminating, waits in a terminate hook, or is gone. Looks in its Auto
+   * Scaling group, or in all where the group is unknown.
    */
   async #isLeaving(step: StepOf<'Confirm'>, signal: AbortSignal): Promise<boolean> {
     const { autoScalingGroupName: name, subject } = step;
@@ -272,7 +276,9 @@ export class Applier {
     return this.#instanceIsGone(subject, signal);
   }
 
-  /** What the group has beside the instance: members in service whose nodes are, too. */
+  /**
+   * Capacity of the group beside the instance: the other members in service whose nodes are too.
+   */
   async #replacement(step: StepOf<'Confirm'>, signal: AbortSignal) {
     const { cloud, nodes } = this.#deps;
     const none = { rebalances: false, serving: 0, desired: 0 };
@@ -298,7 +304,7 @@ export class Applier {
     const { name } = pass.disruption.metadata;
     await withdrawCause(this.#deps, { name, causeId }, pass.signal);
     journalStep(this.#deps.journal, name, { kind: 'WithdrawCause', disruption: name, causeId });
-    // The watch brings the cause back as withdrawn: what follows is decided then.
+    // The watch shows the cause as withdrawn; the next pass decides then.
     return 'stop';
   }
 
@@ -309,7 +315,7 @@ export class Applier {
     try {
       await kube.delete(type, { name }, { uid, resourceVersion, signal: pass.signal });
     } catch (error) {
-      // Somebody wrote a cause meanwhile: the next pass sees it.
+      // A cause was written meanwhile: the next pass sees it.
       if (error instanceof KubeError && isStale(error)) return 'stop';
       throw error;
     }
@@ -333,7 +339,7 @@ export const isNodeOf = (node: Node, disruption: NodeDisruption): boolean => {
   }
   if (node.metadata.name !== nodeName) return false;
   const uid = uidInName(disruption.metadata.name) ?? disruption.status?.node?.uid;
-  // Where there is no instance the node's uid is its identity; another of its name is another.
+  // Without an instance the node's uid is its identity; another node of that name is not it.
   return instanceId !== undefined || uid === undefined || uid === node.metadata.uid;
 };
 

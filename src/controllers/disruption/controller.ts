@@ -1,6 +1,6 @@
 // Takes instances out of service: observes a NodeDisruption and its surroundings, lets core decide,
-// runs the steps, tells. One queue key per disruption for marks, heartbeats, status and completion;
-// one key for all evictions, which are allocated over every drain at once.
+// runs the steps, reports. One queue key per disruption handles marks, heartbeats, status and
+// completion. One key handles all evictions, which are allocated over every drain together.
 
 import { durationMs, epochMs } from '../../api/brand.ts';
 import { defined } from '../../api/defined.ts';
@@ -39,19 +39,23 @@ import { type Recollection, Recollections } from './recollection.ts';
 import { Turns } from './turns.ts';
 
 export interface DisruptionController {
-  /** Works until `signal` aborts; calls on their way are waited for. Never rejects for a port. */
+  /**
+   * Runs until `signal` aborts, then waits for calls in flight. Never rejects for a port's error.
+   */
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** EKS waits about this long for pods before it terminates all the same. */
+/** EKS waits about this long for pods before it terminates anyway. */
 const defaultDrainTimeoutMs = durationMs(defaultDrainTimeoutSeconds * 1000);
-/** Passes at work at once: each is a few calls long, and 500 nodes may be marked together. */
+/**
+ * Maximum number of parallel passes: a pass is a few calls, and 500 nodes may need marks at once.
+ */
 const concurrency = 64;
-/** A write that the informer has not shown after this is looked for again. */
+/** The informer must show a write within this time; after that the object is read again. */
 const unseenWriteMs = 1_000;
-/** The status that says how many pods there are waits this long for their first list. */
+/** The status write with the number of pods waits at most this long for their first list. */
 const firstListWithinMs = 1_000;
-/** While nodes wait for their marks, a look this often whether they have them. */
+/** Interval for checking whether waiting nodes have their marks. */
 const urgentAgainMs = 20;
 const everyDrain = 'all';
 
@@ -78,7 +82,7 @@ class Run {
   readonly #evictions: Evictions;
   readonly #owners: Owners | undefined;
   readonly #telling = new Set<Promise<void>>();
-  /** Disruptions that may be part of an allocation: not ended, not undone. */
+  /** Disruptions that may be part of an allocation: not ended and not being undone. */
   readonly #active: DrainTable;
   #daemonSetVersion = 0;
 
@@ -162,7 +166,7 @@ class Run {
     ]);
   }
 
-  /** Listeners note what they must and enqueue; nothing is done inside a watch. */
+  /** Listeners record and enqueue; nothing is done inside a watch callback. */
   #listen(): readonly (() => void)[] {
     const { nodes, nodeGroups, disruptions } = this.#deps;
     return [
@@ -205,19 +209,19 @@ class Run {
     ];
   }
 
-  /** Marks overtake everything: a node that still lacks them gets pods that must leave again. */
+  /** Marks come first: until a node has them, pods are placed on it that must be evicted again. */
   #enqueue(disruption: NodeDisruption, removed: boolean): void {
     const { name } = disruption.metadata;
     if (removed || phaseOf(disruption) !== 'Pending') {
       this.#queue.add(name);
       return;
     }
-    // Known to the allocation at once: nobody's pods are evicted onto this node.
+    // The allocation knows it at once, so that no evicted pod moves to this node.
     this.#active.add(name);
     this.#queue.addUrgent(name);
   }
 
-  /** A pod of the node came, went or changed. */
+  /** A pod of the node was added, removed or changed. */
   #nodeChanged(node: string): void {
     for (const name of this.#watches.usersOf(node)) {
       this.#recollections.podsChanged(name);
@@ -259,14 +263,14 @@ class Run {
     const { node } = observation;
     if (plan.steps.some(isBeginning)) this.#turns.begin(name);
     const pass = { disruption, node, recollection, signal };
-    // Stands also where the pass fails: a server that is away must not push heartbeats back.
+    // Set even if the pass fails: an unreachable server must not delay heartbeats.
     if (plan.nextCheckAt !== undefined) this.#queue.addAfter(name, epochMs(plan.nextCheckAt));
     const { learned } = await this.#applier.run(plan, pass);
     if (learned) this.#queue.add(name);
     return undefined;
   }
 
-  /** A heartbeat needs nothing but the hook: an API server that is away does not stop it. */
+  /** Heartbeats need only the hook: an unreachable API server does not stop them. */
   async #heartbeatsOnly(
     disruption: NodeDisruption,
     recollection: Recollection,
@@ -280,7 +284,7 @@ class Run {
     await this.#applier.run({ ...plan, steps }, { disruption, node, recollection, signal });
   }
 
-  /** Decides only on what it has read back of its own writes. */
+  /** Decides only after it has observed its own writes. */
   #hasSeenOwnWrites({ disruptionVersion, nodeVersion }: Recollection): boolean {
     const { disruptions, nodes } = this.#deps;
     const seen = disruptionVersion === undefined || disruptions.hasObserved(disruptionVersion);
@@ -312,9 +316,8 @@ class Run {
   }
 
   /**
-   * The node's pods are watched from its marks to its end. Returns how long to wait before
-   * deciding: pods are read when no node waits for its marks any more, and counted in the write
-   * after that.
+   * Watches the node's pods from its marks to its end. Returns how long to wait before deciding:
+   * pods are listed once no node waits for its marks, and counted in the next write.
    */
   #keepWatch({ disruption, node, pods }: Observation): number {
     const { name } = disruption.metadata;
@@ -324,10 +327,10 @@ class Run {
       return 0;
     }
     const held = isHeld(disruption);
-    // Marked, it is no part of any batch, and nobody looks at its pods before its turn.
+    // Once marked, a held node belongs to no batch, and its pods are not needed before its turn.
     if (held && phase === 'Draining') {
       this.#close(name);
-      // Its pods are untouched: this process begins to evict them when the cause is lifted.
+      // No pod was evicted yet: this process starts the evictions when the hold ends.
       this.#recollections.of(name, disruption.status?.episode ?? 1).resumed = false;
       return 0;
     }
@@ -353,7 +356,7 @@ class Run {
     this.#ledger.drop(name);
   }
 
-  /** What an allocation's row of this disruption is made from. */
+  /** The input from which an allocation's row of this disruption is built. */
   #source(name: string): RowSource | undefined {
     const disruption = this.#deps.disruptions.get(name);
     if (disruption === undefined) return undefined;
@@ -369,7 +372,7 @@ class Run {
     };
   }
 
-  /** Events are for people: a failure to write one holds nothing up. */
+  /** Events are informative: a failed write delays nothing. */
   #tell(event: JsonObject | undefined): void {
     if (event === undefined) return;
     const { kube, log } = this.#deps;

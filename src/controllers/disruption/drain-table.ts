@@ -1,5 +1,5 @@
-// The drains of one allocation, one row per disruption that is at work. A row is made again only
-// when something it was made from has changed, so a pass costs what has moved. Decides nothing.
+// The drains of one allocation, one row per active disruption. A row is rebuilt only when its input
+// has changed, so a pass costs only the changed rows. Decides nothing.
 
 import { type EpochMs, epochMs, parseTime } from '../../api/brand.ts';
 import { defined } from '../../api/defined.ts';
@@ -21,12 +21,12 @@ import {
 
 export interface DrainEntry {
   readonly drain: Drain;
-  /** What holds up its whole batch. */
+  /** What blocks the whole batch. */
   readonly batch: WaitingOn | undefined;
   readonly batchUntil: EpochMs | undefined;
 }
 
-/** Everything that a row is made from, by identity or version. */
+/** The input of a row, compared by identity or version. */
 export interface RowSource {
   readonly disruption: NodeDisruption;
   readonly node: Node | undefined;
@@ -41,13 +41,13 @@ interface Row extends RowSource {
   readonly receivedAt: EpochMs;
   readonly unmarked: ReturnType<typeof unmarkedOf>;
   readonly drain: Drain | undefined;
-  /** A hook that runs out changes what is demanded, and no event tells of it. */
+  /** A hook that runs out changes the demand, and no event reports it. */
   readonly validUntil: number;
 }
 
 export interface DrainTableOptions {
   readonly compat: Compat;
-  /** Undefined once the disruption is gone. */
+  /** Undefined once the disruption is deleted. */
   readonly source: (name: string) => RowSource | undefined;
   readonly observe: (disruption: NodeDisruption) => Observation;
 }

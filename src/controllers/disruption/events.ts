@@ -1,5 +1,5 @@
-// What the disruption controller tells: journal entries for each effect, Kubernetes events on the
-// node for what a user would otherwise look for in a log. One list of reasons; decides nothing.
+// Reports of the disruption controller: journal entries for each effect, and Kubernetes events on
+// the node for what a user would otherwise search in a log. One list of reasons; decides nothing.
 import { type EpochMs, formatKubeTime } from '../../api/brand.ts';
 import type { HookStatus, NodeDisruption, NodeDisruptionStatus } from '../../api/disruption.ts';
 import type { JsonObject } from '../../api/json.ts';
@@ -35,7 +35,7 @@ const ending: Readonly<Record<string, Omit<Told, 'message'>>> = {
   Cancelled: { reason: 'DrainCancelled', type: 'Normal' },
 };
 
-/** How many blockers an event names. */
+/** Maximum number of blockers named in an event. */
 const namedBlockers = 3;
 
 const blockersText = ({ waitingOn = [], waitingOnTotal = 0 }: NodeDisruptionStatus): string => {
@@ -44,17 +44,17 @@ const blockersText = ({ waitingOn = [], waitingOnTotal = 0 }: NodeDisruptionStat
   return [...named, ...(more > 0 ? [`and ${more} more`] : [])].join('; ');
 };
 
-/** The episode before had emptied the node, as when its hook follows our own termination. */
+/** The previous episode drained the node, for example when the hook follows our own termination. */
 const wasEmptied = ({ previous, podsTotal = 0 }: NodeDisruptionStatus): boolean =>
   podsTotal === 0 && (previous?.outcome === 'Drained' || previous?.outcome === 'Forced');
 
-/** What this change of the status is worth telling on the node; mostly nothing. */
+/** What a change of the status reports on the node; usually nothing. */
 const toldBy = (
   before: NodeDisruptionStatus | undefined,
   after: NodeDisruptionStatus,
 ): Told | undefined => {
   const { phase, outcome } = after;
-  // One drain is told once.
+  // One drain is reported once.
   if (wasEmptied(after) && (phase === 'Draining' || outcome === 'Drained')) return undefined;
   if (phase === 'Draining' && before?.phase === 'Marking') {
     const deadline = after.deadline === undefined ? 'no deadline' : `deadline ${after.deadline}`;
@@ -91,12 +91,12 @@ const endedHook = (
     return known?.state === 'Open' && (state === 'Expired' || state === 'Gone');
   });
 
-/** metav1's limit is 1024 characters; longer ones are refused. */
+/** The API server refuses longer messages (metav1, 1024 characters). */
 const maxMessage = 1000;
 
 /**
- * The event of a status change, if any. Its name follows from what it tells, so that telling it
- * again after a crash is refused as existing already.
+ * The event of a status change, if any. Its name is derived from its content, so a repeat after a
+ * crash fails with AlreadyExists.
  */
 export const eventOf = (
   disruption: NodeDisruption,
@@ -161,7 +161,7 @@ export const journalStatus = (
   }
 };
 
-/** An effect outside of the status, once it has happened. */
+/** Journals an effect outside of the status, once it has happened. */
 export const journalStep = (
   journal: Journal,
   subject: string,

@@ -1,5 +1,5 @@
-// The one place that evicts: allocates over all drains at once, sends what was granted, and notes
-// what became of it. One pass at a time; answers and watch events start the next.
+// The only place that evicts: allocates over all drains together, sends what was granted, and
+// records the results. One pass at a time; answers and watch events start the next.
 
 import { durationMs, type EpochMs, epochMs } from '../../api/brand.ts';
 import { defined } from '../../api/defined.ts';
@@ -22,12 +22,12 @@ import type { Owners } from './owners.ts';
 import type { PodWatches } from './pod-watches.ts';
 import { UnreadyPods } from './unready.ts';
 
-/** A pass costs what the pods on draining nodes cost, so many pods wait a little for more news. */
+/** A pass is O(pods on draining nodes), so with many pods it waits briefly to gather events. */
 const podsPerMs = 200;
 const longestPauseMs = 20;
-/** New nodes to mark hold up the allocation no longer than this: a deadline may be near. */
+/** New nodes to mark delay the allocation no longer than this: a deadline may be near. */
 const longestHoldMs = 1_000;
-/** The server itself retries a contended budget for up to 10.7 s (measured). */
+/** The API server itself retries a contended budget for up to 10.7 s (measured). */
 const answerWithinMs = durationMs(30_000);
 
 export interface EvictionsOptions {
@@ -35,21 +35,21 @@ export interface EvictionsOptions {
   readonly budgets: BudgetIndex;
   readonly ledger: Ledger;
   readonly watches: PodWatches;
-  /** Present where the last replicas of an owner go one at a time. */
+  /** Present where the last replicas of an owner are evicted one at a time. */
   readonly owners: Owners | undefined;
-  /** The drains as they are now, with what holds up a whole batch. */
+  /** The current drains, with what blocks a whole batch. */
   readonly drains: () => readonly DrainEntry[];
-  /** True while nodes are being marked, which an allocation would only hold up. */
+  /** True while nodes are being marked, which an allocation would delay. */
   readonly marksFirst: () => boolean;
-  /** Whether this drain still goes on: it may have ended while an eviction was on its way. */
+  /** Whether this drain is still active: it may have ended while an eviction was in flight. */
   readonly isActive: (drain: string) => boolean;
-  /** What holds up a drain has changed. */
+  /** The blockers of a drain have changed. */
   readonly onBlockers: (drain: string) => void;
-  /** Something was answered: allocate again. */
+  /** An answer arrived: allocate again. */
   readonly again: () => void;
 }
 
-/** A StatefulSet gives the name of a pod that is gone to the next one. */
+/** A StatefulSet reuses the name of a deleted pod. */
 const reusesName = (pod: Pod): boolean =>
   pod.metadata.ownerReferences?.some(
     ({ controller, kind }) => controller === true && kind === 'StatefulSet',
@@ -61,7 +61,9 @@ const identity = (waiting: WaitingOn): string => {
   return `${waiting.kind}/${'pod' in waiting ? waiting.pod : ''}${why}`;
 };
 
-/** Whether the same pods wait for the same kinds of things. Asked of every drain in every pass. */
+/**
+ * Whether the same pods wait for the same kinds of things. Called for every drain in every pass.
+ */
 const isAlike = (a: readonly WaitingOn[] = [], b: readonly WaitingOn[] = []): boolean =>
   a.length === b.length &&
   a.every((one, i) => {
@@ -75,7 +77,7 @@ export class Evictions {
   readonly #sending = new Set<Promise<void>>();
   readonly #unready: UnreadyPods;
   #heldSince: EpochMs | undefined;
-  /** Pods in the last pass. */
+  /** Number of pods in the last pass. */
   #pods = 0;
   #blockers: ReadonlyMap<string, readonly WaitingOn[]> = new Map();
 
@@ -85,7 +87,7 @@ export class Evictions {
     this.#unready = new UnreadyPods(options.deps, options.budgets, options.again);
   }
 
-  /** Undefined until an allocation has looked at this drain: not the same as "nothing blocks". */
+  /** Undefined until an allocation has examined this drain; that differs from "nothing blocks". */
   blockersOf(disruption: NodeDisruption): readonly WaitingOn[] | undefined {
     return this.#blockers.get(disruption.metadata.name);
   }
@@ -103,7 +105,7 @@ export class Evictions {
     return this.#allocate(signal);
   }
 
-  /** In one go: what was decided about is what is still in the caches when it is sent. */
+  /** Synchronous: the caches do not change between the decision and the send. */
   #allocate(signal: AbortSignal): { readonly nextAt?: EpochMs } {
     const { deps, budgets, ledger, owners } = this.#options;
     const now = deps.clock.now();
@@ -149,7 +151,7 @@ export class Evictions {
 
   #start(grant: Grant, signal: AbortSignal): void {
     const { deps, ledger, watches } = this.#options;
-    // Never by name alone: the pod must still be the one that was decided about.
+    // Never by name alone: it must be the same pod that was granted.
     const pod = watches.get(grant.node, grant.pod);
     if (pod?.metadata.uid !== grant.pod.uid) return;
     const emulated = grant.kind === 'delete' && grant.why === 'emulate';
@@ -166,7 +168,7 @@ export class Evictions {
     this.#sending.add(sending);
   }
 
-  /** Never rejects: what became of it is noted in the ledger. */
+  /** Never rejects: the result is recorded in the ledger. */
   async #send(grant: Grant, tryFirst: boolean, signal: AbortSignal): Promise<void> {
     const { deps, ledger } = this.#options;
     const { clock, journal, log } = deps;
@@ -188,7 +190,7 @@ export class Evictions {
       const message = known?.message ?? describeError(error);
       const retryAfterMs = (known?.retryAfterSeconds ?? 0) * 1000;
       ledger.failed(grant.pod.uid, clock.now(), { code, message, retryAfterMs });
-      // Nobody would drop it any more; the tokens that the failure may have burnt stay held.
+      // The drain has ended, so drop its failure here; tokens that it may have burnt stay held.
       if (!this.#options.isActive(grant.drain)) ledger.drop(grant.drain);
       journalRefusal(journal, grant, { code, message });
       log.debug('eviction not done', { pod: grant.pod.name, node: grant.node, code });
@@ -196,8 +198,8 @@ export class Evictions {
   }
 
   /**
-   * Asks without an effect whether the pod is still the one of this uid. An eviction that finds
-   * another under its name burns a token for two minutes; a dry run does not (measured).
+   * Checks with a dry run whether the pod still has this uid. An eviction that finds another pod of
+   * the name burns a token for two minutes; a dry run does not (measured).
    */
   async #isReplaced({ pod }: Grant, signal: AbortSignal): Promise<boolean> {
     const { deps } = this.#options;
@@ -211,7 +213,7 @@ export class Evictions {
     return false;
   }
 
-  /** True when there was no such pod. */
+  /** True when the pod did not exist. */
   async #call(grant: Grant, signal: AbortSignal): Promise<boolean> {
     const { kube } = this.#options.deps;
     const { namespace, name, uid } = grant.pod;

@@ -1,6 +1,6 @@
-// Calls to the cloud about lifecycle hooks, each under a deadline, and what is remembered of them.
-// Heartbeats run beside the passes, so that a cloud that hangs holds no mark and no force up. Never
-// throws for the cloud's sake: a failure is noted and decides when it is tried again.
+// Calls to the cloud about lifecycle hooks, each with a deadline, and the record of their results.
+// Heartbeats run beside the passes, so a cloud that does not answer delays no mark and no forcing.
+// Never throws because of the cloud: a failure is recorded and sets the time of the next try.
 import { durationMs } from '../../api/brand.ts';
 import type { HookCall } from '../../api/cloud.ts';
 import type { Step } from '../../api/plan.ts';
@@ -13,7 +13,7 @@ import { noteHook, type Recollection } from './recollection.ts';
 
 export type HookStep = Extract<Step, { kind: 'HeartbeatHook' | 'CompleteHook' }>;
 
-/** The shortest heartbeat timeout is 30 s: six calls that hang fit into it. */
+/** The shortest heartbeat timeout is 30 s, which leaves room for six calls without an answer. */
 const answerWithinMs = durationMs(5_000);
 
 interface HookPass {
@@ -22,7 +22,9 @@ interface HookPass {
   readonly signal: AbortSignal;
 }
 
-/** A call that ends within 5 s: then as Unreachable. Only for calls that may be repeated. */
+/**
+ * Limits a call to 5 s; after that it fails as Unreachable. Only for calls that may be repeated.
+ */
 export const callCloud = async <T>(
   { cloud, clock }: Pick<DisruptionDeps, 'cloud' | 'clock'>,
   signal: AbortSignal,
@@ -38,7 +40,7 @@ export const callCloud = async <T>(
   }
 };
 
-/** Makes one call and notes what became of it. */
+/** Makes one call and records its result. */
 export const serveHook = async (
   deps: DisruptionDeps,
   step: HookStep,
@@ -53,7 +55,7 @@ export const serveHook = async (
     signal.throwIfAborted();
     if (!(error instanceof CloudError)) throw error;
     const known = recollection.memory.hooks.get(keyOf(step));
-    // A heartbeat that was overtaken by the completion must not change how that ended.
+    // A heartbeat that the completion has overtaken must not change the recorded result.
     if (known?.result !== undefined) return;
     if (error.code === 'NoActiveLifecycleAction') {
       noteHook(recollection, step, { result: 'Gone', lastAttemptAt: at });
@@ -81,7 +83,7 @@ const sendHook = (cloud: CloudApi, step: HookStep, signal: AbortSignal): Promise
 const keyOf = ({ autoScalingGroupName, hookName }: HookStep): string =>
   hookKey({ autoScalingGroupName, name: hookName });
 
-/** Heartbeats on their way: at most one per hook and instance. */
+/** Heartbeats in flight: at most one per hook and instance. */
 export class Heartbeats {
   readonly #deps: DisruptionDeps;
   readonly #onAnswer: (disruption: string) => void;
@@ -92,7 +94,7 @@ export class Heartbeats {
     this.#onAnswer = onAnswer;
   }
 
-  /** Sends and returns; `onAnswer` tells when something is known. */
+  /** Sends and returns; calls `onAnswer` when the result is known. */
   send(step: HookStep, pass: HookPass): void {
     const key = `${step.instanceId}/${keyOf(step)}`;
     if (this.#sending.has(key)) return;
@@ -109,7 +111,9 @@ export class Heartbeats {
     await Promise.all(this.#sending.values());
   }
 
-  /** An error that is not of the port's making counts as a failure too: no repetition at once. */
+  /**
+   * An error that is not a port error counts as a failure too, so that it is not retried at once.
+   */
   #noteBug(error: unknown, step: HookStep, { recollection, signal }: HookPass): void {
     if (signal.aborted) return;
     const { clock, log } = this.#deps;

@@ -1,4 +1,4 @@
-// Informers that only this controller needs, each trimmed to what its decisions look at.
+// Informers that only this controller needs, each trimmed to what its decisions read.
 import { defined } from '../../api/defined.ts';
 import {
   type ObjectMeta,
@@ -54,7 +54,7 @@ export const createBudgetInformer = (deps: Base): Informer<PodDisruptionBudget> 
       kind,
       metadata: slim(metadata),
       spec,
-      // Written by its controller a moment after the budget itself.
+      // Its controller writes it a moment after the budget is created.
       status: status ?? {},
     }),
   });
@@ -65,7 +65,7 @@ export interface DaemonSetLike {
   readonly metadata: ObjectMeta;
 }
 
-/** Only which there are: a pod whose DaemonSet is gone is drained like any other. */
+/** Only whether a DaemonSet exists: a pod whose DaemonSet is deleted is drained like any other. */
 export const createDaemonSetInformer = (deps: Base): Informer<DaemonSetLike> =>
   new Informer<DaemonSetLike>({
     ...pick(deps),

@@ -1,5 +1,5 @@
-// Which node, group and pods a disruption is about, and which disruptions a node's event concerns.
-// Reads the informers; enqueues nothing.
+// Maps a disruption to its node, group and pods, and a node's event to its disruptions. Reads the
+// informers; enqueues nothing.
 import { instanceIdOfProviderId } from '../../api/brand.ts';
 import type { NodeDisruption } from '../../api/disruption.ts';
 import type { Node } from '../../api/kube.ts';
@@ -18,7 +18,7 @@ export class Lookups {
     this.#deps = deps;
   }
 
-  /** The node as it is now, by instance where there is one. */
+  /** The current node, by instance where there is one. */
   nodeOf(disruption: NodeDisruption): Node | undefined {
     const { nodes } = this.#deps;
     const { instanceId, nodeName } = disruption.spec;
@@ -34,7 +34,7 @@ export class Lookups {
     return nodeGroup === undefined ? undefined : this.#deps.nodeGroups.get(nodeGroup);
   }
 
-  /** Notes which nodes a disruption names; call for each change of one. */
+  /** Records which nodes a disruption names; call for each change of one. */
   note(disruption: NodeDisruption, removed: boolean): void {
     const { name } = disruption.metadata;
     const { spec, status } = disruption;
@@ -49,7 +49,7 @@ export class Lookups {
     else this.#namesOf.set(name, named);
   }
 
-  /** Disruptions that a change of this node may matter to. */
+  /** Disruptions that a change of this node may concern. */
   concernedBy(node: Node): ReadonlySet<string> {
     const names = new Set(this.#byNode.get(node.metadata.name));
     const instanceId = instanceIdOfProviderId(node.spec.providerID);

@@ -1,5 +1,5 @@
-// Many nodes at once, in virtual time: marks overtake everything, and an allocation costs what
-// moved.
+// Many nodes at once, in virtual time: marks come before everything, and an allocation is
+// O(changes).
 import { describe, expect, it } from 'vitest';
 import { anInstance, setUpControllers } from '../../../test/builders/controllers.ts';
 import { formatTime } from '../../api/brand.ts';
@@ -30,7 +30,7 @@ const setUp = () => {
     void controller.run(base.stop.signal);
     await base.startInformers();
   };
-  /** Requests about nodes and pods in their order, `what of` written short. */
+  /** Requests about nodes and pods in order, shortened to `what of`. */
   const story = () =>
     kube.requests
       .filter(({ verb, resource }) =>

@@ -1,6 +1,5 @@
-// Pods whose names are used again, after another process had begun the drain: an eviction that
-// finds the next pod under the name would burn a budget's token, so it is tried without effect
-// first.
+// Pods with reused names, after another process began the drain: an eviction that finds the next
+// pod of the name would burn a budget's token, so a dry run comes first.
 import { describe, expect, it } from 'vitest';
 import { anInstance, setUpControllers } from '../../../test/builders/controllers.ts';
 import type { NodeDisruptionStatus } from '../../api/disruption.ts';
@@ -25,7 +24,7 @@ interface Case {
   readonly epoch?: number;
 }
 
-/** What was sent for one pod under a budget of one: `dry` and `real` evictions in their order. */
+/** What was sent for one pod under a budget of one: `dry` and `real` evictions in order. */
 const sent = async ({ owner = 'StatefulSet', resumed = true, dryRun, epoch }: Case) => {
   const base = setUpControllers();
   const { kube, clock } = base;

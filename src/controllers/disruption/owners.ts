@@ -1,5 +1,5 @@
-// How many Ready pods an owner has on nodes that are not being drained: asked only where the last
-// replicas are to go one at a time. Knows ReplicaSets; of other owners it says nothing.
+// How many Ready pods an owner has on nodes that are not being drained. Used only where the last
+// replicas are evicted one at a time. Knows ReplicaSets only.
 import { isReady } from '../../api/conditions.ts';
 import { defined } from '../../api/defined.ts';
 import type { KubeObject, Pod } from '../../api/kube.ts';
@@ -48,7 +48,7 @@ export class Owners {
     return this.#informer.run(signal);
   }
 
-  /** Answers for these drains; until ReplicaSets are listed nothing is known. */
+  /** A lookup for these drains; undefined results until ReplicaSets are listed. */
   lookup(drains: readonly Drain[]): OwnerLookup {
     const here = new Map<string, number>();
     for (const { pods } of drains) {

@@ -1,5 +1,5 @@
-// One pod watch per node that is being drained, opened at its marks and closed after its end. Tells
-// of changes, decides nothing.
+// One pod watch per draining node, opened with its marks and closed after its end. Reports changes,
+// decides nothing.
 import type { EpochMs } from '../../api/brand.ts';
 import type { Pod } from '../../api/kube.ts';
 import { type Informer, linkedAbort } from '../../runtime/index.ts';
@@ -7,23 +7,23 @@ import { type Informer, linkedAbort } from '../../runtime/index.ts';
 interface Watch {
   readonly informer: Informer<Pod>;
   readonly link: ReturnType<typeof linkedAbort>;
-  /** Disruptions that want it. */
+  /** Disruptions that use it. */
   readonly users: Set<string>;
-  /** Grows with every change, so that what is computed from the pods can be kept. */
+  /** Increases with every change, so that results computed from the pods can be cached. */
   version: number;
-  /** Lists and watches asked for until the last gap. */
+  /** Number of lists and watches up to the last gap. */
   connections: number;
   doubtUntil: number;
 }
 
-/** One list, one watch: each more means that there was a gap. */
+/** One list and one watch: each further one means that there was a gap. */
 const withoutGap = 2;
-/** After a gap, or a restart, what is known may be behind the server for this long. */
+/** After a gap or a restart, the cache may be behind the API server for this long. */
 const doubtMs = 30_000;
 
 export interface PodWatchOptions {
   readonly create: (node: string) => Informer<Pod>;
-  /** Called from the watch: may only take note and enqueue. */
+  /** Called from the watch: may only record and enqueue. */
   readonly onPod: (node: string, pod: Pod, gone: boolean) => void;
   /** Called when a node's first list has arrived. */
   readonly onListed: (node: string) => void;
@@ -33,7 +33,7 @@ export class PodWatches {
   readonly #options: PodWatchOptions;
   readonly #signal: AbortSignal;
   readonly #watches = new Map<string, Watch>();
-  /** User -> nodes that it wants watched. */
+  /** User -> nodes that it needs watched. */
   readonly #nodesOf = new Map<string, Set<string>>();
   readonly #running = new Set<Promise<void>>();
 
@@ -46,7 +46,7 @@ export class PodWatches {
     return this.#watches.size;
   }
 
-  /** `doubtfulAt`: the drain was begun by another process, at whose place this one is now. */
+  /** `doubtfulAt`: the time at which this process took over the drain from another one. */
   open(node: string, user: string, doubtfulAt?: EpochMs): void {
     const nodes = this.#nodesOf.get(user);
     if (nodes === undefined) this.#nodesOf.set(user, new Set([node]));
@@ -85,7 +85,7 @@ export class PodWatches {
     this.#running.add(running);
   }
 
-  /** Closes every watch that only `user` still wants, except the one of `but`. */
+  /** Closes every watch that only `user` needs, except the one of `but`. */
   release(user: string, but?: string): void {
     const nodes = this.#nodesOf.get(user);
     for (const node of nodes ?? []) {
@@ -104,7 +104,7 @@ export class PodWatches {
     const watch = this.#watches.get(node);
     return watch?.informer.hasSynced() === true ? watch.informer.list() : undefined;
   }
-  /** True while a name may stand for another pod than the one that is known. */
+  /** True while the name may belong to another pod than the cached one. */
   mayBeStale(node: string, now: EpochMs): boolean {
     const watch = this.#watches.get(node);
     if (watch === undefined) return true;

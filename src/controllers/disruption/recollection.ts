@@ -1,5 +1,5 @@
-// What this process has seen itself about each disruption: answers of servers, heartbeats, versions
-// of its own writes. Kept per episode; losing it costs a repeated call, never a wrong one.
+// What this process has observed itself about each disruption: answers of servers, heartbeats,
+// versions of its own writes. Kept per episode; losing it costs a repeated call, never a wrong one.
 
 import type { EpochMs } from '../../api/brand.ts';
 import { defined } from '../../api/defined.ts';
@@ -12,25 +12,25 @@ type Changeable<T> = { -readonly [K in keyof T]: T[K] };
 export interface Recollection {
   readonly episode: number;
   readonly memory: Changeable<Omit<Memory, 'hooks'>> & { readonly hooks: Map<string, HookMemory> };
-  /** Another process had begun to drain: it may have evicted what is only now seen. */
+  /** Another process began the drain and may have evicted pods that are observed only later. */
   resumed?: boolean;
   /** When this process first saw the node with its marks. */
   markedAt?: EpochMs;
-  /** How its pods stopped, as its watch showed it. */
+  /** How its pods stopped, from its watch. */
   readonly stops: StopLog;
-  /** Grows with every note about a hook, so that what is computed from them can be kept. */
+  /** Increases with every record about a hook, so that results computed from them can be cached. */
   hooksVersion: number;
-  /** Versions of own writes that the informers have yet to show. */
+  /** Versions of our own writes that the informers have not shown yet. */
   disruptionVersion?: string;
   nodeVersion?: string;
-  /** The node whose patch failed, or was not answered: it may have landed all the same. */
+  /** The node with a failed or unanswered patch, which may have been applied anyway. */
   unsureOf?: string;
 }
 
 export class Recollections {
   readonly #byName = new Map<string, Recollection>();
 
-  /** What is remembered of this episode; nothing of an earlier one. */
+  /** The recollection of this episode; it contains nothing of an earlier one. */
   of(name: string, episode: number): Recollection {
     const known = this.#byName.get(name);
     if (known?.episode === episode) return known;
@@ -48,7 +48,9 @@ export class Recollections {
     this.#byName.set(name, fresh);
     return fresh;
   }
-  /** A quorum list answers for the moment it was taken: pods that changed since make it void. */
+  /**
+   * A quorum list is valid for the moment it was taken: a later change of the pods invalidates it.
+   */
   podsChanged(name: string): void {
     const known = this.#byName.get(name);
     if (known !== undefined) delete known.memory.listed;
@@ -61,7 +63,7 @@ export class Recollections {
   }
 }
 
-/** Notes a call about a hook. */
+/** Records a call about a hook. */
 export const noteHook = (
   recollection: Recollection,
   hook: { readonly autoScalingGroupName: string; readonly hookName: string },

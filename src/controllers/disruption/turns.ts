@@ -18,11 +18,11 @@ export class Turns {
   readonly #deps: Pick<DisruptionDeps, 'disruptions'>;
   readonly #lookups: Lookups;
   readonly #drainTimeoutMs: number;
-  /** Disruptions that wait for their turn, and the group of each. */
+  /** Disruptions that wait for their turn, with their group. */
   readonly #waiting = new Map<string, string>();
   /** Disruptions whose turn has come and that the cache still shows as Pending. */
   readonly #begun = new Set<string>();
-  /** Ledgers of groups since the last change: all that wait in one read the same. */
+  /** Ledgers of groups since the last change: all waiting drains share one read. */
   readonly #ledgers = new Map<string, GroupLedger>();
 
   constructor(deps: Pick<DisruptionDeps, 'disruptions'>, lookups: Lookups, drainTimeoutMs: number) {
@@ -31,7 +31,7 @@ export class Turns {
     this.#drainTimeoutMs = drainTimeoutMs;
   }
 
-  /** Undefined: the disruption waits for no turn. */
+  /** Undefined: the disruption does not wait for a turn. */
   ledgerFor(disruption: NodeDisruption): GroupLedger | undefined {
     const { name } = disruption.metadata;
     const group = this.#lookups.groupOf(disruption);
@@ -53,7 +53,7 @@ export class Turns {
     this.#ledgers.clear();
   }
 
-  /** Its turn has come: it counts as out of service. */
+  /** The turn of the disruption has come: it counts as out of service. */
   begin(name: string): void {
     if (!this.#waiting.delete(name)) return;
     this.#begun.add(name);
@@ -65,7 +65,9 @@ export class Turns {
     if (this.#begun.delete(name)) this.changed();
   }
 
-  /** Disruptions that a change in this group may concern; all groups where none is named. */
+  /**
+   * Disruptions that a change in this group may concern; those of all groups where none is named.
+   */
   waitingIn(group: string | undefined): readonly string[] {
     if (this.#waiting.size === 0) return [];
     return [...this.#waiting].flatMap(([name, its]) =>
@@ -90,8 +92,7 @@ export class Turns {
     return {
       maxUnavailable: maxUnavailableOf(updateConfig, instances),
       drainMs: durationMs(seconds === undefined ? this.#drainTimeoutMs : seconds * 1000),
-      // Nodes that are missing count, too: instances that have not joined, nodes that are not
-      // Ready.
+      // Missing nodes count too: instances that have not joined, nodes that are not Ready.
       out: Math.max(out, desired - ready),
       waiting,
     };

@@ -1,6 +1,6 @@
-// Why a budget's pods are not Ready, looked up where a drain has waited for them for a while: one
-// list of the budget's pods, of the events of one of them, and its instance. In the background:
-// nothing waits for it, nothing fails by it.
+// Looks up why a budget's pods are not Ready, once a drain has waited for them for a while: lists
+// the budget's pods, the events of one of them, and its instance. Runs in the background: nothing
+// waits for it or fails because of it.
 import { type EpochMs, epochMs, instanceIdOfProviderId } from '../../api/brand.ts';
 import type { UnreadyPod, WaitingOn } from '../../api/disruption.ts';
 import { type Pod, type PodDisruptionBudget, resourceTypes } from '../../api/kube.ts';
@@ -15,10 +15,10 @@ import {
 import { describeError } from '../../runtime/index.ts';
 import type { DisruptionDeps } from './deps.ts';
 
-/** A replacement starts within seconds: who waits no longer is no news. */
+/** A replacement starts within seconds; a shorter wait is not worth a look. */
 const firstLookMs = 10_000;
 const lookAgainMs = 60_000;
-/** Budgets looked at in one minute; the others wait for their turn. */
+/** Maximum number of budgets examined per minute; the others wait for their turn. */
 const maxBudgets = 20;
 
 interface Blocked {
@@ -38,7 +38,7 @@ const trim = ({ apiVersion, kind, metadata, spec, status }: Pod): Pod => ({
 export class UnreadyPods {
   readonly #deps: DisruptionDeps;
   readonly #budgets: BudgetIndex;
-  /** Something was found out. */
+  /** Called when a lookup has a result. */
   readonly #again: () => void;
   readonly #blocked = new Map<string, Blocked>();
   readonly #looking = new Set<Promise<void>>();
@@ -49,7 +49,7 @@ export class UnreadyPods {
     this.#again = again;
   }
 
-  /** The same blockers with what is known; `nextAt`: when somebody should look again. */
+  /** The same blockers, completed with what is known; `nextAt`: when to look again. */
   explain(
     all: ReadonlyMap<string, readonly WaitingOn[]>,
     signal: AbortSignal,
@@ -132,7 +132,7 @@ export class UnreadyPods {
     );
   }
 
-  /** Without the right to read them the pod's own status has to do. */
+  /** Without permission to read events, the pod's own status has to suffice. */
   async #eventsOf({ metadata }: Pod, signal: AbortSignal): Promise<readonly PodEvent[]> {
     const { namespace = '', uid } = metadata;
     const fieldSelector = `involvedObject.uid=${uid}`;

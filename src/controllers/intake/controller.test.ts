@@ -1,4 +1,4 @@
-// Intake over a queue and an API server that fail, in virtual time.
+// Intake with a failing queue and a failing API server, in virtual time.
 import { describe, expect, it } from 'vitest';
 import { aGroupSpec, anInstance, setUpControllers } from '../../../test/builders/controllers.ts';
 import { account, region } from '../../../test/builders/controllers-cloud.ts';
@@ -205,7 +205,7 @@ describe('intake', () => {
     });
     for (let n = 0; n < 400; n++) cloud.send(term(n));
     await clock.advance(1_000);
-    // 200, and what each of ten readers had asked for already.
+    // 200, plus what each of ten readers had already requested.
     expect(cloud.inFlight).toBeGreaterThan(100);
     expect(cloud.inFlight).toBeLessThanOrEqual(300);
     kube.heal();
@@ -226,7 +226,7 @@ describe('intake', () => {
     const reading = { now: 0, most: 0 };
     cloud.receiveMessages = async (...args) => {
       reading.most = Math.max(reading.most, ++reading.now);
-      // A call to a queue takes a moment; then the others are under way.
+      // A call to a queue takes a moment; after it the others are in flight.
       await clock.sleep(5 as never);
       return await receive(...args).finally(() => reading.now--);
     };
@@ -253,7 +253,7 @@ describe('intake', () => {
     expect(intake.stats()).toEqual({ 'kept:full': 1 });
     expect(cloud.queued).toBe(1);
     expect(log.messages('error')).toEqual(['a cause has no place among those in force']);
-    // A withdrawn one makes room: when the message comes again it is recorded.
+    // A withdrawn cause makes room: the redelivered message is recorded.
     const withdrawn = causes.map((cause, n) => (n > 0 ? cause : { ...cause, cancelledAt: 'now' }));
     kube.put(resourceTypes.nodedisruptions, { name: anInstance(1), spec: { causes: withdrawn } });
     await clock.advance(120_000);
@@ -340,7 +340,7 @@ describe('intake', () => {
     cloud.send(term(1));
     const before = cloud.count('receiveMessages');
     await clock.advance(300_000);
-    // Long polls that were open when the queue went away may still bring the message.
+    // Long polls that were open when the queue became unreachable may still return the message.
     expect(cloud.count('receiveMessages') - before).toBeLessThan(120);
     expect(intake.stats()).toEqual({ recorded: 1 });
   });

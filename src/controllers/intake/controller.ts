@@ -1,6 +1,6 @@
 // Reads the queue and turns messages into causes on NodeDisruptions. A message is deleted only when
-// what it says is durable, or when it says nothing to us; until then it is kept in flight. Drains,
-// marks and completes nothing.
+// its content is persisted or irrelevant; until then it is kept in flight. Drains, marks and
+// completes nothing.
 
 import { durationMs, type InstanceId } from '../../api/brand.ts';
 import type { LifecycleHook, QueueMessage } from '../../api/cloud.ts';
@@ -45,36 +45,36 @@ export interface IntakeDeps extends BaseDeps {
 }
 
 export interface IntakeController {
-  /** Polls until `signal` aborts; messages at work are finished or left to reappear. */
+  /** Polls until `signal` aborts; messages in progress are finished or left to reappear. */
   run(signal: AbortSignal): Promise<void>;
   /** Messages by outcome since the start. */
   stats(): Readonly<Record<string, number>>;
 }
 
-/** Two long polls at a time: one waits while the other's answer is taken in. */
+/** Two long polls at a time: one waits while the other's answer is processed. */
 const pollers = 2;
-/** An answer holds ten messages at most: where one is full more readers help, until none is. */
+/** An answer holds at most ten messages: while answers are full, more readers help. */
 const maxPollers = 10;
 const fullAnswer = 10;
 const longPollSeconds = 20;
-/** Short, so that a message whose reader died is back soon; extended while one lives. */
+/** Short, so that a message of a dead reader reappears soon; extended while the reader lives. */
 const visibilitySeconds = 60;
 const extendEveryMs = (visibilitySeconds * 1000) / 3;
-/** About 20 minutes of backoff: an API server away longer is left to the queue's redelivery. */
+/** About 20 minutes of backoff; after a longer outage of the API server the queue redelivers. */
 const tries = 48;
-/** While this many are at work no more are asked for: the others stay visible to another reader. */
+/** With this many in progress no more are requested: the others stay visible to another reader. */
 const maxInHand = 200;
-/** A queue that answers an empty long poll at once is not asked again faster than this. */
+/** Minimum interval for a queue that answers an empty long poll at once. */
 const emptyPollMs = 1_000;
 
-/** A hook that is not described by then is taken for the shortest that Auto Scaling allows. */
+/** After this time an undescribed hook is assumed to have the shortest timeouts of Auto Scaling. */
 const hookTimesWithinMs = 10_000;
 
 /** How often the cloud's clock is compared with ours. */
 const measureEveryMs = 60_000;
-/** A notice is recorded without the cloud's time where it takes longer to answer. */
+/** A notice is recorded without the cloud's time if the answer takes longer. */
 const answerWithinMs = durationMs(5_000);
-/** A Date header has whole seconds, and answers take time: below this the clocks agree. */
+/** A Date header has whole seconds and answers take time: a smaller difference counts as none. */
 const clocksAgreeMs = 2_000;
 
 export const createIntakeController = (deps: IntakeDeps): IntakeController => {
@@ -90,9 +90,9 @@ class Intake {
   readonly #ownsHook: OwnsHook;
   /** How far the cloud's clock is ahead of ours. */
   #ahead: { readonly at: number; readonly ms: Promise<number> } | undefined;
-  /** Readers beside the two that always read. */
+  /** Readers beside the two permanent ones. */
   readonly #helping = new Set<Promise<void>>();
-  /** Messages at work. */
+  /** Messages in progress. */
   readonly #inHand = new Set<Promise<void>>();
 
   constructor(deps: IntakeDeps) {
@@ -139,13 +139,13 @@ class Intake {
     }
   }
 
-  /** Up to ten messages, each then at work. Throws CloudError. */
+  /** Receives up to ten messages and starts to process each. Throws CloudError. */
   async #receive(waitSeconds: number, signal: AbortSignal): Promise<readonly QueueMessage[]> {
     const { cloud, queueUrl } = this.#deps;
     while (this.#inHand.size >= maxInHand) await Promise.race(this.#inHand);
     const options = { waitSeconds, visibilitySeconds, signal };
     const messages = await cloud.receiveMessages(queueUrl, options);
-    // Not waited for: a message that keeps failing must not keep the others from being read.
+    // Not awaited: a message that keeps failing must not block the reading of others.
     for (const message of messages) this.#take(message, signal);
     return messages;
   }
@@ -156,7 +156,7 @@ class Intake {
     this.#helping.add(helping);
   }
 
-  /** Reads while answers are full. A failure is told by those that always read. */
+  /** Reads while answers are full. The permanent readers report failures. */
   async #help(signal: AbortSignal): Promise<void> {
     const { log } = this.#deps;
     try {
@@ -175,7 +175,7 @@ class Intake {
     this.#inHand.add(handling);
   }
 
-  /** One message, kept in flight until its effect is durable. Never rejects. */
+  /** Processes one message, kept in flight until its effect is persisted. Never rejects. */
   async #handle(message: QueueMessage, signal: AbortSignal): Promise<void> {
     const { clock, random, log } = this.#deps;
     const receivedAt = clock.now();
@@ -191,7 +191,7 @@ class Intake {
       // The leader reads it once it becomes visible again by itself.
       if (signal.aborted || error instanceof NotLeader) return;
       this.#count('failed');
-      // It becomes visible again by itself, and its instance is found by polling meanwhile.
+      // It becomes visible again by itself, and polling finds its instance meanwhile.
       log.error('message left in the queue', { message: message.id, error: describeError(error) });
     } finally {
       link.abort();
@@ -214,7 +214,7 @@ class Intake {
     return decisions;
   }
 
-  /** Makes it durable; gives what became of it. Throws KubeError. */
+  /** Persists the decision and returns the outcome. Throws KubeError. */
   async #carryOut(decision: MessageDecision, signal: AbortSignal): Promise<MessageDecision> {
     if (decision.kind === 'withdraw') {
       const { subject, cause } = decision;
@@ -227,7 +227,7 @@ class Intake {
     return written === 'refused' ? keptAsFull(decision) : decision;
   }
 
-  /** Everything that the decision looks at. Throws CloudError. */
+  /** Collects the input of the decision. Throws CloudError. */
   async #observe(
     notice: Notice,
     received: { readonly message: QueueMessage; readonly receivedAt: number },
@@ -304,7 +304,8 @@ class Intake {
   }
 
   /**
-   * One measure for all messages of a minute; the last one, or none, where the cloud does not say.
+   * One measurement per minute for all messages; the last one, or none, where the cloud does not
+   * answer.
    */
   #cloudAhead(signal: AbortSignal): Promise<number> {
     const { clock, cloud } = this.#deps;
@@ -338,7 +339,7 @@ class Intake {
         const { receiptHandle } = message;
         await cloud.changeVisibility(queueUrl, receiptHandle, visibilitySeconds, { signal });
       } catch (error) {
-        // At worst it is handed out twice, and merges.
+        // At worst it is delivered twice, and the causes merge.
         if (!signal.aborted) {
           log.debug('message not kept in flight', { error: describeError(error) });
         }
@@ -351,9 +352,7 @@ class Intake {
   }
 }
 
-/**
- * The instance to look up, where the decision depends on one, and what the notice would ask for.
- */
+/** The instance to look up, where the decision needs one, and the kind of cause of the notice. */
 const claimOf = (
   notice: Notice,
 ): { readonly instanceId: InstanceId | undefined; readonly kind: CauseKind } | undefined => {

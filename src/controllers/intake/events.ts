@@ -1,5 +1,5 @@
-// What intake tells about messages: one journal entry each, and a count per outcome. Never the body
-// of a message, which is not ours to repeat.
+// Reports of intake about messages: one journal entry each, and a count per outcome. Never contains
+// the body of a message, which may be private.
 import { isConfirmed, isRefuted } from '../../api/confirmation.ts';
 import type { MessageDecision } from '../../core/termination/index.ts';
 import type { Journal } from '../../ports/index.ts';
@@ -34,7 +34,7 @@ export const journalDecision = (
   });
 };
 
-/** What a decision is counted as: `recorded`, `unconfirmed`, `refuted`, `dropped:test`, ... */
+/** The counter of a decision: `recorded`, `unconfirmed`, `refuted`, `dropped:test`, ... */
 export const outcomeOf = (decision: MessageDecision): string => {
   if (decision.kind === 'record') {
     if (isConfirmed(decision.cause)) return 'recorded';

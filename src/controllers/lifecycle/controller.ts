@@ -1,7 +1,7 @@
-// The level-triggered backstop: looks every 30 s at who waits in a lifecycle hook of a managed
-// group, records terminations whose message never came, and completes launch hooks when the node is
-// Ready; every minute at what EC2 has scheduled. Completes no termination and touches no foreign
-// hook.
+// The level-triggered backstop. Every 30 s it looks at the instances of managed groups that wait in
+// a lifecycle hook: it records terminations without a message, and completes launch hooks when the
+// node is Ready. Every minute it reads EC2's scheduled events. Completes no termination and touches
+// no foreign hook.
 import { type EpochMs, epochMs, instanceIdOfProviderId, parseTime } from '../../api/brand.ts';
 import type { LifecycleHook, ScalingInstance } from '../../api/cloud.ts';
 import { isReady } from '../../api/conditions.ts';
@@ -45,11 +45,9 @@ export interface LifecycleController {
 }
 
 const pollEveryMs = 30_000;
-/**
- * EC2 announces maintenance days ahead, and at the least minutes: one call a minute for all groups.
- */
+/** EC2 announces maintenance days, at least minutes ahead: one call per minute for all groups. */
 const scheduledEveryMs = 60_000;
-/** Nodes become Ready in flocks: one look for those of a second. */
+/** Many nodes become Ready together: one look covers those within a second. */
 const gatherMs = 1_000;
 
 export const createLifecycleController = (deps: LifecycleDeps): LifecycleController => {
@@ -61,9 +59,7 @@ class Lifecycle {
   readonly #deps: LifecycleDeps;
   readonly #directory: GroupDirectory;
   readonly #ownsHook: OwnsHook;
-  /**
-   * The look at all groups, and the one at EC2's events: either fails and is repeated by itself.
-   */
+  /** The look at all groups and the look at EC2's events fail and retry independently. */
   readonly #queue: WorkQueue<'look' | 'scheduled'>;
   readonly #triedAt = new Map<string, number>();
 
@@ -109,7 +105,7 @@ class Lifecycle {
     return { nextAt: epochMs(clock.now() + pollEveryMs) };
   }
 
-  /** Everybody in a wait state, with what belongs to them. Throws CloudError. */
+  /** Every instance in a wait state, with its context. Throws CloudError. */
   async #observe(signal: AbortSignal): Promise<readonly WaitingInstance[]> {
     const { clock, nodes, disruptions } = this.#deps;
     const groups = await this.#directory.groups(clock.now(), signal);
@@ -134,8 +130,8 @@ class Lifecycle {
   }
 
   /**
-   * Asks once more where an instance waits and no hook of ours explains it: one may have been
-   * installed since.
+   * Asks again where an instance waits and no hook of ours explains it: one may have been installed
+   * since.
    */
   async #ownHooksOf(
     group: string,
@@ -153,7 +149,7 @@ class Lifecycle {
     return own(await this.#directory.hooks(group, signal, name));
   }
 
-  /** It waits to be terminated, and no hook of its group has been recorded. */
+  /** It waits to be terminated, and no hook of its group is recorded. */
   #isUntold({ instanceId, lifecycleState, autoScalingGroupName }: ScalingInstance): boolean {
     const causes = this.#deps.disruptions.get(instanceId)?.spec.causes ?? [];
     const isTold = causes.some(({ hook }) => hook?.autoScalingGroupName === autoScalingGroupName);
@@ -161,8 +157,8 @@ class Lifecycle {
   }
 
   /**
-   * When their terminations began: a hook that is found late ends before it seems to. Unknown where
-   * the cloud does not answer; a termination is not left alone for that.
+   * When the terminations began: a hook that is found late ends sooner than its discovery suggests.
+   * Unknown where the cloud does not answer; the termination is recorded anyway.
    */
   async #terminations(
     group: string,
@@ -187,7 +183,7 @@ class Lifecycle {
     return began;
   }
 
-  /** One action that fails must not keep the others from being done: the next look repeats it. */
+  /** A failed action must not prevent the others; the next look repeats it. */
   async #apply(action: LifecycleAction, signal: AbortSignal): Promise<void> {
     const { journal, log, clock, cloud } = this.#deps;
     try {
@@ -206,7 +202,7 @@ class Lifecycle {
       journalAction(journal, action);
     } catch (error) {
       if (signal.aborted || error instanceof NotLeader) throw error;
-      // Somebody else completed it, or it ran out: nothing waits for us any more.
+      // Completed by another system, or run out: the hook does not wait any more.
       if (error instanceof CloudError && error.code === 'NoActiveLifecycleAction') return;
       log.warn('lifecycle action failed, trying again at the next look', {
         action: action.kind,
@@ -216,7 +212,10 @@ class Lifecycle {
     }
   }
 
-  /** What AWS Health tells by messages, by a second way. Throws CloudError. */
+  /**
+   * EC2's list of scheduled events, the second source beside AWS Health's messages. Throws
+   * CloudError.
+   */
   async #lookAtEvents(signal: AbortSignal): Promise<{ readonly nextAt: EpochMs }> {
     const { clock, cloud } = this.#deps;
     const since = clock.now();
@@ -224,7 +223,8 @@ class Lifecycle {
     const events = isAlone ? [] : await cloud.describeScheduledEvents({ signal });
     const found: ScheduledInstance[] = [];
     for (const event of events) {
-      // Who came since the last look is found by the next one: other people's instances stay cheap.
+      // The next look finds members that joined since; this keeps events of unmanaged instances
+      // cheap.
       const seen = since - scheduledEveryMs;
       const name = await this.#directory.groupOfInstance(event.instanceId, seen, signal);
       const group = name === undefined ? undefined : this.#directory.holderOf(name);
@@ -240,7 +240,7 @@ class Lifecycle {
     return { nextAt: epochMs(since + scheduledEveryMs) };
   }
 
-  /** As `#apply`: the next look repeats what fails. */
+  /** As `#apply`: the next look repeats a failed action. */
   async #applyScheduled(action: ScheduledAction, signal: AbortSignal): Promise<void> {
     const { journal, log } = this.#deps;
     const instance = action.subject.name;

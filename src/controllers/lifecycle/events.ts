@@ -1,4 +1,4 @@
-// What the backstop tells: found terminations and maintenance, completed launches. Decides nothing.
+// Reports of the backstop: found terminations and maintenance, completed launches. Decides nothing.
 
 import type { LifecycleAction, ScheduledAction } from '../../core/termination/index.ts';
 import type { Journal } from '../../ports/index.ts';

@@ -1,4 +1,5 @@
-// Maintenance of which no message came, or both the message and EC2's list tell, in virtual time.
+// Maintenance without a message, or with both a message and an entry in EC2's list, in virtual
+// time.
 import { describe, expect, it } from 'vitest';
 import { aGroupSpec, anInstance, setUpControllers } from '../../../test/builders/controllers.ts';
 import { account, region } from '../../../test/builders/controllers-cloud.ts';
@@ -107,7 +108,7 @@ describe('maintenance that EC2 has scheduled', () => {
     const groupsBefore = cloud.count('describeGroups');
     await clock.advance(600_000);
     expect(cloud.count('describeScheduledEvents')).toBe(11);
-    // The backstop's own look every 30 s, and no more than one a minute besides.
+    // The backstop's own look every 30 s, and at most one more per minute.
     expect(cloud.count('describeGroups') - groupsBefore).toBeLessThanOrEqual(30);
     expect(causes()).toEqual([]);
   });
@@ -144,7 +145,7 @@ describe('maintenance that EC2 has scheduled', () => {
     expect(causes()).toMatchObject([
       { id: `maintenance/${eventArn}`, cancelledAt: '2026-01-01T00:02:00.000Z' },
     ]);
-    // A late copy of the announcement asks for nothing any more.
+    // A late copy of the announcement has no effect.
     cloud.send(aMessage('upcoming'));
     await clock.advance(120_000);
     expect(causes()).toHaveLength(1);
@@ -195,7 +196,7 @@ describe('maintenance that EC2 has scheduled', () => {
     expect(causes()).toMatchObject([{ id, deadline: '2026-01-03T00:00:00.000Z' }]);
     expect(causes()[0]?.reason).toContain('2026-01-03');
     expect(causes()[0]?.receivedAt).toMatch(/^2026-01-01T00:0[01]/);
-    // Later again: the replacement in time for the sooner start is in time for this one, too.
+    // Later again: a replacement in time for the sooner start is in time for this one, too.
     tell(notBefore);
     await clock.advance(90_000);
     expect(causes()).toMatchObject([{ id, deadline: '2026-01-03T00:00:00.000Z' }]);

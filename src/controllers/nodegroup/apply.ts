@@ -1,5 +1,5 @@
-// Runs the steps of a node group's plan, in order. A step whose precondition no longer holds
-// changes nothing or ends the plan: the next pass observes again. Decides nothing.
+// Runs the steps of a node group's plan, in order. A step whose precondition does not hold changes
+// nothing or ends the plan; the next pass observes again. Decides nothing.
 import type { ScalingGroup } from '../../api/cloud.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import type { NodeGroupUpdate } from '../../api/nodegroup-update.ts';
@@ -12,13 +12,13 @@ import { type LastStep, runLast, setUpStep, writeUpdateStep } from './update/run
 
 type StepOf<K extends GroupStep['kind']> = Extract<GroupStep, { kind: K }>;
 
-/** What the pass does for a plan: it holds the group as its last write left it. */
+/** What the pass provides to a plan; it holds the group as its last write left it. */
 export interface PlanHost {
   group(): NodeGroup;
   /** False: the group is gone. */
   writeSpecSizes(step: StepOf<'WriteSpecSizes'>): Promise<boolean>;
   writeStatus(record: GroupRecord): Promise<boolean>;
-  /** What no retry mends becomes a health issue instead of an error. */
+  /** An error that retrying cannot fix becomes a health issue. */
   attempt(name: Effect, effect: () => Promise<void>): Promise<void>;
 }
 
@@ -31,10 +31,10 @@ export interface PlanRun {
   readonly signal: AbortSignal;
 }
 
-/** `gone`: the group is no more. `stale`: the ground has moved. */
+/** `gone`: the group was deleted. `stale`: the plan is based on an outdated observation. */
 export type Applied = 'done' | 'gone' | 'stale';
 
-/** Steps that come after the group's sizes. */
+/** Steps that follow the group's sizes. */
 const lastKinds = {
   PrepareUpdate: true,
   Hold: true,
@@ -75,14 +75,14 @@ const setUp = async (
   if (update !== undefined) {
     return setUpStep(deps, { ...run, update, group: host.group() }, step);
   }
-  // A delete suspends, too.
+  // A delete suspends processes, too.
   if (step.kind === 'UseTemplate') return true;
   const { processes } = step;
   await deps.cloud.setProcesses({ name: scaling.name, processes, suspended: true }, { signal });
   return true;
 };
 
-/** Before the steps of an update. */
+/** Steps that precede the steps of an update. */
 const runEarly = async (deps: NodeGroupDeps, run: PlanRun, step: Early): Promise<Applied> => {
   const { host, update, signal } = run;
   switch (step.kind) {
@@ -110,7 +110,7 @@ const runEarly = async (deps: NodeGroupDeps, run: PlanRun, step: Early): Promise
   }
 };
 
-/** Also where there is none: what was refused before is then no trouble any longer. */
+/** Also runs without an update: an earlier refusal is then cleared. */
 const runUpdateSteps = (deps: NodeGroupDeps, run: PlanRun): Promise<void> =>
   run.host.attempt('update', async () => {
     const { plan, host, update, memory, scaling, signal } = run;
@@ -131,7 +131,7 @@ export const applyGroupPlan = async (deps: NodeGroupDeps, run: PlanRun): Promise
   const first = terminates[0];
   for (const step of steps) {
     signal.throwIfAborted();
-    // One look at the group serves all terminations.
+    // One read of the group serves all terminations.
     if (step === first) await terminateSteps(deps, host.group(), terminates, signal);
     if (!isEarly(step)) continue;
     const applied = await runEarly(deps, run, step);

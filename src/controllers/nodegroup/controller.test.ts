@@ -129,7 +129,7 @@ describe('the node group controller', () => {
       expect(group()?.status?.desired).toBe(3);
       expect(group()?.status?.nodeMarks?.owed).toEqual([i1]);
       expect(group()?.status?.health?.[0]).toMatchObject({ code, resourceIds: ['n1'] });
-      // What an agent has taken off the other node meanwhile is not put back.
+      // A label that an agent removed from the other node meanwhile is not restored.
       const off = { type: 'merge', body: { metadata: { labels: { team: null } } } } as const;
       await kube.patch(resourceTypes.nodes, { name: 'n2' }, off);
       kube.heal();
@@ -177,7 +177,8 @@ describe('the node group controller', () => {
     kube.silent = false;
     kube.closeWatches();
     await clock.advance(60_000);
-    // The request that it had not seen is carried out, the outside change not taken for one.
+    // The request that it had not observed is carried out; the change from outside is not taken for
+    // one.
     expect(group()?.status?.desired).toBe(3);
   });
 
@@ -204,7 +205,7 @@ describe('the node group controller', () => {
 
   it('comes to the same end when it dies between its two writes', async () => {
     const { clock, group, kube, cloud, writes } = await setUp(1);
-    // What the first write alone leaves behind.
+    // The effect of the first write alone.
     cloud.putGroup('asg-1', { desiredCapacity: 0, instances: [] });
     const body = { spec: { scaling: { desired: 0 } } };
     await kube.patch(type, { name: 'ng' }, { type: 'merge', body });

@@ -1,5 +1,5 @@
-// Makes each NodeGroup true: creates what it asks for, carries out its sizes, labels and taints,
-// ends it, and tells in its status what is there. Every 15 s and when something of it changes.
+// Reconciles each NodeGroup: creates its Auto Scaling group, applies its sizes, labels and taints,
+// deletes it, and reports its status. Runs every 15 s and when one of its objects changes.
 import { type EpochMs, epochMs, instanceIdOfProviderId } from '../../api/brand.ts';
 import type { ScalingGroup } from '../../api/cloud.ts';
 import { isReady } from '../../api/conditions.ts';
@@ -29,17 +29,17 @@ export interface NodeGroupController {
 }
 
 const lookEveryMs = 15_000;
-/** One look at the cloud serves all groups that want one within this time. */
+/** One read of the cloud serves all groups that need one within this time. */
 const sharedLookMs = 5_000;
-/** Where instances come and go; one look serves all groups that are updated. */
+/** While instances launch or terminate; one read serves all groups that are updated. */
 const movingLookMs = 500;
-/** Nodes change in flocks, and the cloud follows: gathered into one pass. */
+/** Nodes change in bursts, and the cloud follows: changes are batched into one pass. */
 const gatherMs = 1_000;
-/** A pass costs what all instances do: a group of thousands has so many fewer of them. */
+/** A pass is O(instances), so large groups are reconciled less often, up to this interval. */
 const longestGatherMs = 5_000;
-/** Where many nodes come and go, the cloud is still asked at most this often because of them. */
+/** Node changes cause at most one read of the cloud per this interval. */
 const busyLookMs = 4_000;
-/** From so many instances on. */
+/** Number of instances from which a group counts as large. */
 const largeGroup = 300;
 const concurrency = 4;
 
@@ -82,7 +82,7 @@ class NodeGroups {
     return [
       nodeGroups.onChange(({ object }) => this.#queue.add(object.metadata.name)),
       updates.onChange(({ object }) => this.#queue.add(object.spec.nodeGroup)),
-      // What a group's health says of repairs changes when one ends.
+      // A group's health about repairs changes when a repair ends.
       repairs.onChange(({ object }) => {
         if (object.status?.endedAt !== undefined) this.#queue.add(object.spec.nodeGroup);
       }),
@@ -93,7 +93,8 @@ class NodeGroups {
       }),
       nodes.onChange((change) => {
         if (!matters(change)) return;
-        // Which group it belongs to is the cloud's word, not a label's; groups are few.
+        // The cloud decides to which group a node belongs, not a label. There are few groups, so
+        // all are enqueued.
         const soon = Math.max(clock.now() + gatherMs, this.#lookedAt + busyLookMs);
         for (const group of nodeGroups.list()) {
           this.#queue.addAfter(group.metadata.name, epochMs(soon));
@@ -103,8 +104,8 @@ class NodeGroups {
   }
 
   /**
-   * Of a large group many records change together, and each pass costs what all its instances do:
-   * they are gathered into one.
+   * Many records of a large group change together, and each pass is O(instances): changes are
+   * batched into one pass.
    */
   #recordChanged(nodeGroup: string): void {
     const { nodeGroups, clock } = this.#deps;
@@ -117,8 +118,8 @@ class NodeGroups {
   }
 
   /**
-   * The Auto Scaling group. A request is compared with what is there now, and so is what follows an
-   * effect of ours; otherwise one look serves all groups.
+   * Reads the Auto Scaling group. After a request in the spec or an effect of Drover's it is read
+   * again; otherwise groups share one read.
    */
   async #look(
     group: NodeGroup,
@@ -134,7 +135,7 @@ class NodeGroups {
       memory.lookedAt = clock.now();
       return (await cloud.describeGroups([name], { signal }))[0];
     }
-    // Never back in time: an older look would show our own change undone.
+    // Never older than the last read, which would show Drover's own change undone.
     const notBefore = Math.max(oldest, memory.lookedAt + 1);
     return (await this.#directory.groups(notBefore, signal)).get(name);
   }
@@ -152,7 +153,8 @@ class NodeGroups {
     let nextAt: EpochMs | undefined;
     try {
       if (!(group.metadata.finalizers ?? []).includes(nodeGroupFinalizer)) {
-        // Without it nothing of ours stands in the cloud, or nobody waits for us any more.
+        // Without the finalizer Drover owns nothing in the cloud, or has already released the
+        // object.
         if (group.metadata.deletionTimestamp !== undefined) return undefined;
         const held = await addFinalizer(this.#deps, group, signal);
         if (held !== undefined) {
@@ -165,7 +167,7 @@ class NodeGroups {
       nextAt = await pass.run();
     } catch (error) {
       if (!(error instanceof NotLeader)) throw error;
-      // Whoever leads may make it.
+      // The current leader may create it.
       mayBeMade(memory);
     }
     const regular = epochMs(clock.now() + lookEveryMs);
@@ -174,7 +176,8 @@ class NodeGroups {
 }
 
 /**
- * Heartbeats change nodes all the time; a group is concerned by who is there and who is in service.
+ * Heartbeats change nodes all the time; a group needs a pass only for changes of membership and
+ * readiness.
  */
 const matters = (change: Change<Node>): boolean => {
   if (instanceIdOfProviderId(change.object.spec.providerID) === undefined) return false;

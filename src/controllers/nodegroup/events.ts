@@ -1,5 +1,5 @@
-// What the node group controller tells: sizes written back, changes of state, drains it asked for,
-// what it ended. Decides nothing.
+// Journal entries of the node group controller: sizes written back, state changes, requested
+// drains, terminations. Decides nothing.
 
 import type { NodeGroup, NodeGroupScaling, NodeGroupStatus } from '../../api/nodegroup.ts';
 import type { NodeGroupUpdate } from '../../api/nodegroup-update.ts';
@@ -52,7 +52,7 @@ export const journalRemoved = (journal: Journal, group: NodeGroup): void =>
 export const journalReleased = (journal: Journal, group: NodeGroup): void =>
   journal.record({ type: 'nodegroup:released', subject: group.metadata.name, facts: {} });
 
-/** Of aws-auth: the role with which the group's nodes are let in. */
+/** Changes of aws-auth: the role that authorizes the group's nodes. */
 export const journalRole = (journal: Journal, group: NodeGroup, what: 'added' | 'removed'): void =>
   journal.record({
     type: `nodegroup:role:${what}`,

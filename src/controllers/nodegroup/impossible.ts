@@ -1,7 +1,7 @@
-// What no retry of ours mends, as an error that carries its health issue. Decides nothing.
+// The error for what retrying cannot fix, with its health issue. Decides nothing.
 import type { HealthIssue } from '../../api/nodegroup.ts';
 
-/** Something that no retry mends: told as a health issue. */
+/** An error that retrying cannot fix; reported as a health issue. */
 export class Impossible extends Error {
   override readonly name = 'Impossible';
   readonly issue: HealthIssue;

@@ -1,4 +1,4 @@
-// What is remembered of a group ends with it.
+// The memory of a group ends with the group.
 import { describe, expect, it } from 'vitest';
 import { epochMs } from '../../api/brand.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
@@ -12,7 +12,7 @@ it('the memory of a group is kept while it is there and no longer', () => {
   expect(memories.of(aGroup('a'))).toBe(first);
   const second = memories.of(aGroup('b'));
   expect(second).not.toBe(first);
-  // The first was not kept beside it.
+  // The first memory was dropped.
   expect(memories.of(aGroup('a'))).not.toBe(first);
   const third = memories.of(aGroup('a'));
   memories.forget('ng');

@@ -1,5 +1,5 @@
-// What passes remember between each other, one per name: a group of the same name that is another
-// object begins anew. Nothing in here outlives the group.
+// What passes remember between each other, per name. A group of the same name that is another
+// object starts with empty memory. No memory outlives its group.
 import type { EpochMs } from '../../api/brand.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import type { PassMemory } from './pass-input.ts';
@@ -18,7 +18,7 @@ export class PassMemories {
       left: new Map(),
       held: new Map(),
       lateCall: {},
-      // Every status comes before what it tells of.
+      // A status is written before its effects.
       ...(status === undefined ? { absence: 'never-made' } : {}),
     };
     this.#known.set(name, { uid, memory });
@@ -30,20 +30,20 @@ export class PassMemories {
   }
 }
 
-/** Somebody has made it, or may make it that this process knows nothing of. */
+/** The group was created, or may be created without this process knowing. */
 export const mayBeMade = (memory: PassMemory): void => {
   if (memory.absence === 'never-made') delete memory.absence;
 };
 
 /**
- * A group is gone that is missing from every look for so long: EC2 Auto Scaling's answers are not
- * always of now.
+ * A group counts as gone if it is missing from every answer for this long: EC2 Auto Scaling is
+ * eventually consistent.
  */
 const missingForMs = 60_000;
 
 /**
- * Whether what was looked for and not `found` has been missing for long enough to be gone.
- * Remembers since when.
+ * Whether the group, if not `found`, has been missing long enough to count as gone. Remembers since
+ * when.
  */
 export const isMissingFor = (memory: PassMemory, found: unknown, now: EpochMs): boolean => {
   if (found !== undefined) {
@@ -58,16 +58,16 @@ export const isMissingFor = (memory: PassMemory, found: unknown, now: EpochMs): 
 type Seen = Pick<NodeGroup, 'status'>;
 
 /**
- * The last status tells of an Auto Scaling group: one answer without it says nothing yet, and the
+ * The status has recorded an Auto Scaling group: a single answer without it proves nothing, and the
  * status stays.
  */
 export const wasSeen = ({ status }: Seen): boolean =>
   status?.nodeMarks !== undefined || (status?.instances ?? 0) > 0;
 
 /**
- * Whether a group that is to end may have an Auto Scaling group that this answer only misses. What
- * we had deleted and what was never made is gone at once; a process that knows neither waits for a
- * minute of looks.
+ * Whether a group that is being deleted may have an Auto Scaling group that this answer merely
+ * misses. A group that Drover deleted, or that was never created, is gone at once. A process that
+ * knows neither reads for a minute.
  */
 export const mayStand = (
   memory: PassMemory,
@@ -81,7 +81,7 @@ export const mayStand = (
 };
 
 /**
- * From now on it may stand, whatever was seen before. Returns what takes that back where it was
+ * Records that the group may exist from here on. Call the result to revert that if the request was
  * refused.
  */
 export const askedFor = (memory: PassMemory): (() => void) => {

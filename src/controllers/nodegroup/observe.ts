@@ -1,5 +1,5 @@
-// What a node group's plan is decided on, gathered for one pass. Pure functions of core say which
-// nodes have to be looked at for what may be decided. Writes nothing.
+// Gathers the input of a node group's plan for one pass. Pure functions of core decide which nodes
+// must be read. Writes nothing.
 import type { ScalingGroup } from '../../api/cloud.ts';
 import { defined } from '../../api/defined.ts';
 import type { HealthIssue, NodeGroup } from '../../api/nodegroup.ts';
@@ -35,7 +35,7 @@ export interface Observed {
   readonly issues: readonly HealthIssue[];
 }
 
-/** As the informers have it at this moment. */
+/** The current state of the informers. */
 const snapshot = (
   deps: NodeGroupDeps,
   { group, scaling, update, memory }: ObserveInput,
@@ -50,7 +50,7 @@ const snapshot = (
   now: deps.clock.now(),
 });
 
-/** Of a version update that has a target and has not ended; undefined: none is under way. */
+/** For a version update that has a target and has not ended; undefined: none is in progress. */
 const rolloutFacts = async (
   deps: NodeGroupDeps,
   input: ObserveInput,
@@ -78,11 +78,11 @@ const rolloutFacts = async (
   };
 };
 
-/** Of a group that is not being deleted. Throws CloudError, KubeError. */
+/** For a group that is not being deleted. Throws CloudError, KubeError. */
 export const observeGroup = async (deps: NodeGroupDeps, input: ObserveInput): Promise<Observed> => {
   const { group, scaling, update, memory, signal } = input;
   const health = await observeHealth(deps, group, { scaling, memory }, signal);
-  // Right before anything else is looked at: a size that people set is not taken for the update's.
+  // Read first, so that a user's change of size is not taken for the update's.
   const left = await leftOf(deps, group, scaling, { update, memory: memory.left }, signal);
   const seen = { ...snapshot(deps, input), left };
   const rollout = await rolloutFacts(deps, input, seen, health);
@@ -96,7 +96,7 @@ export const observeGroup = async (deps: NodeGroupDeps, input: ObserveInput): Pr
   return { observation, issues: health.issues };
 };
 
-/** Of a group that is being deleted and has instances. Throws CloudError. */
+/** For a group that is being deleted and has instances. Throws CloudError. */
 export const observeLeaving = async (
   deps: NodeGroupDeps,
   input: Omit<ObserveInput, 'update'>,

@@ -1,4 +1,4 @@
-// What one pass over a node group begins with, and what passes of one process remember. No
+// The input of one pass over a node group, and the memory that passes of one process share. No
 // behaviour.
 import type { EpochMs } from '../../api/brand.ts';
 import type { ScalingGroup } from '../../api/cloud.ts';
@@ -18,7 +18,7 @@ import type { LateMemory } from './update/late-processes.ts';
 import type { GateMemory } from './update/pods.ts';
 import type { WindowsMemory } from './update/windows.ts';
 
-/** What is tried each for itself: that one succeeds says nothing about another. */
+/** Effects that are tried independently: the success of one says nothing about another. */
 export type Effect =
   | 'adopt'
   | 'marks'
@@ -29,61 +29,59 @@ export type Effect =
   | 'update'
   | 'release';
 
-/** Those that are over, and webhooks that were asked and are not. */
+/** Ended hooks, and webhooks that were called and have not ended. */
 export interface HookMemory {
   readonly uid: string;
   readonly ended: Map<string, HookRun>;
   readonly asked: Map<string, HookRun>;
 }
 
-/** Known to this process alone; a restart costs a look or a call more. */
+/** Known to this process only; a restart costs an extra read or call. */
 export interface PassMemory extends AdoptionMemory, AdoptedMemory, ModeMemory, HooksMemory {
-  /** Our last change of the cloud: what was seen before it is not believed after it. */
+  /** Drover's last change of the cloud; earlier observations are stale. */
   actedAt: number;
-  /** The last look past the shared ones. */
+  /** The last read that bypassed the shared ones. */
   lookedAt: number;
   /** Why the last try of an effect was refused for good. */
   readonly trouble: Map<Effect, HealthIssue>;
-  /** What the health probes of an update found last. */
+  /** Latest results of an update's health probes. */
   probed?: { readonly uid: string; readonly results: readonly ProbeResult[] };
   /** Hooks of an update, by the names of their calls. */
   hooked?: HookMemory;
   made?: Made;
-  /** What was found out last about instances that are late to join. */
+  /** Latest findings about instances that are late to join. */
   late?: LateFindings;
-  /** What an update's gate was last decided on. */
+  /** Input of the last decision about an update's gate. */
   gate?: GateMemory;
-  /** What Auto Scaling told of its launches when it was last asked. */
+  /** Scaling activities of the last read. */
   activities?: ActivityMemory;
-  /** The cloud knows no group of this name, look after look, since then. */
+  /** Since when every answer of the cloud lacked a group of this name. */
   missingSince?: EpochMs;
-  /**
-   * Nobody has asked for its Auto Scaling group yet, or we had it deleted. Undefined: it may stand.
-   */
+  /** The Auto Scaling group was never requested, or Drover deleted it. Undefined: it may exist. */
   absence?: 'never-made' | 'deleted';
-  /** Instances come or go by an update: the cloud is looked at more often. */
+  /** An update launches or terminates instances: the cloud is read more often. */
   isMoving?: boolean;
-  /** The uid of the Node that each instance has, or had last. */
+  /** The uid of each instance's current or last Node. */
   readonly nodeUids: Map<string, string>;
-  /** What the cluster lacked for Windows nodes by the last look. */
+  /** What the cluster lacked for Windows nodes at the last read. */
   windows?: WindowsMemory;
-  /** The note of an update that was last to be written, and how often it was. */
+  /** The update record that was last to be written, and how often it was. */
   noting?: { readonly text: string; readonly times: number };
-  /** Instances that an update ended: whether the group became smaller by each. */
+  /** Instances that an update terminated: whether the group shrank by each. */
   readonly left: LeftMemory;
-  /** What budgets hold of the pods of a group that is being deleted. */
+  /** Pods that budgets hold in a group that is being deleted. */
   readonly held: HeldMemory;
-  /** Of what an earlier leader has suspended late. */
+  /** Late suspensions by earlier leaders. */
   readonly lateCall: LateMemory;
-  /** What a release waits for, a sentence. */
+  /** A sentence about what a release waits for. */
   releasing?: string | undefined;
-  /** Since when something of a group that ends cannot be deleted. */
+  /** Since when a part of a group that is being deleted cannot be deleted. */
   inUseSince?: number;
 }
 
 export interface PassInput {
   readonly group: NodeGroup;
-  /** Undefined: the cloud knows no group of this name. */
+  /** Undefined: the cloud has no group of this name. */
   readonly scaling: ScalingGroup | undefined;
   readonly memory: PassMemory;
   readonly roles: NodeRoles;

@@ -1,5 +1,5 @@
-// One pass over one node group: its Auto Scaling group is adopted, made or ended; then observe,
-// decide, apply and report. Every effect comes after the status that reports it, and is safe to
+// One pass over one node group: adopts, creates or deletes its Auto Scaling group, then observes,
+// decides, applies and reports. Every effect follows the status that reports it, and is safe to
 // repeat.
 import { completeNodeGroup } from '../../api/adopted.ts';
 import { type EpochMs, epochMs } from '../../api/brand.ts';
@@ -40,22 +40,22 @@ import { failUpdate, openUpdate, pruneUpdates, releaseUpdates } from './update/r
 import { requestBySpec } from './update/requests.ts';
 import { writeBack } from './write.ts';
 
-/** After an effect the cloud is looked at again this soon. */
+/** After an effect the cloud is read again this soon. */
 const againMs = 1_000;
-/** More than a shared look is old at most: each is another answer. */
+/** Longer than a shared read is reused, so that each is another answer. */
 const missingLookMs = 6_000;
 
 export class Pass {
   readonly #deps: NodeGroupDeps;
   readonly #input: PassInput;
   readonly #found: { readonly scaling: ScalingGroup; readonly ownership: Ownership } | undefined;
-  /** Undefined as long as it may not be touched, too. */
+  /** Also undefined while the group must not be touched. */
   #scaling: ScalingGroup | undefined;
-  /** For so long that no answer that came too early says it any more. */
+  /** Missing for so long that eventual consistency cannot explain it. */
   readonly #isMissing: boolean;
   readonly #marking: Marking;
   #group: NodeGroup;
-  /** The generation of the spec whose labels and taints the launch template has. */
+  /** The generation of the spec whose labels and taints are in the launch template. */
   #templateGeneration: number | undefined;
   #wrote = false;
   #hasActed = false;
@@ -75,12 +75,12 @@ export class Pass {
       if (this.#found.ownership.kind !== 'foreign') this.#scaling = found;
     }
     const { status, metadata } = group;
-    // What is adopted is as its owner made it; a change after that is a request.
+    // An adopted group is as its owner created it; a later change is a request.
     const isFirstLook = status === undefined && this.#scaling !== undefined;
     this.#templateGeneration = isFirstLook ? metadata.generation : status?.templateGeneration;
   }
 
-  /** When to look again, if sooner than usual. */
+  /** When to reconcile again, if earlier than usual. */
   async run(): Promise<EpochMs | undefined> {
     const isLeaving = this.#group.metadata.deletionTimestamp !== undefined;
     let goesOn: boolean;
@@ -100,7 +100,7 @@ export class Pass {
     return Number.isFinite(this.#nextAt) ? epochMs(this.#nextAt) : undefined;
   }
 
-  /** False: what there is may not be touched yet. */
+  /** False: the existing group must not be touched yet. */
   async #adopt(): Promise<boolean> {
     const { memory, signal } = this.#input;
     if (this.#found === undefined || this.#scaling === undefined) return true;
@@ -121,7 +121,7 @@ export class Pass {
     this.#group = await readAdopted(this.#deps, this.#group, this.#scaling, this.#input);
   }
 
-  /** Told where the mark is refused; otherwise a group has no status before it is ours. */
+  /** Reported if tagging is refused; otherwise a group has no status before it is adopted. */
   async #wait(): Promise<boolean> {
     this.#scaling = undefined;
     if (!this.#input.memory.trouble.has('adopt')) return true;
@@ -161,7 +161,7 @@ export class Pass {
     return this.#take(await beginUpdate(this.#deps, { ...input, update }));
   }
 
-  /** Labels and taints. One that no node can have holds up these alone, not the sizes. */
+  /** Applies labels and taints. Invalid ones hold up only these, not the sizes. */
   async #mark(scaling: ScalingGroup): Promise<void> {
     const { memory, signal } = this.#input;
     const { spec, status, metadata } = this.#group;
@@ -183,7 +183,8 @@ export class Pass {
   }
 
   async #create(): Promise<void> {
-    // One that was whole is not made anew: its nodes are somebody's loss, not a size.
+    // A group that was complete once is not recreated: its disappearance is an incident, not a
+    // scaling request.
     if (this.#group.status?.createdAt !== undefined || this.#found !== undefined) return;
     if (marksComplaint(this.#group.spec) !== undefined) return;
     const { memory, roles, signal } = this.#input;
@@ -197,7 +198,7 @@ export class Pass {
     });
   }
 
-  /** Observe, decide, apply: sizes, scale-in and the update that is under way. */
+  /** Observes, decides and applies: sizes, scale-in and the update in progress. */
   async #resize(scaling: ScalingGroup, update: NodeGroupUpdate | undefined): Promise<boolean> {
     const { signal, memory } = this.#input;
     const input = { group: this.#group, scaling, update, memory, signal };
@@ -230,7 +231,7 @@ export class Pass {
   async #writeSpecSizes(scaling: NodeGroupScaling): Promise<boolean> {
     const { generation } = this.#group.metadata;
     const written = await writeBack(this.#deps, this.#group, scaling, this.#input.signal);
-    // Sizes alone were written, on what the template was made for.
+    // Only sizes were written, so the template still matches the spec's marks.
     if (written !== undefined && this.#templateGeneration === generation) {
       this.#templateGeneration = written.metadata.generation;
     }
@@ -256,7 +257,7 @@ export class Pass {
     return this.#drainAll(scaling);
   }
 
-  /** Observe, decide, apply: every node is drained before the group goes. */
+  /** Observes, decides and applies: every node is drained before the group is deleted. */
   async #drainAll(scaling: ScalingGroup): Promise<boolean> {
     const { memory, signal } = this.#input;
     const input = { group: this.#group, scaling, memory, signal };
@@ -289,7 +290,7 @@ export class Pass {
     return rest.failure === undefined || this.#report({ target: 0, failure: rest.failure, issues });
   }
 
-  /** Runs an effect; what no retry mends becomes a health issue instead of an error. */
+  /** Runs an effect; an error that retrying cannot fix becomes a health issue. */
   async #attempt(name: Effect, effect: () => Promise<void>): Promise<void> {
     const { trouble } = this.#input.memory;
     try {
@@ -298,14 +299,14 @@ export class Pass {
     } catch (error) {
       const issue = issueOfRefusal(error, autoScalingGroupNameOf(this.#group));
       if (issue === undefined) throw error;
-      // Told by the next pass, at once when it is news.
+      // The next pass reports it; a new issue is reported at once.
       if (trouble.get(name)?.message !== issue.message) this.#wake(this.#deps.clock.now());
       trouble.set(name, issue);
     }
   }
 
   async #report(facts: ReportFacts): Promise<boolean> {
-    // It goes with the rest of the group; a release sets it back.
+    // It is deleted with the group; a release restores it.
     const { deletionTimestamp } = this.#group.metadata;
     const isLeaving = deletionTimestamp !== undefined && !isRetained(this.#group);
     const written = await report(this.#deps, this.#input, {
@@ -321,7 +322,7 @@ export class Pass {
     return this.#take(written);
   }
 
-  /** Goes on with the group as a write left it; false when it is gone. */
+  /** Continues with the group as a write left it; false if the group is gone. */
   #take(written: NodeGroup | undefined): boolean {
     if (written === undefined) return false;
     this.#wrote ||= written !== this.#group;

@@ -1,5 +1,4 @@
-// What a pass tells of its group: the status, written when it says something new, and what others
-// are told with it.
+// Reports a pass: writes the status if it changed, and its events.
 
 import type { ScalingGroup } from '../../api/cloud.ts';
 import { isReady } from '../../api/conditions.ts';
@@ -38,11 +37,11 @@ export interface ReportFacts {
   readonly scaleIn?: NodeGroupStatus['scaleIn'];
   readonly failure?: NodeGroupStatus['failure'];
   readonly issues?: readonly HealthIssue[];
-  /** What is noted of calls that set the size; default: as it stands. */
+  /** Recorded calls that set the size; default: unchanged. */
   readonly sizeCalls?: NodeGroupStatus['sizeCalls'];
-  /** What of the size is an update's; default: as the status has it. */
+  /** The update's part of the size; default: as in the status. */
   readonly surge?: NonNullable<NodeGroupStatus['surge']>;
-  /** The version update that is under way; left out: as it was told before. */
+  /** The version update in progress; omitted: unchanged. */
   readonly updating?: NodeGroupStatus['updating'];
   /** Set while the group is released: what that waits for. */
   readonly releasing?: string;
@@ -51,7 +50,7 @@ export interface ReportFacts {
 interface PassFacts extends ReportFacts {
   readonly group: NodeGroup;
   readonly scaling: ScalingGroup | undefined;
-  /** What the cloud has under the group's name, also where it may not be touched. */
+  /** The cloud's group of this name, even if it must not be touched. */
   readonly found: { readonly ownership: Ownership } | undefined;
   readonly isMissing: boolean;
   readonly marking: Marking;
@@ -63,9 +62,7 @@ const failedFields = (
   failedUpdate: StatusFacts['failedUpdate'],
 ): Pick<StatusFacts, 'failedUpdate'> => (failedUpdate === undefined ? {} : { failedUpdate });
 
-/**
- * What the nodes of a group that is being deleted still suffer from is nobody's concern any more.
- */
+/** Failed updates do not matter for a group that is being deleted. */
 const failedOf = (
   updates: readonly NodeGroupUpdate[],
   group: NodeGroup,
@@ -89,11 +86,11 @@ const repairIssues = ({ repairs, clock }: NodeGroupDeps, group: NodeGroup) => {
   return issue === undefined ? [] : [issue];
 };
 
-/** One that may not begin yet has done nothing to the group. */
+/** An update that may not begin yet has not touched the group. */
 const isUnderWay = (update: NodeGroupUpdate | undefined): boolean =>
   update !== undefined && update.status?.phase !== 'Pending';
 
-/** The group as it is then; undefined when it is gone. */
+/** The group after the write; undefined if it is gone. */
 export const report = async (
   deps: NodeGroupDeps,
   { memory, signal }: PassInput,
@@ -103,7 +100,7 @@ export const report = async (
   const { group, scaling, marking, surge, templateGeneration } = facts;
   const updates = deps.updates.list();
   const windows = await windowsLacks(deps, group, memory, signal);
-  // Until AWS has been asked about an adopted group, there is no revision to record.
+  // Until AWS has been read for an adopted group, there is no revision to record.
   const isUnread = group.stated !== undefined && memory.adopted === undefined;
   const asked = isUnread ? group.status?.requestedRevision : requestedRevision(deps, group);
   const waitingChange = waitingChangeText(updates, group, asked);

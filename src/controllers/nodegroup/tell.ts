@@ -1,5 +1,5 @@
-// Kubernetes events of a node group, which `kubectl describe ng` shows: what a change of its status
-// is worth telling. A status is written for each; an event that cannot be written holds nothing up.
+// Kubernetes events of a node group, as shown by `kubectl describe ng`: which changes of its status
+// become events. An event that cannot be written delays nothing.
 import { type EpochMs, formatKubeTime } from '../../api/brand.ts';
 import type { JsonObject } from '../../api/json.ts';
 import { resourceTypes } from '../../api/kube.ts';
@@ -16,7 +16,7 @@ interface Told {
 
 /** The API server refuses longer ones (core/v1 Event, 1024 characters). */
 const maxMessage = 1000;
-/** Of cluster-scoped objects they stand there; kubectl looks in all. */
+/** Events of cluster-scoped objects are in this namespace; kubectl searches all. */
 const namespace = 'default';
 
 const normal = (reason: string, message: string): Told => ({ reason, type: 'Normal', message });
@@ -44,7 +44,7 @@ const stateTold = (
       if (releasing !== undefined) return normal('Releasing', releasing.message ?? '');
       return normal('Deleting', `${after.instances} instances are drained, then everything goes`);
     }
-    // Their issues are told.
+    // Their health issues become events.
     case 'DEGRADED':
     case 'CREATE_FAILED':
     case 'DELETE_FAILED':
@@ -62,9 +62,7 @@ const sizeTold = (before: NodeGroupStatus, after: NodeGroupStatus): Told | undef
   return normal('DesiredChanged', `desired capacity from ${before.desired} to ${desired}`);
 };
 
-/**
- * A call of an earlier leader came after another took over: what it set is not what people want.
- */
+/** A late call of an earlier leader set a size that is not the requested one. */
 const lateTold = (before: NodeGroupStatus, after: NodeGroupStatus): Told | undefined => {
   const arrived = after.sizeCalls?.find(
     (call) =>
@@ -85,7 +83,7 @@ const lateTold = (before: NodeGroupStatus, after: NodeGroupStatus): Told | undef
 const isNew = (issue: HealthIssue, before: NodeGroupStatus | undefined): boolean =>
   !(before?.health ?? []).some(({ code }) => code === issue.code);
 
-/** Another update that failed is news, also where its code is not. */
+/** Another failed update is reported even if its code is not new. */
 const failedTold = (
   before: NodeGroupStatus | undefined,
   { failedUpdate, health = [] }: NodeGroupStatus,
@@ -94,7 +92,7 @@ const failedTold = (
   return health.filter(({ message }) => message.startsWith(`Update ${failedUpdate} failed`));
 };
 
-/** What this change of the status is worth telling; mostly nothing. */
+/** The events for this change of the status; mostly none. */
 export const toldOf = (
   before: NodeGroupStatus | undefined,
   after: NodeGroupStatus,
@@ -104,7 +102,7 @@ export const toldOf = (
   const issues = (after.health ?? []).filter(
     (issue) => isNew(issue, before) || updates.includes(issue),
   );
-  // Of a scale-in that was given up; of a delete it is an issue, too.
+  // Failure of a scale-in that was given up; that of a delete is also an issue.
   const failed =
     failure !== undefined &&
     before?.failure === undefined &&
@@ -141,7 +139,7 @@ const eventOf = (subject: Subject, told: Told, now: EpochMs): JsonObject => {
   };
 };
 
-/** One event; that it cannot be written holds nothing up. */
+/** Writes one event; a failure is logged and delays nothing. */
 export const tell = async (
   { kube, clock, log }: Pick<NodeGroupDeps, 'kube' | 'clock' | 'log'>,
   subject: Subject,
@@ -159,7 +157,9 @@ export const tell = async (
   }
 };
 
-/** What keeps an update from taking its surplus back: told where people look at either. */
+/**
+ * Events about what blocks the removal of an update's surplus, on both the group and the update.
+ */
 export const tellSurplus = async (
   deps: NodeGroupDeps,
   group: NodeGroup,
@@ -172,7 +172,7 @@ export const tellSurplus = async (
   await tell(deps, update, told, signal);
 };
 
-/** After the status has been written: what is not told then is not told. */
+/** Called after the status was written; an event that fails is not repeated. */
 export const tellStatus = async (
   deps: NodeGroupDeps,
   group: NodeGroup,

@@ -1,15 +1,15 @@
-// What is wrong with a node group by itself: a refused effect that no retry mends, marks that no
-// node can have, a group that is another's or not there. Tells nobody.
+// Health issues of the node group itself: permanently refused effects, invalid marks, an Auto
+// Scaling group that is foreign or does not exist. Writes nothing.
 import { autoScalingGroupNameOf, type HealthIssue, type NodeGroup } from '../../api/nodegroup.ts';
 import { codeOfRefusal, marksComplaint, type Ownership } from '../../core/nodegroup/index.ts';
 import { CloudError } from '../../ports/index.ts';
 import { Impossible } from './impossible.ts';
 
-/** What a refusal for good means for the group; undefined for what a retry may mend. */
+/** The health issue of a permanent refusal; undefined if retrying may help. */
 export const issueOfRefusal = (error: unknown, name: string): HealthIssue | undefined => {
   if (error instanceof Impossible) return error.issue;
   if (!(error instanceof CloudError) || error.retry !== 'never') return undefined;
-  // Ours from an earlier try, or somebody's: the next look tells.
+  // Created by an earlier try or another actor; the next read shows which.
   if (/already exists|already in use/i.test(error.message)) return undefined;
   const code =
     error.code === 'AccessDenied'
@@ -18,10 +18,7 @@ export const issueOfRefusal = (error: unknown, name: string): HealthIssue | unde
   return { code, message: error.message, resourceIds: [name] };
 };
 
-/**
- * Beside what was found out about its instances. `found`: what the cloud has under the group's
- * name.
- */
+/** In addition to findings about its instances. `found`: the cloud's group of this name. */
 export const ownIssues = (
   trouble: Iterable<HealthIssue>,
   group: NodeGroup,

@@ -1,5 +1,5 @@
-// The writes on NodeGroups: each carries the version it was made from, so that nobody's change is
-// overwritten unseen. A status that says nothing new is not written.
+// Writes to NodeGroups. Each has the resourceVersion that it is based on, so that no concurrent
+// change is overwritten. An unchanged status is not written.
 import { completeNodeGroup } from '../../api/adopted.ts';
 import type { JsonObject } from '../../api/json.ts';
 import { resourceTypes } from '../../api/kube.ts';
@@ -34,7 +34,7 @@ const patch = async (
   return found.kind === 'found' ? completeNodeGroup(found.object) : undefined;
 };
 
-/** Held until nothing of it is left in the cloud: stands before anything is created there. */
+/** Set before anything is created in the cloud, and removed when nothing of it is left there. */
 export const addFinalizer = (deps: WriteDeps, group: NodeGroup, signal: AbortSignal) => {
   const finalizers = [...(group.metadata.finalizers ?? []), nodeGroupFinalizer];
   return patch(deps, group, { metadata: { finalizers } }, signal);
@@ -46,7 +46,7 @@ export const removeFinalizer = (deps: WriteDeps, group: NodeGroup, signal: Abort
   return patch(deps, group, { metadata: { finalizers } }, signal);
 };
 
-/** Sizes written back: marked with the generation that this write produces. */
+/** Writes sizes back to the spec, marked with the generation that this write produces. */
 export const writeBack = (
   deps: WriteDeps,
   group: NodeGroup,
@@ -65,7 +65,7 @@ export const writeSpec = (
   signal: AbortSignal,
 ) => patch(deps, group, { spec }, signal);
 
-/** The group as it is then; the same object when there was nothing to write. */
+/** The group after the write; the same object if there was nothing to write. */
 export const writeStatus = async (
   deps: WriteDeps,
   group: NodeGroup,

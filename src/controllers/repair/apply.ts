@@ -1,5 +1,5 @@
-// Runs the steps of a repair plan in order. Intent stands before effect: a NodeRepair says
-// Repairing before its cause is recorded. Stale steps are left to the next pass. Decides nothing.
+// Runs the steps of a repair plan in order. Intent comes before effect: a NodeRepair is Repairing
+// before its cause is recorded. Stale steps are left to the next pass. Decides nothing.
 import { defined } from '../../api/defined.ts';
 import { resourceTypes } from '../../api/kube.ts';
 import type { NodeRepair } from '../../api/node-repair.ts';
@@ -29,7 +29,7 @@ export class Applier {
     }
   }
 
-  /** Repairs of a group that is gone. */
+  /** Deletes the repairs of a deleted group. */
   async forget(repairs: readonly NodeRepair[], signal: AbortSignal): Promise<void> {
     for (const { metadata } of repairs) {
       const { name, uid } = metadata;
@@ -76,7 +76,7 @@ export class Applier {
       });
       await repairs.observedAtLeast(made.metadata.resourceVersion, signal);
     } catch (error) {
-      // A process before this one made it: the watch brings it.
+      // An earlier process created it: the watch will show it.
       if (!(error instanceof KubeError) || error.code !== 'AlreadyExists') throw error;
     }
   }
@@ -130,7 +130,7 @@ export class Applier {
     await this.#deps.kube.delete(type, { name }, { uid, signal });
   }
 
-  /** An event that cannot be written holds nothing up. */
+  /** A failed event write delays nothing. */
   async #tell(event: ReturnType<typeof eventOf>, signal: AbortSignal): Promise<void> {
     if (event === undefined) return;
     try {

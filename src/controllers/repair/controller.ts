@@ -1,5 +1,5 @@
-// Watches the health of nodes of groups with node repair: observes a group, asks core/repair,
-// writes its NodeRepairs and records causes on NodeDisruptions. It drains, reboots and terminates
+// Watches the health of nodes in groups with node repair: observes a group, asks core/repair,
+// writes its NodeRepairs and records causes on NodeDisruptions. Drains, reboots and terminates
 // nothing.
 import { type EpochMs, epochMs } from '../../api/brand.ts';
 import { jsonEqual } from '../../api/json.ts';
@@ -19,7 +19,7 @@ import { Applier } from './apply.ts';
 import type { RepairDeps } from './deps.ts';
 import { Observer } from './observe.ts';
 
-/** Nodes fall ill in flocks: gathered into one pass. */
+/** Many nodes become unhealthy together: gathered into one pass. */
 const gatherMs = 1_000;
 /** Members of a group are asked for again after this. */
 const membersKeptMs = 15_000;
@@ -85,7 +85,7 @@ class Repairs {
     for (const { metadata } of this.#deps.nodeGroups.list()) this.#wake(metadata.name);
   }
 
-  /** Most groups have no node repair: for them nothing is asked of the cloud. */
+  /** Most groups have no node repair: for them the cloud is not called. */
   #isConcerned(name: string): boolean {
     const group = this.#deps.nodeGroups.get(name);
     if (group !== undefined && repairModeOf(group) !== 'Off') return true;
@@ -130,10 +130,7 @@ class Repairs {
   }
 }
 
-/**
- * Readiness, a condition of the agent, an annotation of an operator, a new boot, a Node that is
- * gone.
- */
+/** Readiness, a condition of the agent, an operator's annotation, a new boot, or a deleted Node. */
 const concernsHealth = (change: Change<Node>): boolean => {
   if (change.kind !== 'changed') return true;
   const { object, previous } = change;

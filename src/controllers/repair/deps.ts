@@ -1,4 +1,4 @@
-// What the repair controller works with. No behaviour.
+// The dependencies of the repair controller. No behaviour.
 import type { NodeDisruption } from '../../api/disruption.ts';
 import type { NodeRepair } from '../../api/node-repair.ts';
 import type { Informer } from '../../runtime/index.ts';

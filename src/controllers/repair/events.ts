@@ -12,7 +12,7 @@ interface Told {
 
 const toldOf: Readonly<Record<RepairPhase, Told>> = {
   Waiting: { reason: 'NodeUnhealthy', type: 'Warning' },
-  // Karpenter's word for the same.
+  // Karpenter uses the same reason.
   Blocked: { reason: 'NodeRepairBlocked', type: 'Warning' },
   WouldRepair: { reason: 'NodeRepairAudited', type: 'Warning' },
   Repairing: { reason: 'NodeRepairStarted', type: 'Warning' },
@@ -22,13 +22,10 @@ const toldOf: Readonly<Record<RepairPhase, Told>> = {
   Cancelled: { reason: 'NodeRepairCancelled', type: 'Normal' },
 };
 
-/** metav1's limit is 1024 characters; longer ones are refused. */
+/** The API server refuses longer messages (metav1, 1024 characters). */
 const maxMessage = 1000;
 
-/**
- * The event of a change of phase, if any; its name makes one that is repeated after a crash
- * refused.
- */
+/** The event of a phase change, if any. Its name makes a repeat after a crash fail as existing. */
 export const eventOf = (
   { metadata, spec, status: before }: NodeRepair,
   after: NodeRepairStatus,
@@ -42,7 +39,7 @@ export const eventOf = (
     spec.node === undefined
       ? { apiVersion: 'drover.dev/v1alpha1', kind: 'NodeRepair', name: metadata.name }
       : { apiVersion: 'v1', kind: 'Node', ...spec.node };
-  // A breaker may close and open again; each attempt is told for itself.
+  // A breaker may close and open again; each attempt is reported separately.
   const serial = `${attempts.length}.${Math.floor(now / 1000)}`;
   return {
     apiVersion: 'v1',

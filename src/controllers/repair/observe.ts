@@ -1,4 +1,4 @@
-// What the repair controller looks at: informers, the members of a group, launch times of instances
+// The input of the repair controller: informers, the members of a group, launch times of instances
 // without a node, EC2's status checks. Remembers which nodes it has seen. Decides nothing.
 import { type EpochMs, epochMs, instanceIdOfProviderId, parseTime } from '../../api/brand.ts';
 import type { ScalingGroup } from '../../api/cloud.ts';
@@ -20,7 +20,7 @@ type Impaired = ReadonlyMap<string, readonly ImpairedCheck[]>;
 
 export class Observer {
   readonly #deps: RepairDeps;
-  /** Instances whose Node object this process saw go, and when. */
+  /** Instances whose Node's deletion this process observed, and when. */
   readonly #missed = new Map<string, EpochMs>();
   readonly #launched = new Map<string, EpochMs>();
   #checks: { readonly at: EpochMs; readonly impaired: Impaired } | undefined;
@@ -65,7 +65,7 @@ export class Observer {
     });
   }
 
-  /** Launch times of members without a Node object: few, and asked for once. */
+  /** Launch times of members without a Node: few, and asked for once. */
   async #askLaunches(scaling: ScalingGroup, signal: AbortSignal): Promise<void> {
     const { cloud, nodes } = this.#deps;
     const unknown = scaling.instances
@@ -80,7 +80,7 @@ export class Observer {
     }
   }
 
-  /** What was known last where EC2 does not answer: repairs do not wait for its checks. */
+  /** The last known checks where EC2 does not answer: repairs do not wait for them. */
   async #impaired(signal: AbortSignal): Promise<Impaired> {
     const { cloud, clock, log } = this.#deps;
     const now = clock.now();

@@ -1,6 +1,6 @@
-// Carries update sequences out: observes groups, updates and nodes, asks core/update what comes
-// next, writes that down and then does it. One pass at a time for all of them, since two may have a
-// group in common.
+// Runs update sequences: observes groups, updates and nodes, asks core/update for the next steps,
+// records them and then runs them. One pass at a time for all sequences, since two may share a
+// group.
 
 import { type EpochMs, epochMs } from '../../api/brand.ts';
 import { defined } from '../../api/defined.ts';
@@ -17,10 +17,10 @@ import { nodeOfInstance } from '../informers.ts';
 import type { SequenceDeps } from './deps.ts';
 import { hold, runSteps, writeStatus } from './steps.ts';
 
-/** While one is under way; nodes that join and updates that change are looked at as they come. */
+/** Interval while a sequence is active; joining nodes and changed updates trigger earlier looks. */
 const lookEveryMs = 15_000;
 const sharedLookMs = 5_000;
-/** Nodes change in flocks: gathered into one pass. */
+/** Many nodes change together: gathered into one pass. */
 const gatherMs = 1_000;
 
 export const createSequenceController = (
@@ -33,7 +33,10 @@ export const createSequenceController = (
 const isActive = ({ metadata, status }: NodeGroupUpdateSequence): boolean =>
   status?.phase !== 'Ended' || metadata.deletionTimestamp !== undefined;
 
-/** One that ends needs only the marked nodes: it waits for no cloud. One that goes on needs all. */
+/**
+ * An ending sequence needs only the marked nodes, without the cloud. A continuing one needs all
+ * nodes.
+ */
 const needsGroups = ({ metadata, spec, status }: NodeGroupUpdateSequence): boolean => {
   if (metadata.deletionTimestamp !== undefined || spec.abort !== undefined) return false;
   if (status?.phase !== 'Ended') return status?.phase !== 'Restoring';
@@ -42,7 +45,7 @@ const needsGroups = ({ metadata, spec, status }: NodeGroupUpdateSequence): boole
 
 class Sequences {
   readonly #deps: SequenceDeps;
-  /** By sequence: what the API server said to the last try; told with the next look. */
+  /** By sequence: the API server's last refusal, for the next decision. */
   readonly #refused = new Map<string, string>();
   readonly #directory: GroupDirectory;
   readonly #queue: WorkQueue<string>;
@@ -78,13 +81,13 @@ class Sequences {
     return [
       sequences.onChange(({ object }) => {
         this.#queue.add(object.metadata.name);
-        // Another may have waited for it.
+        // Another sequence may have waited for it.
         wake();
       }),
       updates.onChange(wake),
       nodes.onChange(({ kind, object }) => {
         if (kind === 'added') wake();
-        // Of a sequence that is not there any more, too.
+        // Also for a sequence that does not exist.
         const mark = markOf(object.spec);
         if (mark !== undefined && sequences.get(mark) === undefined) this.#queue.add(mark);
       }),
@@ -107,7 +110,7 @@ class Sequences {
     const { clock, sequences, nodeGroups, updates } = deps;
     const { metadata } = sequence;
     if (!(metadata.finalizers ?? []).includes(sequenceFinalizer)) {
-      // Without it no node is marked.
+      // Without the finalizer no node is marked.
       if (metadata.deletionTimestamp !== undefined) return undefined;
       await hold(deps, sequence, signal);
       return { nextAt: this.#in(gatherMs) };
@@ -131,7 +134,7 @@ class Sequences {
     const refusal = await runSteps(deps, now, decided.steps, signal);
     if (refusal === undefined) this.#refused.delete(metadata.name);
     else this.#refused.set(metadata.name, refusal);
-    // What is refused for good is not tried every second, but told at once.
+    // A permanent refusal is reported at once, but not retried every second.
     if (refusal !== undefined && refusal === refused) return { nextAt: this.#in(lookEveryMs) };
     if (decided.steps.length > 0) return { nextAt: this.#in(gatherMs) };
     return isActive(now) ? { nextAt: this.#in(lookEveryMs) } : undefined;
@@ -141,7 +144,7 @@ class Sequences {
     return epochMs(this.#deps.clock.now() + ms);
   }
 
-  /** Somebody took the object away with its finalizer: nobody else knows of its marks. */
+  /** The object was deleted despite its finalizer: only this cleanup still knows of its marks. */
   async #forget(name: string, signal: AbortSignal): Promise<void> {
     const left = this.#marked().filter(({ mark }) => mark === name);
     if (left.length === 0) return;
@@ -157,7 +160,7 @@ class Sequences {
     });
   }
 
-  /** Which group a node belongs to is the cloud's word, not a label's. */
+  /** The cloud, not a label, says which group a node belongs to. */
   async #nodes(signal: AbortSignal): Promise<readonly SequenceNode[]> {
     const { nodeGroups, nodes, clock } = this.#deps;
     const found = await this.#directory.groups(clock.now() - sharedLookMs, signal);

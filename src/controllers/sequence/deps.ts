@@ -1,4 +1,4 @@
-// What the controller of update sequences works with. No behaviour.
+// The dependencies of the controller of update sequences. No behaviour.
 import type { NodeGroupUpdate } from '../../api/nodegroup-update.ts';
 import type { NodeGroupUpdateSequence } from '../../api/update-sequence.ts';
 import type { Informer } from '../../runtime/index.ts';

@@ -1,6 +1,6 @@
-// The steps of an update sequence: marks set and taken off, updates created, paused and stopped,
-// the finalizer. Each is safe to repeat, and asks just before its effect who leads; decides
-// nothing.
+// The steps of an update sequence: setting and removing marks, creating, pausing and stopping
+// updates, the finalizer. Each is safe to repeat, and checks leadership just before its effect.
+// Decides nothing.
 
 import { defined } from '../../api/defined.ts';
 import type { JsonObject } from '../../api/json.ts';
@@ -31,7 +31,9 @@ interface Write {
   readonly signal: AbortSignal;
 }
 
-/** Seen before the next pass looks. What somebody changed just then is looked at again: false. */
+/**
+ * Resolves once the informer shows the write. False: the object changed or is gone; decide again.
+ */
 const write = async (deps: SequenceDeps, wanted: Write): Promise<boolean> => {
   const { type, informer, name, body, subresource, signal } = wanted;
   const patch = {
@@ -82,7 +84,7 @@ const release = (deps: SequenceDeps, sequence: NodeGroupUpdateSequence, signal: 
   return patchSequence(deps, sequence, { metadata: { finalizers } }, signal);
 };
 
-/** True when it stands so. */
+/** True when the status is written. */
 export const writeStatus = async (
   deps: SequenceDeps,
   sequence: NodeGroupUpdateSequence,
@@ -112,13 +114,13 @@ const mark = async (
   const taint = { key: awaitingTaint, value: owner, effect: 'PreferNoSchedule' };
   const others = (node.spec.taints ?? []).filter(({ key }) => key !== awaitingTaint);
   const taints = (isMarked ? [...others, taint] : others).map((one) => ({ ...one }));
-  // The whole list, which only the version makes safe.
+  // A merge patch replaces the whole list; only the resourceVersion makes that safe.
   const body = { metadata: { uid, resourceVersion }, spec: { taints } };
   const { nodes } = deps;
   await write(deps, { type: resourceTypes.nodes, informer: nodes, name: nodeName, body, signal });
 };
 
-/** Once: one of that name that is there already is it. */
+/** Creates the update once: an existing one of that name counts as created. */
 const begin = async (
   deps: SequenceDeps,
   { metadata, spec }: NodeGroupUpdateSequence,
@@ -191,10 +193,12 @@ const run = async (
   }
 };
 
-/** A status stays small, whatever a webhook says. */
+/** Keeps the status small, however long a webhook's message is. */
 const maxRefusal = 240;
 
-/** Why updates that were to begin were refused, if any were; other groups go on. */
+/**
+ * Runs the steps. Returns why the API server refused new updates, if it did; other groups continue.
+ */
 export const runSteps = async (
   deps: SequenceDeps,
   sequence: NodeGroupUpdateSequence,

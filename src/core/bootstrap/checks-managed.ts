@@ -1,5 +1,5 @@
-// What stands in user data and somebody else sets as well: one label with two values, settings that
-// EKS adds to a managed group. Only which of them wins is told, not whether a node comes of it.
+// Checks for settings in user data that EKS or Drover also sets: one label with two values,
+// settings that EKS adds to a managed group. Reports which value wins, not whether the node joins.
 import {
   type Evaluation,
   find,
@@ -10,7 +10,7 @@ import {
 } from '../../formats/index.ts';
 import type { LintOptions } from './options.ts';
 
-/** By these EKS knows the nodes of its group: another value, and they are nobody's. */
+/** EKS identifies a group's nodes by these: with another value they do not belong to the group. */
 const isOfEks = (label: string): boolean => label.startsWith('eks.amazonaws.com/');
 
 const problem = (rule: string, at: Problem['at'], message: string): Problem => ({
@@ -50,7 +50,7 @@ export const labelChecks = (
   return found;
 };
 
-/** What EKS adds to a managed group's settings; the user's value wins there. */
+/** Settings that EKS adds to a managed group; the user's value wins. */
 const settingsOfEks = ['cluster-name', 'api-server', 'cluster-certificate', 'cluster-dns-ip'];
 
 export const settingChecks = (

@@ -1,5 +1,5 @@
-// What is unwise in user data although a node may come of it, and what only somebody who knows how
-// it is launched can call wrong. What keeps a node from joining is the evaluation's to say.
+// Checks for mistakes in user data that may still yield a node, or that depend on how it is
+// launched. The evaluation reports what keeps a node from joining.
 import {
   bottlerocketFields,
   clusterOfPart,
@@ -45,8 +45,7 @@ const container: Check = ({ data, bootstrap }) => [
   ...(data.mime?.faults ?? [])
     .filter(({ kind }) => kind === 'after-close')
     .map(({ at, message }) => problem('MIME002', at, message)),
-  // What the strict reader makes of it is an obstacle on AL2023; elsewhere the lenient one reads
-  // it.
+  // On AL2023 the strict reader's faults are obstacles; other families use the lenient reader.
   ...(data.family === 'al2023' ? [] : (data.mime?.faults ?? []))
     .filter(({ kind }) => kind === 'no-parts' || kind === 'no-boundary')
     .map(({ kind, at, message }) =>
@@ -109,7 +108,7 @@ const kubeletFields: Check = ({ bootstrap }, { kubernetesVersion }) =>
     return kubelet === undefined ? [] : unknownKubeletFields(kubelet, minorOf(kubernetesVersion));
   });
 
-/** EKS published no image of a later minor before nodeadm left its own quotes out. */
+/** EKS published no image of a later minor before nodeadm stopped adding its own quotes. */
 const lastMinorWithOldImages = 30;
 
 const flagQuotes: Check = ({ data, bootstrap }, { kubernetesVersion }) =>
@@ -146,7 +145,7 @@ const unknownValues = (spec: Located | undefined): readonly Problem[] => {
   return found;
 };
 
-/** Fields of a struct that a later part sets to empty over an earlier value. */
+/** Struct fields that a later part sets to empty over an earlier value. */
 const unsets: Check = ({ bootstrap }) => {
   const found: Problem[] = [];
   const specs = bootstrap.nodeConfigs.map(({ config }) => find(config.value, 'spec'));
@@ -196,7 +195,7 @@ const dns: Check = ({ bootstrap, node }) => {
   });
 };
 
-/** Where the number of pods in force was written; undefined: it was computed. */
+/** Place of the effective number of pods; undefined when it was computed. */
 const maxPodsPlace = ({ bootstrap, node }: Evaluation): Problem['at'] | undefined => {
   const flag = node.kubelet.flags.findLast(({ name }) => name === 'max-pods');
   if (flag !== undefined) return flag.at;
@@ -321,7 +320,7 @@ export const checks: readonly Check[] = [
   settingChecks,
 ];
 
-/** Whether EKS or Drover adds the bootstrap: what is missing is theirs to say. */
+/** Whether EKS or Drover adds the bootstrap, so that missing parts are not faults. */
 export const isFragment = (evaluation: Evaluation, { launchedBy }: LintOptions): boolean => {
   if (launchedBy !== undefined) return launchedBy === 'managed';
   const { bootstrap } = evaluation;

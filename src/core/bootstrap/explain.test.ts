@@ -1,5 +1,5 @@
-// Who sets a field and who loses, and what two user data make differently: the merge rules of each
-// family as they were measured on the readers themselves.
+// Which part sets a field and which values lose, and how two user data differ: the merge rules of
+// each family as measured with its reader.
 import { describe, expect, it } from 'vitest';
 import { evaluateUserData, exampleFacts } from '../../formats/index.ts';
 import { diffUserData, explainField } from './explain.ts';

@@ -1,24 +1,24 @@
-// drover userdata explain: the value of a field that is in force, who set it, and who lost. diff:
-// what two user data make of a node differently, and whether nodes must be replaced for it.
+// drover userdata explain: the effective value of a field, the part that sets it, and the values
+// that lose. diff: how the nodes of two user data differ, and whether nodes must be replaced.
 import type { Json, JsonObject } from '../../api/json.ts';
 import type { EvaluatedNode, Evaluation } from '../../formats/index.ts';
 import { type Setting, settingsOf } from './settings.ts';
 
 export interface Explanation {
   readonly field: string;
-  /** Undefined: nobody sets the field. */
+  /** Undefined when the field is not set. */
   readonly inForce: Setting | undefined;
-  /** Earlier ones, and later ones without effect; in their order. */
+  /** Overridden earlier values and later values without effect, in order. */
   readonly lost: readonly Setting[];
 }
 
-/** Spellings that people use for the same field. */
+/** Common spellings of the same field. */
 const spellings = (field: string): readonly string[] => {
   const plain = field.replace(/^spec\./, '');
   return [plain, plain.replace(/^kubelet\.config\./, ''), plain.replace(/^--/, '--')];
 };
 
-/** Undefined: no field of that name; fields that there are. */
+/** Undefined when no setting has that name. */
 export const explainField = (evaluation: Evaluation, field: string): Explanation | undefined => {
   const wanted = new Set(spellings(field));
   const settings = settingsOf(evaluation).filter((setting) => wanted.has(setting.field));
@@ -41,9 +41,9 @@ export interface Difference {
 }
 
 export type Replacement =
-  /** The nodes would be the same to the byte. */
+  /** The nodes would be identical. */
   | 'none'
-  /** Labels and taints alone: a group's controller sets them on living nodes too. */
+  /** Only labels and taints: a group's controller sets them on running nodes too. */
   | 'in-place'
   /** User data is read once, at the first boot. */
   | 'replace';
@@ -88,7 +88,7 @@ const flagMap = ({ kubelet }: EvaluatedNode): ReadonlyMap<string, Json> =>
       .map(({ name, value = true }) => [`--${name}`, value]),
   );
 
-/** Taints are told by their own rows. */
+/** Taints have their own rows. */
 const configMap = ({ kubelet }: EvaluatedNode): ReadonlyMap<string, Json> => {
   const { registerWithTaints: _taints, ...rest } = kubelet.effective;
   return new Map(flat(rest as JsonObject));
@@ -105,7 +105,7 @@ const scriptMap = ({ bootstrap }: Evaluation): ReadonlyMap<string, Json> =>
     ]),
   );
 
-/** Files whose content is not told by labels, flags or configuration already. */
+/** Files whose content is not already covered by labels, flags or configuration. */
 const fileMap = ({ files }: EvaluatedNode): ReadonlyMap<string, Json> =>
   new Map(
     files

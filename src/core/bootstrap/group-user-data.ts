@@ -1,6 +1,6 @@
-// The user data of a node group that stands in a file: a group of a ClusterConfig or a NodeGroup
-// object, with what is said of its cluster. Asks nobody: what is not said stays an example, and is
-// named.
+// The user data of a node group in a file, a group of a ClusterConfig or a NodeGroup object, with
+// the given facts of its cluster. Calls no API: missing facts keep example values, which are
+// listed.
 import { isObject, type JsonObject, objectOr } from '../../api/json.ts';
 import type { Taint } from '../../api/kube.ts';
 import type { NodeGroupSpec } from '../../api/nodegroup.ts';
@@ -27,16 +27,16 @@ import { defaultFamily, injectionOf, reservedFor } from '../provisioning/index.t
 export interface GroupAsked {
   readonly file: string;
   readonly text: string;
-  /** Undefined: the only one. */
+  /** Undefined selects the only one. */
   readonly group: string | undefined;
   readonly family: Family | undefined;
   readonly instanceType: string | undefined;
   readonly kubernetesVersion: string | undefined;
   readonly cluster: Partial<ClusterAccess>;
-  /** Plain cloud-init: how kubeadm is let in; undefined: the user's own text says it. */
+  /** Plain cloud-init: kubeadm's credentials; undefined when the user's own text has them. */
   readonly join?: Omit<KubeadmAccess, 'kubernetesVersion'>;
   readonly isUpstreamReserved: boolean;
-  /** The user's own, decoded. */
+  /** The user's own text, decoded. */
   readonly userData: string | undefined;
 }
 
@@ -46,11 +46,11 @@ export interface GroupUserData {
   readonly instanceType: string;
   readonly kubernetesVersion: string;
   readonly written: Written;
-  /** What the cluster must have before nodes of this family are of use. */
+  /** Objects that the cluster needs before nodes of this family are usable. */
   readonly objects: readonly JsonObject[];
-  /** Facts of the cluster that were not said. */
+  /** Cluster facts that were not given. */
   readonly examples: readonly string[];
-  /** Labels and taints of the group that are not in the text: set after the node has joined. */
+  /** Labels and taints of the group that the text lacks: set after the node has joined. */
   readonly unwritten: readonly string[];
 }
 
@@ -65,7 +65,7 @@ interface Found {
   readonly types: readonly string[];
   readonly version: string | undefined;
   readonly injection: (family: Family, cluster: ClusterAccess) => Injection;
-  /** The whole user data, said in the file. */
+  /** Complete user data from the file. */
   readonly whole: string | undefined;
   readonly isManaged: boolean;
 }
@@ -73,9 +73,7 @@ interface Found {
 const defaultVersion = '1.33';
 const defaultType = 'm5.large';
 
-/**
- * A certificate authority and an endpoint that are none: the shape, where nobody said the value.
- */
+/** Placeholders in the form of a certificate authority and an endpoint, for missing values. */
 const example = {
   endpoint: 'https://example.gr7.eu-west-1.eks.amazonaws.com',
   certificateAuthority: exampleAuthority,
@@ -166,7 +164,8 @@ const choose = (asked: GroupAsked, found: readonly Found[]): Found | string => {
 };
 
 /**
- * What a kubelet may not set of itself, and all of it where the user's own text starts the kubelet.
+ * Labels and taints that a kubelet may not set; all of them if the user's own text starts the
+ * kubelet.
  */
 const unwrittenOf = ({ family, labels, taints, join }: Injection): readonly string[] => {
   const isTheirs = family === 'cloud-init' && join === undefined;
@@ -177,7 +176,7 @@ const unwrittenOf = ({ family, labels, taints, join }: Injection): readonly stri
   ];
 };
 
-/** What of the cluster stands in the family's text. */
+/** Cluster facts that the family's text uses. */
 const usedBy = (
   family: Family,
 ): readonly ('endpoint' | 'certificateAuthority' | 'serviceCidr')[] =>
@@ -185,7 +184,7 @@ const usedBy = (
     ? ['endpoint', 'certificateAuthority']
     : ['endpoint', 'certificateAuthority', 'serviceCidr'];
 
-/** One number for the whole group, as EKS: that of its smallest type. */
+/** One number for the group, as EKS: that of its smallest type. */
 const managedMaxPods = (types: readonly string[]): number | undefined => {
   const known = types.flatMap((type) => instanceTypeFacts(type) ?? []);
   return known.length === 0 ? undefined : Math.min(...known.map(maxPodsOf));
@@ -205,7 +204,7 @@ export const groupUserData = (asked: GroupAsked): GroupResult => {
   const access: ClusterAccess = { name: '', ...example, ...asked.cluster };
   const injected = found.injection(family, access);
   const types = asked.instanceType === undefined ? found.types : [asked.instanceType];
-  // Windows counts otherwise; without EKS nobody knows whether its CNI is there.
+  // Windows counts differently; without EKS the CNI is unknown.
   const isCounted = found.isManaged && family !== 'windows' && family !== 'cloud-init';
   const computed = isCounted ? managedMaxPods(types) : undefined;
   const maxPods = injected.maxPods ?? computed;

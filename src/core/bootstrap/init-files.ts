@@ -1,5 +1,5 @@
-// Which files node init writes of what user data makes, and what of user data it does not do, so
-// that nothing is passed over in silence. Decides only.
+// Which files node init writes for user data, and which parts of user data it does not support, so
+// that nothing is ignored silently. Decides only.
 
 import { isAddress } from '../../api/addresses.ts';
 import {
@@ -14,23 +14,23 @@ import {
   textsOf,
 } from '../../formats/index.ts';
 
-/** What the image has besides a kubelet and containerd. */
+/** What the image contains besides a kubelet and containerd. */
 export interface InitImage {
-  /** Of those looked for, the ones that systemd finds there and that are not masked. */
+  /** The units among `servicesLookedFor` that systemd finds and that are not masked. */
   readonly units: ReadonlySet<string>;
 }
 
 export const unitDirectories = ['/etc/systemd/system', '/usr/lib/systemd/system'] as const;
 const resolvedUnit = 'systemd-resolved.service';
 const disksUnit = 'setup-local-disks.service';
-/** Units whose work is left to them where the image has them. */
+/** Units that do their part themselves if the image has them. */
 export const servicesLookedFor: readonly string[] = [resolvedUnit, disksUnit];
 
-/** Fields of the NodeConfig that nodeadm acts on and node init does not, and why. */
+/** Fields of the NodeConfig that nodeadm supports and node init does not, and why. */
 const notDone: readonly {
   readonly path: readonly [string, ...string[]];
   readonly why: string;
-  /** With it on the image the field is done. */
+  /** With this unit on the image the field is supported. */
   readonly unit?: string;
 }[] = [
   {
@@ -61,7 +61,7 @@ const notDone: readonly {
   },
 ];
 
-/** Options of bootstrap.sh that do more than the kubelet's and containerd's configuration. */
+/** Options of bootstrap.sh beyond the kubelet's and containerd's configuration. */
 const optionsNotDone: ReadonlySet<string> = new Set([
   'local-disks',
   'containerd-config-file',
@@ -89,15 +89,13 @@ const ofServer = '(?:%[\\w.-]+)?(?:#[\\w.-]+)?$';
 const bareServer = new RegExp(`^([^\\s%#[\\]]+)${ofServer}`);
 const serverWithPort = new RegExp(`^(?:\\[([^\\]]+)\\]|([\\d.]+)):\\d{1,5}${ofServer}`);
 
-/**
- * As systemd-resolved reads them: an address, and with it a port, an interface and a server's name.
- */
+/** As systemd-resolved reads them: an address, optionally with port, interface and server name. */
 const isServer = (text: string): boolean => {
   const [, bracketed, plain] = serverWithPort.exec(text) ?? [];
   return isAddress(bracketed ?? plain ?? bareServer.exec(text)?.[1] ?? '');
 };
 
-/** Words of an INI file that systemd reads: a blank or a line's end in one would begin another. */
+/** Words in an INI file for systemd: a blank or line end in one would start another. */
 const networkProblems = (spec: Located): readonly Problem[] =>
   (['nameservers', 'domains'] as const).flatMap((field) =>
     textsOf(find(spec, 'instance', 'network', field)).flatMap(({ text, at }) => {
@@ -133,7 +131,7 @@ const unsupported = ({ bootstrap, data }: Evaluation, { units }: InitImage): rea
   ]);
 };
 
-/** Why nothing is written; empty: all of the user data is done. */
+/** Why nothing is written; empty when all of the user data is supported. */
 export const initProblems = (evaluation: Evaluation, image: InitImage): readonly Problem[] => {
   const { node, data } = evaluation;
   const refusal = families[data.family];
@@ -158,11 +156,13 @@ export const initProblems = (evaluation: Evaluation, image: InitImage): readonly
 export const vendorDropIns = '/usr/lib/systemd/system/kubelet.service.d';
 const dropIns = '/etc/systemd/system/kubelet.service.d';
 
-/** What nodeadm writes at every boot this writes once, so not where a boot empties it. */
+/**
+ * nodeadm writes these at every boot, this only once: so not to a directory that a boot empties.
+ */
 const lasting = (file: NodeFile): NodeFile =>
   file.path === resolvedFile ? { ...file, path: resolvedFile.replace(/^\/run/, '/etc') } : file;
 
-/** Services besides containerd and the kubelet that must read their files anew, in their order. */
+/** Services besides containerd and the kubelet that must reload their files, in order. */
 export const servicesOf = (files: readonly NodeFile[]): readonly string[] => [
   ...(files.some(({ path }) => path === localDisksFile) ? ['setup-local-disks'] : []),
   ...(files.some(({ path }) => path === lasting({ path: resolvedFile, content: '', mode: '' }).path)
@@ -171,14 +171,14 @@ export const servicesOf = (files: readonly NodeFile[]): readonly string[] => [
 ];
 
 /**
- * The files of the node and, for each drop-in that the kubelet's package brings, one of the same
- * name that takes its place: kubeadm's would start another kubelet than this.
+ * The node's files and, for each drop-in of the kubelet's package, a file of the same name that
+ * replaces it: kubeadm's drop-in would start another kubelet.
  */
 export const initFiles = ({ node }: Evaluation, vendor: readonly string[]): readonly NodeFile[] => {
   const own = new Set(node.files.map(({ path }) => path));
   return [
-    // nodeadm leaves the kubeconfig readable for all: it holds a command, no secret. Nobody else
-    // needs it.
+    // nodeadm's kubeconfig is world-readable: it contains a command, not a secret. This one is
+    // stricter, because only the kubelet needs it.
     ...node.files
       .map(lasting)
       .map((file) => (/kubeconfig$/.test(file.path) ? { ...file, mode: '0600' } : file)),

@@ -1,6 +1,6 @@
-// What `drover node init` does to a machine: which files it writes, in which order, and when it
-// must not. The order makes a kill at any step harmless: a mark says what is under way before the
-// first file, and is done after the last. Decides only; reads and writes nothing.
+// What `drover node init` changes on a machine: which files it writes, in which order, and when it
+// refuses. The order makes a kill at any step harmless: a mark records the work in progress before
+// the first file, and is set to done after the last. Decides only; reads and writes nothing.
 import { isObject, type JsonObject } from '../../api/json.ts';
 import type { NodeFile } from '../../formats/index.ts';
 
@@ -9,11 +9,11 @@ const markVersion = 'node.drover.dev/v1';
 
 interface Mark {
   readonly state: 'writing' | 'done';
-  /** Of all files together. */
+  /** Digest of all files. */
   readonly digest: string;
-  /** What was written, so that what is no longer wanted can be taken away. */
+  /** Written files, so that obsolete ones can be removed. */
   readonly paths: readonly string[];
-  /** Written since systemd was last told: a kubelet that runs may be on what was there before. */
+  /** Written, but services not restarted yet: a running kubelet may use the previous files. */
   readonly owesStart?: boolean;
 }
 
@@ -25,11 +25,11 @@ export interface PresentFile {
 export interface InitFacts {
   readonly wanted: readonly NodeFile[];
   readonly digest: string;
-  /** Text of the mark; undefined: there is none. */
+  /** Text of the mark; undefined when it does not exist. */
   readonly mark: string | undefined;
-  /** Of the wanted files and those of the mark, what is there. */
+  /** Existing files among the wanted ones and those of the mark. */
   readonly present: ReadonlyMap<string, PresentFile>;
-  /** Asked to write over the work of other user data. */
+  /** Requested to overwrite the result of other user data. */
   readonly replaces: boolean;
 }
 
@@ -44,16 +44,16 @@ export type InitPlan =
       readonly kind: 'plan';
       readonly steps: readonly InitStep[];
       readonly goesOn: boolean;
-      /** What runs must be started anew, if only because a run before this one was stopped. */
+      /** Services must be restarted, possibly because an earlier run was interrupted. */
       readonly owesStart: boolean;
-      /** The mark once that is done. */
+      /** The mark after the restart. */
       readonly started: NodeFile;
     };
 
 const isTexts = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every((one) => typeof one === 'string');
 
-/** Undefined: a text that is no mark of this version. */
+/** Undefined when the text is not a mark of this version. */
 const readMark = (text: string): Mark | undefined => {
   try {
     const value: unknown = JSON.parse(text);
@@ -67,7 +67,7 @@ const readMark = (text: string): Mark | undefined => {
   }
 };
 
-/** The files that a mark names; what else must be looked at before a plan is made. */
+/** The files that a mark names; read them as well before a plan is made. */
 export const pathsOfMark = (text: string | undefined): readonly string[] =>
   (text === undefined ? undefined : readMark(text))?.paths ?? [];
 
@@ -91,7 +91,7 @@ const refusal = ({ mark, digest, replaces }: InitFacts): string | undefined => {
         'instance, or write over it with --replace';
 };
 
-/** Text over which `digest` is made: the same files in the same order give the same. */
+/** Input of `digest`: the same files in the same order give the same text. */
 export const digestText = (files: readonly NodeFile[]): string =>
   JSON.stringify(files.map(({ path, content, mode }) => [path, mode, content]));
 
@@ -115,7 +115,7 @@ export const planInit = (facts: InitFacts): InitPlan => {
     return { kind: 'plan', steps: [], goesOn: false, owesStart, started };
   }
   const done = markFile({ state: 'done', digest, paths, owesStart: true });
-  // Until it is over, what an earlier run wrote is still to be taken away.
+  // Until the run is complete, files of an earlier run still have to be removed.
   const begun = markFile({ state: 'writing', digest, paths: [...new Set([...paths, ...stale])] });
   return {
     kind: 'plan',

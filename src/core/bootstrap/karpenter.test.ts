@@ -1,5 +1,5 @@
-// User data in the shape that Karpenter writes for each family, its quotes included: the labels
-// reach the kubelet, and lint has nothing to say.
+// User data in the form that Karpenter writes for each family, including its quotes: the labels
+// reach the kubelet, and lint reports nothing.
 import { describe, expect, it } from 'vitest';
 import { evaluateUserData, exampleAuthority, exampleFacts } from '../../formats/index.ts';
 import { lint } from './lint.ts';

@@ -1,5 +1,5 @@
-// Parts in gzip, documents that nothing closes, and inputs of any size: read in full or refused by
-// their size, in time that grows with their length.
+// Parts in gzip, unclosed documents, and inputs of any size: read completely or refused by size, in
+// time linear in their length.
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import {

@@ -1,5 +1,4 @@
-// What lint says of the articles' own user data, of files that hold some, and of everything that is
-// no text at all.
+// Findings of lint in the articles' user data, in files that contain user data, and in non-text.
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';

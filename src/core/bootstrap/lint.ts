@@ -1,5 +1,5 @@
-// drover userdata lint: every finding of a file, with its rule, place, consequence and fix. Knows
-// what surrounds user data in the field: CloudFormation, Terraform, eksctl, ConfigMaps. Never
+// drover userdata lint: every finding of a file, with its rule, place, consequence and fix.
+// Supports files that contain user data: CloudFormation, Terraform, eksctl, ConfigMaps. Never
 // throws.
 import { defined } from '../../api/defined.ts';
 import {
@@ -29,19 +29,19 @@ export interface Finding extends Position {
   readonly message: string;
   readonly consequence: string;
   readonly fix: string;
-  /** Where in a file that holds several: `NodeGroup.UserData`. */
+  /** Which text of a file that contains several: `NodeGroup.UserData`. */
   readonly where?: string;
 }
 
 export interface LintResult {
   readonly findings: readonly Finding[];
-  /** How many comments in the file have silenced. */
+  /** Number of findings that comments in the file suppressed. */
   readonly suppressed: number;
-  /** How many texts were looked at: 0 in a file without any. */
+  /** Number of texts checked: 0 in a file without any. */
   readonly texts: number;
 }
 
-/** What a fragment leaves to whoever adds the bootstrap. */
+/** What a fragment leaves to EKS or Drover, which adds the bootstrap. */
 const leftOut: ReadonlySet<string> = new Set([
   'FAM001',
   'NC002',
@@ -51,7 +51,7 @@ const leftOut: ReadonlySet<string> = new Set([
   'CI001',
 ]);
 
-/** Rules on values: a template's variable has none yet. */
+/** Rules on values, which a template's variables do not have yet. */
 const ofValues: ReadonlySet<string> = new Set(
   'NC003 NC004 NC006 NC008 NC009 SH008 FL003 FL005 LB002 BR003 KC004 TN001 DNS001 DNS002 MP003 CI002 CI004 CI007 CI008 SEC001'.split(
     ' ',
@@ -76,12 +76,12 @@ const evaluateWith = (userData: Uint8Array | string, options: LintOptions): Eval
   );
 
 /**
- * Whether the word at `column` (from 1) is a template's, in part or as a whole: its value is not
- * known yet.
+ * Whether the word at `column` (from 1) contains a template's variable, so that its value is
+ * unknown.
  */
 const isOfTemplate = (line: string, column: number): boolean => {
   const variables = /(?:[$%]\{[^}]*\}|\{\{.*?\}\}|[$%]\{.*|\{\{.*)/g;
-  // Of one character each, and none that ends a word.
+  // One character each, none of which ends a word.
   const plain = line.replaceAll(variables, (text) => '\u0000'.repeat(text.length));
   const before = /[^\s,]*$/.exec(plain.slice(0, column - 1))?.[0] ?? '';
   const after = /^[^\s,]*/.exec(plain.slice(column - 1))?.[0] ?? '';
@@ -121,7 +121,7 @@ const findingOf = ({ rule, at, message }: Problem, where: string | undefined): F
 const order = (a: Finding, b: Finding): number =>
   a.line - b.line || a.column - b.column || (a.rule < b.rule ? -1 : 1);
 
-/** The same mistake at the same place is told once. */
+/** Reports the same mistake at the same place once. */
 const distinct = (findings: readonly Finding[]): readonly Finding[] => {
   const seen = new Set<string>();
   return findings.filter(({ rule, line, column, message }) => {
@@ -132,11 +132,11 @@ const distinct = (findings: readonly Finding[]): readonly Finding[] => {
   });
 };
 
-/** A text that looks like no family's, and that nothing else is wrong with. */
+/** Text of no recognizable family, without other faults. */
 const isNoUserData = ({ text, faults, sizeBytes }: ReturnType<typeof decode>): boolean =>
   faults.length === 0 && sizeBytes <= sizeLimitBytes && guessFamily(text) === undefined;
 
-/** Of a file that is too long to be read: what its size alone says. */
+/** For a file over the read limit: findings from its size alone. */
 const lintSize = ({ bytes }: LintFile, options: LintOptions): LintResult => {
   const { obstacles } = evaluateWith(bytes, options).node;
   const findings = obstacles
@@ -159,7 +159,7 @@ export const lint = (file: LintFile, asked: Partial<LintOptions> = {}): LintResu
   const embedded = auth === undefined ? embeddedTexts(file.name, text) : undefined;
   const found: { problem: Problem; where: string | undefined }[] = [];
   let texts = 1;
-  // One by one: a call takes only so many arguments.
+  // One by one: the number of a call's arguments is limited.
   if (auth !== undefined) {
     for (const problem of auth) found.push({ problem, where: undefined });
   } else if (embedded !== undefined) {

@@ -1,5 +1,5 @@
-// What nodeadm makes of an instance with an NVIDIA GPU: its runtime is containerd's default and,
-// from Kubernetes 1.35 on, the node has a label.
+// nodeadm on an instance with an NVIDIA GPU: its runtime is containerd's default and, from
+// Kubernetes 1.35 on, the node has a label.
 
 import { describe, expect, it } from 'vitest';
 import { defined } from '../../api/defined.ts';

@@ -1,19 +1,19 @@
-// What a lint is told besides the text: things that user data does not say of itself.
+// Options of lint besides the text: facts that user data does not contain.
 import type { Family } from '../../formats/index.ts';
 
 export interface LintOptions {
-  /** Undefined: as the text looks. */
+  /** Undefined: detected from the text. */
   readonly family: Family | undefined;
   readonly kubernetesVersion: string;
-  /** Undefined: rules that need the type's limits are silent. */
+  /** Undefined: rules that need the type's limits are skipped. */
   readonly instanceType: string | undefined;
   /**
-   * managed: EKS merges its own bootstrap in. own-image: nobody does, the user data is all there
-   * is. Undefined: not known, so that what only one of them makes wrong is left alone.
+   * managed: EKS merges in its own bootstrap. own-image: the user data is complete. Undefined:
+   * unknown, so mistakes in only one of these cases are not reported.
    */
   readonly launchedBy: 'managed' | 'own-image' | undefined;
   readonly isPrefixDelegation: boolean;
-  /** ARNs of roles whose nodes run Windows, which aws-auth does not say. */
+  /** ARNs of roles whose nodes run Windows, which aws-auth does not contain. */
   readonly windowsRoles: readonly string[];
 }
 

@@ -1,5 +1,5 @@
-// What a rule on user data is: data, with a sample that breaks it and one that does not. docs/rules
-// is printed from these; the samples are the rule's test.
+// The form of a rule on user data: data, with a sample that violates it and one that does not.
+// docs/rules is printed from these; the samples are the rule's test.
 import type { LintOptions } from './options.ts';
 
 export type Severity = 'error' | 'warning';
@@ -14,10 +14,10 @@ export interface Rule {
   /** A sentence that names the mistake. */
   readonly title: string;
   readonly severity: Severity;
-  /** What happens on the node. */
+  /** The effect on the node. */
   readonly consequence: string;
   readonly fix: string;
-  /** Where this was seen or is said. */
+  /** Where the problem was observed or documented. */
   readonly source: string;
   readonly bad: Sample;
   readonly good: Sample;

@@ -1,4 +1,4 @@
-// Every rule of the catalogue finds its own bad sample and leaves its good one alone.
+// Every rule of the catalogue reports its bad sample and not its good one.
 import { describe, expect, it } from 'vitest';
 import { fatalRules } from '../../formats/node/problem.ts';
 import { lint } from './lint.ts';

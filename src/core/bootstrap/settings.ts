@@ -1,5 +1,5 @@
-// Every value that user data, or the image's bootstrap under it, gives to a node: the field, who
-// set it and where, in the order in which later ones win. What explain and diff are made of.
+// Every value that user data, or the image's bootstrap, sets on a node: the field, its source and
+// place, in the order in which later ones win. Input of explain and diff.
 import type { Json } from '../../api/json.ts';
 import {
   type Evaluation,
@@ -19,10 +19,10 @@ export interface Setting {
   readonly value: Json;
   /** The image's own bootstrap, or the user data. */
   readonly setBy: 'image' | 'user data';
-  /** Of user data: which part and what in it. */
+  /** For user data: the part, and the item in it. */
   readonly source: string;
   readonly at: Position | undefined;
-  /** It does not override what an earlier one set; why. */
+  /** Why it does not override an earlier value. */
   readonly withoutEffect?: string;
 }
 
@@ -76,7 +76,7 @@ const ofNodeConfigs = ({ bootstrap }: Evaluation): readonly Setting[] =>
     return settings.map((setting) => ({ ...setting, withoutEffect: why }));
   });
 
-/** Labels are merged key by key, over all flags; so each is a field of its own. */
+/** Labels are merged by key over all flags, so each is a field of its own. */
 const ofFlags = ({ node }: Evaluation): readonly Setting[] =>
   node.kubelet.flags.flatMap((flag): readonly Setting[] => {
     const { name, value = 'true' } = flag;

@@ -1,6 +1,6 @@
-// Comments that silence a rule: `drover:ignore RULE reason` for its own line and the next one,
-// `drover:ignore-file RULE reason` for the file. Without a reason they silence nothing and are
-// findings.
+// Comments that suppress a rule: `drover:ignore RULE reason` for its own line and the next one,
+// `drover:ignore-file RULE reason` for the file. Without a reason they suppress nothing and are
+// findings themselves.
 import type { Position, Problem } from '../../formats/index.ts';
 import { ruleOf } from './rules/index.ts';
 

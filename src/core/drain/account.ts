@@ -1,20 +1,23 @@
-// Tokens of budgets and places of the cluster that are left while one allocation runs, counted down
-// as grants are made. Chooses no pod.
+// The budget tokens and the in-flight places of the cluster that remain during one allocation,
+// counted down as evictions are granted. Chooses no pod.
 import type { PodDisruptionBudget } from '../../api/kube.ts';
 import { keyOfObject, offeredTokens } from './budgets.ts';
 import type { LedgerView } from './ledger.ts';
 
 export interface Limits {
-  /** Evictions on their way in the whole cluster. */
+  /** Maximum number of evictions in flight in the whole cluster. */
   readonly clusterInFlight: number;
-  /** Per budget: more only costs conflicts (measured at budget 10: 2 is best or equal). */
+  /**
+   * Maximum in flight per budget: more only causes conflicts (measured at budget 10: 2 is best or
+   * equal).
+   */
   readonly perBudgetInFlight: number;
-  /** `block`: two budgets on one pod wait for the deadline, as the server would have it. */
+  /** `block`: a pod with two budgets waits for the deadline, as the API server enforces. */
   readonly multiBudget: 'block' | 'emulate';
-  /** Workloads first, then system-critical pods. Off in `eks`: EKS evicts both together. */
+  /** Evicts workloads first, then system-critical pods. Off in `eks`: EKS evicts both together. */
   readonly tiers: boolean;
   /**
-   * Last replicas of an owner without a budget go one at a time. Needs list and watch of
+   * Evicts the last replicas of an owner without a budget one at a time. Needs list and watch of
    * ReplicaSets.
    */
   readonly holdLastReplicas: boolean;
@@ -27,16 +30,16 @@ export const defaultLimits: Limits = {
   tiers: false,
   holdLastReplicas: false,
 };
-/** Never more than this on one budget, whatever it offers (p99 grows to seconds, measured). */
+/** Upper limit per budget, whatever it allows (p99 grows to seconds, measured). */
 const maxPerBudgetInFlight = 16;
 
-/** How many may be on their way on a budget that has `left` tokens left. */
+/** How many evictions may be in flight on a budget that has `left` tokens left. */
 export const perBudgetLimit = (left: number, limits: Limits): number => {
   const wide = left >= 80 ? 8 : left >= 40 ? 4 : 0;
   return Math.min(maxPerBudgetInFlight, Math.max(limits.perBudgetInFlight, wide));
 };
 
-/** Tokens and places left, counted down as grants are made. */
+/** The remaining tokens and in-flight places, counted down as evictions are granted. */
 export class Account {
   readonly #limits: Limits;
   readonly #taken = new Map<string, number>();
@@ -64,7 +67,7 @@ export class Account {
     const sending = this.#sending.get(keyOfObject(budget)) ?? 0;
     return sending < perBudgetLimit(this.left(budget), this.#limits);
   }
-  /** Nothing of ours is unsettled on this budget. */
+  /** True when none of our evictions is pending on this budget. */
   isQuiet(budget: PodDisruptionBudget): boolean {
     return (this.#taken.get(keyOfObject(budget)) ?? 0) === 0;
   }

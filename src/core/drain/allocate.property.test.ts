@@ -1,5 +1,5 @@
 // Exact token accounting against a small model of the API server and its disruption controller,
-// whose watch lags: whatever the interleaving, no eviction is refused for want of a token.
+// with a lagging watch: for any interleaving, no eviction is refused for lack of a token.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { aBudget, aDrain, aPod, kubeTimePlus, tPlus } from '../../../test/builders/core-drain.ts';
@@ -95,7 +95,7 @@ class Model {
         return;
       }
       case 'replace':
-        // A replacement became Ready: the disruption controller gives one token back.
+        // A replacement became Ready: the disruption controller adds one token.
         if (this.disrupted.length === 0) return;
         this.disrupted = this.disrupted.slice(1);
         this.allowed++;

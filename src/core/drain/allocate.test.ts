@@ -17,7 +17,9 @@ import {
 import type { Allocation, Drain } from './allocate.ts';
 import { Ledger, retryAt } from './ledger.ts';
 
-/** What one pod gets under its budgets: `token` or `bypass` when granted, else the blocker. */
+/**
+ * The outcome for one pod under its budgets: `token` or `bypass` when granted, else the blocker.
+ */
 const fate = (
   pod: PodOverrides,
   budgets: readonly BudgetOverrides[],
@@ -117,7 +119,7 @@ describe('allocate: tokens', () => {
     sendAll(ledger, first);
     expect(names(run({ drains, budgets: [before], ledger }))).toEqual([]);
     ledger.succeeded('uid-p1', tPlus(0.02), 'done');
-    // The answer alone frees nothing: the status that is cached is still the old one.
+    // The answer alone frees nothing: the cached status is still the old one.
     expect(names(run({ drains, budgets: [before], ledger }))).toEqual([]);
     const shown = aBudget('web', { allowed: 0, disrupted: ['p1'], resourceVersion: '2' });
     ledger.observeBudget(shown);
@@ -131,7 +133,7 @@ describe('allocate: tokens', () => {
     ledger.observeBudget(older);
     const drains = [aDrain(pods(2))];
     sendAll(ledger, run({ drains, budgets: [older], ledger }));
-    // Something else moved the budget; the eviction of this p1 is not in it yet.
+    // Another change moved the budget; it does not show the eviction of this p1 yet.
     const again = aBudget('web', { ...{ allowed: 1, disrupted: ['p1'], disruptedAt: -2 } });
     ledger.observeBudget(again);
     expect(names(run({ drains, budgets: [again], ledger }))).toEqual([]);

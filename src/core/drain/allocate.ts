@@ -1,6 +1,7 @@
-// Who may be evicted now: one pure function over every drain that shares a budget, with exact token
-// accounting. A token is held from the send until the budget's watch shows it in disruptedPods;
-// pods that need none go first. Sends nothing, keeps nothing (docs/designs/termination.md, E1-E6).
+// Which pods may be evicted at this time: one pure function over all drains that share a budget,
+// with exact token accounting. A token is held from the send until the budget's watch shows it in
+// disruptedPods; pods that need none come first. Sends nothing, keeps nothing
+// (docs/designs/termination.md, E1-E6).
 import { type EpochMs, epochMs } from '../../api/brand.ts';
 import type { WaitingOn } from '../../api/disruption.ts';
 import type { Pod, PodDisruptionBudget } from '../../api/kube.ts';
@@ -18,12 +19,12 @@ export interface Drain {
   /** The NodeDisruption's name. */
   readonly id: string;
   readonly node: string;
-  /** Drainable pods of the node, those still terminating included. */
+  /** Drainable pods of the node, including terminating ones. */
   readonly pods: readonly DrainablePod[];
   /** False until the marks of the whole batch are visible; then nothing is sent. */
   readonly mayEvict: boolean;
   readonly window?: ForceWindow;
-  /** The intent to force stands in the status; without it nothing is forced. */
+  /** The status records the intent to force; without it nothing is forced. */
   readonly forcing: boolean;
 }
 
@@ -45,7 +46,7 @@ export type Grant =
       readonly drain: string;
       readonly node: string;
       readonly pod: PodRef;
-      /** Budgets whose token it takes: none for the bypass class. */
+      /** Budgets whose token it takes; empty for the bypass class. */
       readonly budgets: readonly string[];
       readonly budgetVersions: Readonly<Record<string, string>>;
     }
@@ -56,7 +57,7 @@ export type Grant =
       readonly pod: PodRef;
       readonly budgets: readonly string[];
       readonly budgetVersions: Readonly<Record<string, string>>;
-      /** Absent = the pod's own. */
+      /** Absent = the pod's own grace. */
       readonly graceSeconds?: number;
       readonly resourceVersion?: string;
       readonly why: 'deadline' | 'shorten' | 'emulate';
@@ -65,14 +66,14 @@ export type Grant =
 export interface Allocation {
   readonly grants: readonly Grant[];
   readonly blockers: ReadonlyMap<string, readonly WaitingOn[]>;
-  /** When to allocate again if nothing is seen before. */
+  /** When to allocate again if no event arrives earlier. */
   readonly nextCheckAt?: EpochMs;
 }
 
 interface Candidate {
   readonly drain: Drain;
   readonly pod: Pod;
-  /** `namespace/name`, for the order. */
+  /** `namespace/name`, for sorting. */
   readonly name: string;
   readonly route: Route;
   readonly forceAt: EpochMs | undefined;
@@ -92,7 +93,9 @@ const isSingleton = ({ route }: Candidate): boolean =>
 
 const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** Forced, then those that need no token; then whose deadline is near, singletons, long graces. */
+/**
+ * Order: forced pods, pods that need no token, then the nearest deadline, singletons, long graces.
+ */
 const inOrder = (a: Candidate, b: Candidate): number =>
   routeRank[a.route.kind] - routeRank[b.route.kind] ||
   (a.drain.window?.deadline ?? Number.MAX_VALUE) - (b.drain.window?.deadline ?? Number.MAX_VALUE) ||
@@ -101,11 +104,14 @@ const inOrder = (a: Candidate, b: Candidate): number =>
   compareText(a.drain.id, b.drain.id) ||
   compareText(a.name, b.name);
 
-/** True while a failed pod has to wait: for its budget to change after a refusal, else for time. */
+/**
+ * True while a failed pod has to wait: after a refusal for its budget to change, else for its
+ * backoff.
+ */
 const mustWait = (candidate: Candidate, now: EpochMs): boolean => {
   const { failure, route } = candidate;
   if (failure === undefined || now >= retryAt(failure)) return false;
-  // A deletion waits for no eviction's failure: the grace is running.
+  // A deletion does not wait after a failed eviction, because the grace is running.
   if (route.kind === 'forced') return failure.how === 'delete';
   if (failure.code !== 'DisruptionBudget') return true;
   const known = failure.budgetVersions;
@@ -119,7 +125,7 @@ const versionsOf = (budgets: readonly PodDisruptionBudget[]): Readonly<Record<st
     budgets.map((budget) => [keyOfObject(budget), budget.metadata.resourceVersion]),
   );
 
-/** How many pods go before the system-critical ones. */
+/** Number of pods to evict before the system-critical ones. */
 const workloadsOf = ({ pods }: Drain): number =>
   pods.filter(({ pod }) => !isSystemCritical(pod)).length;
 
@@ -128,7 +134,7 @@ class Pass {
   readonly #account: Account;
   readonly #grants: Grant[] = [];
   readonly #blockers = new Map<string, WaitingOn[]>();
-  /** Owners of which a pod is already on its way out. */
+  /** Owners with a pod that is already being evicted. */
   readonly #ownersBusy = new Set<string>();
   #nextCheckAt = Number.POSITIVE_INFINITY;
 
@@ -257,7 +263,7 @@ class Pass {
 
   #evictFrom(candidate: Candidate, budget: PodDisruptionBudget): void {
     const { drain, pod } = candidate;
-    // A place comes free with an answer, which starts the next pass; that is no blocker.
+    // No blocker: a free place comes with an answer, and an answer starts the next pass.
     if (this.#account.left(budget) <= 0) this.#blockOn(candidate, budget);
     else if (this.#account.hasPlace() && this.#account.hasPlaceOn(budget)) {
       this.#evict(drain, pod, [budget]);
@@ -287,7 +293,7 @@ class Pass {
     }
   }
 
-  /** `seen` = every budget that selects the pod: a refusal is worth another try once one moved. */
+  /** `seen` = every budget that selects the pod: a refusal is retried once one of them changes. */
   #evict(
     drain: Drain,
     pod: Pod,

@@ -1,5 +1,5 @@
-// The typed reasons why a pod is still there. Texts name the rule in the server's own words where
-// it has some; rendering for people is core/explain.
+// The typed reasons why a pod still exists. Texts quote the rule in the API server's words where it
+// has some; core/explain renders them for users.
 import { type EpochMs, epochMs, formatTime } from '../../api/brand.ts';
 import type { WaitingOn } from '../../api/disruption.ts';
 import type { Pod, PodDisruptionBudget } from '../../api/kube.ts';
@@ -8,7 +8,7 @@ import { type Failure, type HeldBudget, retryAt } from './ledger.ts';
 import { ownerName, terminationEnd, terminationStart } from './pods.ts';
 import type { Route } from './route.ts';
 
-/** A pod that is still there this long after its grace has ended is stuck. */
+/** A pod that exists this long after the end of its grace is stuck. */
 const stuckAfterMs = 60_000;
 
 const ownerOf = (pod: Pod): { owner?: string } => {
@@ -20,9 +20,9 @@ const forcedAt = (at: EpochMs | undefined): { forceAt?: string } =>
   at === undefined ? {} : { forceAt: formatTime(at) };
 
 /**
- * A budget takes a pod whose eviction was granted for gone, two minutes at most (`DeletionTimeout`
- * of Kubernetes' disruption controller): also one that was never deleted, since the connection was
- * cut.
+ * A budget counts a pod with a granted eviction as gone for at most two minutes (`DeletionTimeout`
+ * of the Kubernetes disruption controller). That includes a pod that was never deleted because the
+ * connection was cut.
  */
 const grantedBefore = ({ status }: PodDisruptionBudget): string => {
   const granted = Object.entries(status.disruptedPods ?? {});
@@ -95,7 +95,7 @@ export const replacement = (pod: Pod, at: EpochMs | undefined): WaitingOn => ({
   ...forcedAt(at),
 });
 
-/** A refusal by the budget is a budget's blocker; anything else is an error with its code. */
+/** A budget's refusal becomes a budget blocker; anything else becomes an error with its code. */
 export const failed = (
   pod: Pod,
   failure: Failure,
@@ -117,10 +117,10 @@ export const failed = (
   };
 };
 
-/** Pods are immutable, and one that stops in time waits for the same at each look. */
+/** Pods are immutable, so a pod within its grace has the same blocker at each look. */
 const inGrace = new WeakMap<Pod, WaitingOn>();
 
-/** A pod on its way out: within its grace, held by finalizers, or forgotten by its kubelet. */
+/** A terminating pod: within its grace, held by finalizers, or abandoned by its kubelet. */
 export const termination = (pod: Pod, now: EpochMs): WaitingOn => {
   const end = terminationEnd(pod) ?? now;
   const late = now > epochMs(end + stuckAfterMs);

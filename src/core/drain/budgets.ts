@@ -1,5 +1,5 @@
-// Budgets by namespace, and which of them select a pod. Kept current from outside, one budget at a
-// time, so that a pass costs what the pods on draining nodes cost. Knows no tokens in flight.
+// Budgets by namespace, and which of them select a pod. Updated one budget at a time, so a pass is
+// O(pods on draining nodes). Does not know tokens in flight.
 import type { Pod, PodDisruptionBudget } from '../../api/kube.ts';
 import { selectorMatches } from '../../api/selectors.ts';
 
@@ -16,10 +16,11 @@ export interface BudgetLookup {
 
 interface Bucket {
   readonly budgets: Map<string, PodDisruptionBudget>;
-  /** Grows when a selector comes, goes or changes; a budget's status never moves it. */
+  /** Increases when a selector is added, removed or changed; never with a budget's status. */
   selectors: number;
   /**
-   * Of which `selectors`: budgets by a label that their pods must have, and those that name none.
+   * The index as of `selectors`: budgets by a label that their pods must have, and budgets without
+   * one.
    */
   byLabel?: {
     readonly selectors: number;
@@ -30,7 +31,7 @@ interface Bucket {
 
 const labelOf = (key: string, value: string): string => `${key}=${value}`;
 
-/** So a pod is compared with budgets of its own labels, and not with all of its namespace. */
+/** Index by label, so that a pod is not compared with every budget of its namespace. */
 const byLabelOf = ({ budgets, selectors }: Bucket): NonNullable<Bucket['byLabel']> => {
   const named = new Map<string, string[]>();
   const others: string[] = [];
@@ -54,7 +55,9 @@ const sameSelector = (a: PodDisruptionBudget, b: PodDisruptionBudget): boolean =
 
 export class BudgetIndex implements BudgetLookup {
   readonly #namespaces = new Map<string, Bucket>();
-  /** Pods are immutable: a match stays true until a selector of the namespace changes. */
+  /**
+   * Labels of a cached pod never change: a match holds until a selector of the namespace changes.
+   */
   readonly #matches = new WeakMap<Pod, { selectors: number; keys: readonly string[] }>();
 
   constructor(budgets: Iterable<PodDisruptionBudget> = []) {
@@ -107,18 +110,19 @@ export class BudgetIndex implements BudgetLookup {
   }
 }
 
-/** The status answers for the spec that is in force; until then the server refuses evictions. */
+/** Whether the status is for the current spec; until then the API server refuses evictions. */
 export const statusIsCurrent = (budget: PodDisruptionBudget): boolean =>
   (budget.status.observedGeneration ?? 0) >= (budget.metadata.generation ?? 0);
 
-/** Tokens that the status offers, before anything of ours in flight is taken off. */
+/** Tokens that the status allows, before our evictions in flight are subtracted. */
 export const offeredTokens = (budget: PodDisruptionBudget): number =>
   statusIsCurrent(budget) ? Math.max(0, budget.status.disruptionsAllowed ?? 0) : 0;
 
 /**
- * True when no change in the pods' health ever frees the budget. It is recomputed with the scale,
- * so maxUnavailable 0 and minAvailable 100% never open, and an integer minAvailable opens only by
- * scaling up (measured: docs/designs/termination.md, "Budgets that never allow").
+ * Whether a budget without tokens can be freed. `never`: maxUnavailable 0 and minAvailable 100% are
+ * recomputed with the scale and never open. `scaleUp`: an integer minAvailable opens only when the
+ * workload scales up. `temporary`: a change in the pods' health frees it. Measured:
+ * docs/designs/termination.md, "Budgets that never allow".
  */
 export type ZeroBudget = 'never' | 'scaleUp' | 'temporary';
 

@@ -1,4 +1,4 @@
-// Which pods of a node a drain must see gone, and which stay, each with the reason. Decides nothing
+// Which pods of a node a drain has to remove and which stay, each with the reason. Decides nothing
 // about when: see allocate.ts. Rules P0 to P2 of docs/designs/termination.md.
 
 import { type EpochMs, parseTime } from '../../api/brand.ts';
@@ -8,13 +8,13 @@ import type { Pod, Toleration } from '../../api/kube.ts';
 import { controllerOf, isFinished, unstoppableFrom } from './pods.ts';
 
 export type SkipReason = 'mirror' | 'finished' | 'daemonSet' | 'boomerang' | 'unstoppable';
-/** What the owner should know: nothing brings the pod back, or its emptyDir is lost. */
+/** Warnings for the owner: nothing recreates the pod, or its emptyDir is lost. */
 export type PodWarning = 'unmanaged' | 'emptyDir' | 'orphanOfDaemonSet';
 
 export interface DrainablePod {
   readonly pod: Pod;
   readonly warnings: readonly PodWarning[];
-  /** Its owner put it here after the marks: it is evicted once this is recorded in the status. */
+  /** Its owner placed it here after the marks; it is evicted once the status records this. */
   readonly cameBackFor?: string;
 }
 
@@ -24,13 +24,16 @@ export interface Classified {
 }
 
 export interface ClassifyOptions {
-  /** When the node's marks were seen; a pod created later came back on purpose. */
+  /** When the node's marks were observed; a pod created later came back despite them. */
   readonly markedAt?: EpochMs | undefined;
-  /** Whether the DaemonSet with this uid is gone; unknown counts as there. */
+  /** Whether the DaemonSet with this uid is deleted; an unknown one counts as existing. */
   readonly daemonSetIsGone?: (uid: string) => boolean;
-  /** Recorded in the status: pods that came back and are evicted once. */
+  /** Owners recorded in the status whose returned pods are evicted once. */
   readonly boomerangs?: readonly Boomerang[];
-  /** Now, where no kubelet confirms that a pod has stopped and the instance is to end. */
+  /**
+   * The current time, where no kubelet confirms that a pod has stopped and the instance is to be
+   * terminated.
+   */
   readonly unreachableAt?: EpochMs;
 }
 
@@ -55,7 +58,7 @@ const toleratesUnschedulable = (toleration: Toleration): boolean => {
   return exists || (toleration.value ?? '') === '';
 };
 
-/** Created after the marks, and nothing in them could have kept it away. */
+/** Created after the marks, and no mark could have prevented it. */
 const cameBack = (pod: Pod, markedAt: EpochMs | undefined): boolean => {
   if (markedAt === undefined) return false;
   const createdAt = parseTime(pod.metadata.creationTimestamp);
@@ -72,14 +75,14 @@ const warningsOf = (pod: Pod, orphan: boolean): readonly PodWarning[] => [
 ];
 
 /**
- * Sources of pods that come back, and pods of each, that are recorded and so evicted. Bare pods
- * with generated names are a new source each time: beyond this they stay, as the second of an owner
- * does.
+ * Limits on recorded owners of returned pods, and on pods of each; recorded pods are evicted. Above
+ * the limits pods stay, as does a pod that returns after its owner was recorded. Bare pods with
+ * generated names are a new owner each time.
  */
 export const maxBoomerangs = 20;
 const maxPodsOfBoomerang = 8;
 
-/** Who counts as the same source of pods that come back: the owner, or the bare pod's name. */
+/** The source of returned pods: their owner, or the name of a bare pod. */
 const boomerangOwner = (pod: Pod): string =>
   controllerOf(pod)?.uid ?? `pod/${pod.metadata.namespace ?? ''}/${pod.metadata.name}`;
 
@@ -87,7 +90,7 @@ type Verdict =
   | { readonly skip: SkipReason }
   | { readonly orphan: boolean; readonly cameBackFor?: string };
 
-/** It was told to stop, and only the end of its instance stops it. */
+/** The pod is terminating, and only the end of its instance stops it. */
 const isUnstoppable = (pod: Pod, { unreachableAt }: ClassifyOptions): boolean => {
   const from = unstoppableFrom(pod);
   return from !== undefined && unreachableAt !== undefined && from <= unreachableAt;
@@ -131,7 +134,7 @@ export const classifyPods = (pods: Iterable<Pod>, options: ClassifyOptions = {})
   return { evict, skip };
 };
 
-/** Owners whose pods came back and are not recorded yet, with the pods they put here so far. */
+/** Owners of returned pods that are not recorded yet, with their pods on this node so far. */
 export const newBoomerangs = (
   classified: Classified,
   recorded: readonly Boomerang[],

@@ -1,28 +1,28 @@
-// When a pod that its budget still holds is deleted all the same, and with how much grace. Nothing
-// is ever forced without a deadline, nor by a drain that fails at its deadline instead (rule E6).
+// When a pod that its budget still protects is deleted anyway, and with how much grace. Nothing is
+// forced without a deadline, or by a drain that fails at its deadline (rule E6).
 import { type EpochMs, epochMs } from '../../api/brand.ts';
 import type { Pod } from '../../api/kube.ts';
 import { graceOf, terminationEnd } from './pods.ts';
 
 export interface ForceWindow {
-  /** When the drain began: half of the time from here to the deadline belongs to the budgets. */
+  /** Start of the drain. Budgets get at least half of the time from here to the deadline. */
   readonly startedAt: EpochMs;
   readonly deadline: EpochMs;
   readonly onDeadline: 'force' | 'fail';
   /**
-   * From then on, and not before, however long or short the graces are; the deadline leaves them
+   * Forcing starts at this time and not before, regardless of the graces; the deadline leaves them
    * time.
    */
   readonly forceFrom?: EpochMs;
-  /** What the instance's end may be early by: 10 s, 5 s after a spot notice. */
+  /** How much earlier the instance may end: 10 s, or 5 s after a spot notice. */
   readonly safetyMs: number;
 }
 
 export const safetyMs = 10_000;
 export const spotSafetyMs = 5_000;
-/** A longer grace than this does not bring the force forward: budgets matter more. */
+/** A longer grace than this does not make forcing start earlier: budgets matter more. */
 const maxHonouredGraceMs = 600_000;
-/** A deletion is asked for again only when it brings the end forward by more than this. */
+/** A shorter grace is requested only when it brings the end forward by more than this. */
 const worthShorteningMs = 1_000;
 
 const honouredGrace = (pod: Pod, window: ForceWindow): number => {
@@ -37,11 +37,11 @@ export const forceAt = (pod: Pod, window: ForceWindow | undefined): EpochMs | un
   return epochMs(window.deadline - window.safetyMs - honouredGrace(pod, window));
 };
 
-/** Grace of a deletion sent at `now`: what is left, never 0 (0 would skip the kubelet). */
+/** Grace of a deletion sent at `now`: the remaining time, never 0 (0 would skip the kubelet). */
 export const forcedGraceSeconds = (window: ForceWindow, now: EpochMs): number =>
   Math.max(1, Math.floor((window.deadline - window.safetyMs - now) / 1000));
 
-/** True when a pod that is terminating would outlive the deadline and can be told to hurry. */
+/** True when a terminating pod would outlive the deadline and its grace can be shortened. */
 export const shouldShorten = (pod: Pod, window: ForceWindow | undefined, now: EpochMs): boolean => {
   const at = forceAt(pod, window);
   const end = terminationEnd(pod);

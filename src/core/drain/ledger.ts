@@ -1,6 +1,6 @@
-// What has been sent and not yet been seen: evictions in flight, the tokens they hold, failures and
-// their waits. Changed only by what happened outside; a plain record without clock or client. Lost
-// with the process: then tokens are trusted as the budgets' status shows them, which is safe.
+// What was sent and is not observed yet: evictions in flight, the tokens they hold, failures and
+// their backoff. A plain record without clock or client, changed only by external events. It is
+// lost with the process; tokens are then taken from the budgets' status, which is safe.
 
 import { type EpochMs, epochMs } from '../../api/brand.ts';
 import type { Pod, PodDisruptionBudget } from '../../api/kube.ts';
@@ -13,36 +13,36 @@ export interface InFlight {
   readonly drain: string;
   readonly pod: PodRef;
   readonly how: 'evict' | 'delete';
-  /** `answered` = done, but watch events have yet to show it; `lost` = nobody knows. */
+  /** `answered` = done, but not yet in the watch; `lost` = the result is unknown. */
   readonly state: 'sending' | 'answered' | 'lost';
   readonly at: EpochMs;
-  /** Budgets it was sent on; while it is on its way it takes a place on each. */
+  /** Budgets of the eviction; while in flight it takes a place on each. */
   readonly sentOn: readonly string[];
-  /** Budgets whose token this still holds: their watch has not shown the pod in disruptedPods. */
+  /** Budgets whose token it still holds: their watch has not shown the pod in disruptedPods. */
   readonly budgets: readonly string[];
-  /** The pod watch has not shown it terminating or gone. */
+  /** True until the pod watch shows the pod terminating or gone. */
   readonly unseen: boolean;
-  /** Two budgets emulated by a deletion: their statuses must both move before the next. */
+  /** Two budgets emulated by a deletion: both statuses must change before the next one. */
   readonly emulated: boolean;
 }
 
 export interface Failure {
   readonly drain: string;
   readonly pod: PodRef;
-  /** What failed. An emulated eviction is one, although it is sent as a deletion. */
+  /** What failed. An emulated eviction counts as `evict`, although it is sent as a deletion. */
   readonly how: 'evict' | 'delete';
-  /** Of this kind, in a row. */
+  /** Failures of this kind in a row. */
   readonly attempts: number;
   readonly firstAt: EpochMs;
   readonly at: EpochMs;
   readonly code: string;
   readonly message: string;
   readonly retryAfterMs: number;
-  /** What was known when it was sent; a refusal is worth another try once this has changed. */
+  /** The budgets' versions when it was sent; a refusal is retried once they change. */
   readonly budgetVersions: Readonly<Record<string, string>>;
 }
 
-/** A token that a refused eviction burnt (409 after the budget was taken). */
+/** A budget whose token was burnt by a refused eviction (409 after the budget was updated). */
 export interface HeldBudget {
   readonly budget: string;
   readonly until: EpochMs;
@@ -56,19 +56,19 @@ export interface LedgerView {
 
 /** A 409 on the uid leaves the pod's name in disruptedPods for two minutes (measured 120.2 s). */
 export const burntTokenMs = 120_000;
-/** An eviction that succeeded shows in its budget within milliseconds; then the status is right. */
+/** A successful eviction appears in its budget within milliseconds; then the status is accepted. */
 const unseenTokenMs = 5_000;
-/** A pod that was evicted and still looks alive this much later is evicted again. */
+/** An evicted pod that does not terminate within this time is evicted again. */
 const unseenPodMs = 30_000;
-/** First wait after a failure, doubled each time up to the cap. */
+/** First backoff after a failure, doubled each time up to the cap. */
 const firstRetryMs = 1_000;
 const maxRetryMs = 30_000;
 const retryJitter = 0.2;
 
-/** The same pod and attempt always wait the same, different pods spread out. */
+/** Deterministic jitter: the same text gives the same value, different pods spread out. */
 const spread = (text: string): number => fnv1a(text) / 0x100000000;
 
-/** When a failed eviction is tried again although nothing was seen to change. */
+/** When a failed eviction is retried even if no change was observed. */
 export const retryAt = (failure: Failure): EpochMs => {
   const doubled = firstRetryMs * 2 ** Math.min(failure.attempts - 1, 10);
   const jitter = 1 - retryJitter * spread(`${failure.pod.uid}/${failure.attempts}`);
@@ -95,9 +95,9 @@ export class Ledger implements LedgerView {
   readonly inFlight = new Map<string, InFlight>();
   readonly failures = new Map<string, Failure>();
   readonly held = new Map<string, HeldBudget>();
-  /** Budget -> pod name -> when the server entered it, as last seen. */
+  /** Budget -> pod name -> when the API server added it, as last observed. */
   readonly #disrupted = new Map<string, Readonly<Record<string, string>>>();
-  /** Pod uid -> budget -> the entry of its name that stood there before this pod was sent. */
+  /** Pod uid -> budget -> the entry of its name that existed before this eviction was sent. */
   readonly #before = new Map<string, Readonly<Record<string, string | undefined>>>();
   readonly #versions = new Map<string, Readonly<Record<string, string>>>();
 
@@ -122,7 +122,7 @@ export class Ledger implements LedgerView {
     );
   }
 
-  /** The server did it. `gone` = there was no such pod, so no token was taken either. */
+  /** The call succeeded. `gone` = the pod did not exist, so no token was taken. */
   succeeded(uid: string, at: EpochMs, outcome: 'done' | 'gone'): void {
     this.failures.delete(uid);
     const budgets = outcome === 'gone' ? { budgets: [] } : {};
@@ -148,14 +148,14 @@ export class Ledger implements LedgerView {
       const until = epochMs(at + burntTokenMs);
       for (const budget of entry.sentOn) this.held.set(budget, { budget, until });
     }
-    // Nobody knows whether a lost call happened: its token stays taken until that shows.
+    // The result of a lost call is unknown: its token stays taken until the watch shows it.
     if (report.code === 'Unreachable') this.#update(uid, { state: 'lost', at });
     else this.#forget(uid);
   }
 
   /**
-   * A budget's watch event: evictions that it shows no longer hold a token of ours. It names pods
-   * without their uid, so an entry that stood there before was that of an older pod of the name.
+   * A budget's watch event: evictions that it shows hold no token of ours. It names pods without
+   * their uid, so an entry that existed before the send belongs to an earlier pod of that name.
    */
   observeBudget(budget: PodDisruptionBudget): void {
     const key = keyOfObject(budget);
@@ -172,14 +172,14 @@ export class Ledger implements LedgerView {
     }
   }
 
-  /** A pod's watch event: it is terminating or gone, so nothing more is sent for it. */
+  /** A pod's watch event: a terminating or deleted pod needs no further call. */
   observePod(pod: Pod, gone: boolean): void {
     const { uid } = pod.metadata;
     if (gone) this.failures.delete(uid);
     if (gone || isTerminating(pod)) this.#update(uid, { unseen: false });
   }
 
-  /** Lets go of what has waited long enough to be seen. */
+  /** Drops entries whose time to be observed has passed. */
   settle(now: EpochMs): void {
     for (const [uid, entry] of this.inFlight) {
       if (entry.state === 'sending') continue;
@@ -193,7 +193,7 @@ export class Ledger implements LedgerView {
     for (const [budget, { until }] of this.held) if (until <= now) this.held.delete(budget);
   }
 
-  /** Forgets the failures of a drain that has ended; calls on their way keep their tokens. */
+  /** Forgets the failures of a drain that has ended; calls in flight keep their tokens. */
   drop(drain: string): void {
     for (const [uid, failure] of this.failures) {
       if (failure.drain === drain) this.failures.delete(uid);
@@ -216,7 +216,7 @@ export class Ledger implements LedgerView {
   }
 }
 
-/** When `settle` next has something to let go of. */
+/** When `settle` next has something to drop. */
 export const settlesAt = (view: LedgerView): EpochMs | undefined => {
   let next = Number.POSITIVE_INFINITY;
   for (const entry of view.inFlight.values()) {

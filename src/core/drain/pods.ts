@@ -1,5 +1,5 @@
-// What a drain asks of one pod: who owns it, is it ready, finished, terminating, how long is its
-// grace. Pure reading; nothing here decides.
+// Reads one pod for a drain: its owner, whether it is ready, finished or terminating, its grace.
+// Decides nothing.
 import { type DurationMs, durationMs, type EpochMs, epochMs, parseTime } from '../../api/brand.ts';
 import type { OwnerReference, Pod } from '../../api/kube.ts';
 import type { PodRef } from '../../api/plan.ts';
@@ -16,7 +16,7 @@ export const podRef = (pod: Pod): PodRef => ({
   uid: pod.metadata.uid,
 });
 
-/** `Kind/name` of the owner, for people. */
+/** `Kind/name` of the owner, for display. */
 export const ownerName = (pod: Pod): string | undefined => {
   const owner = controllerOf(pod);
   return owner === undefined ? undefined : `${owner.kind}/${owner.name}`;
@@ -34,7 +34,7 @@ export const graceOf = (pod: Pod): DurationMs =>
 export const terminationEnd = (pod: Pod): EpochMs | undefined =>
   parseTime(pod.metadata.deletionTimestamp);
 
-/** When it was told to stop. */
+/** When its deletion was requested. */
 export const terminationStart = (pod: Pod): EpochMs | undefined => {
   const end = terminationEnd(pod);
   if (end === undefined) return undefined;
@@ -43,8 +43,8 @@ export const terminationStart = (pod: Pod): EpochMs | undefined => {
 };
 
 /**
- * From when on a terminating pod of an unreachable kubelet is waited for no longer: 30 s after it
- * was told to stop. Whatever its grace is, no kubelet counts it. Cluster API waits 1 s
+ * When a drain stops waiting for a terminating pod of an unreachable kubelet: 30 s after its
+ * deletion. No kubelet enforces its grace. Cluster API waits 1 s
  * (`SkipWaitForDeleteTimeoutSeconds`).
  */
 export const unstoppableFrom = (pod: Pod): EpochMs | undefined => {

@@ -1,5 +1,5 @@
-// Which way a pod may leave: what the server would ask of its eviction, as measured on a real one
-// (reference: real control plane, section 1). A token is needed only for a pod that counts.
+// How a pod may be removed, by what the API server requires for its eviction, measured on a real
+// one (reference: real control plane, section 1). Only a pod that counts needs a token.
 
 import { isReady } from '../../api/conditions.ts';
 import type { Pod, PodDisruptionBudget } from '../../api/kube.ts';
@@ -7,7 +7,7 @@ import { statusIsCurrent } from './budgets.ts';
 import { isFinished, isTerminating } from './pods.ts';
 
 export type Route =
-  /** Its deadline has come: deleted, whatever its budgets say. */
+  /** Its force time has come: it is deleted, whatever its budgets allow. */
   | { readonly kind: 'forced'; readonly budgets: readonly PodDisruptionBudget[] }
   /** Budgets select it, but its eviction takes no token. */
   | { readonly kind: 'bypass'; readonly budgets: readonly PodDisruptionBudget[] }
@@ -17,10 +17,12 @@ export type Route =
       readonly budget: PodDisruptionBudget;
       readonly budgets: readonly PodDisruptionBudget[];
     }
-  /** More than one: the server refuses every eviction of it with a plain 500. */
+  /** More than one budget: the API server refuses every eviction with a plain 500. */
   | { readonly kind: 'several'; readonly budgets: readonly PodDisruptionBudget[] };
 
-/** An unready pod that its only budget lets go: always, or while the healthy ones are enough. */
+/**
+ * Whether its only budget allows evicting an unready pod: always, or while enough pods are healthy.
+ */
 const unreadyMayGo = (budget: PodDisruptionBudget): boolean => {
   if (budget.spec.unhealthyPodEvictionPolicy === 'AlwaysAllow') return true;
   const { currentHealthy = 0, desiredHealthy = 0 } = budget.status;
@@ -35,7 +37,7 @@ export const routeOf = (
   if (forced) return { kind: 'forced', budgets };
   const [first, ...others] = budgets;
   if (first === undefined) return { kind: 'free', budgets: [] };
-  // The server asks no budget for these, not even when there are two.
+  // The API server checks no budget for these, even when there are two.
   const counts = pod.status.phase !== 'Pending' && !isTerminating(pod) && !isFinished(pod);
   if (!counts) return { kind: 'bypass', budgets };
   if (others.length > 0) return { kind: 'several', budgets };

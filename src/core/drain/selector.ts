@@ -1,4 +1,4 @@
-// Label selectors as text for a list of the API server. Never parses one.
+// Label selectors as text for a list call to the API server. Never parses one.
 import type { LabelSelector } from '../../api/kube.ts';
 
 type Expression = NonNullable<LabelSelector['matchExpressions']>[number];
@@ -16,7 +16,7 @@ const expressionText = ({ key, operator, values = [] }: Expression): string => {
   }
 };
 
-/** For a list's `labelSelector`; an empty one selects every pod of the namespace there, too. */
+/** For the `labelSelector` of a list; an empty one selects every pod, as in a budget. */
 export const selectorText = ({ matchLabels = {}, matchExpressions = [] }: LabelSelector): string =>
   [
     ...Object.entries(matchLabels).map(([key, value]) => `${key}=${value}`),

@@ -1,4 +1,4 @@
-// How long pods took to stop, by what the watch of their node shows.
+// How long pods took to stop, according to the watch of their node.
 import { describe, expect, it } from 'vitest';
 import { aPod, kubeTimePlus, type PodOverrides, tPlus } from '../../../test/builders/core-drain.ts';
 import type { Pod } from '../../api/kube.ts';
@@ -26,7 +26,7 @@ const timesOf = (...seen: readonly Seen[]) => {
 describe('the times that pods took to stop', () => {
   const web = 'ReplicaSet/demo/web';
   const p1 = stopping('p1');
-  /** The kubelet's own last word. */
+  /** The kubelet's own final deletion. */
   const stopped = stopping('p1', { asked: 0 });
   const daemon = stopping('p1', { owner: 'DaemonSet/web' });
   const bare = stopping('p1', { owner: '' });

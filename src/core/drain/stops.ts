@@ -1,12 +1,14 @@
-// How long the pods of a node take to stop while it is drained, as the watch shows them: deleted,
-// then gone. Keeps numbers per owner; lost with the process, which costs plans a measurement and
-// nothing else.
+// Measures how long the pods of a draining node take to stop, from the watch: deleted, then gone.
+// Keeps numbers per owner. They are lost with the process, which costs plans only a measurement.
 import type { EpochMs } from '../../api/brand.ts';
 import type { Pod } from '../../api/kube.ts';
 import { type StopTimes, stopTimesOfNode } from '../../api/stop-times.ts';
 import { controllerOf, graceOf, isFinished, isTerminating, terminationStart } from './pods.ts';
 
-/** A kubelet kills at the end of the grace: what went later than this waited for something else. */
+/**
+ * A kubelet kills at the end of the grace; a pod that ended later than this waited for something
+ * else.
+ */
 const killedWithinMs = 30_000;
 
 interface Stopping {
@@ -16,7 +18,7 @@ interface Stopping {
 }
 
 /**
- * Whose pods are the same again on another node: not those of the node itself, and no bare ones.
+ * The owner, for pods that run the same on another node: no DaemonSet or static pods, no bare pods.
  */
 const ownerOf = (pod: Pod): string | undefined => {
   const owner = controllerOf(pod);
@@ -24,7 +26,7 @@ const ownerOf = (pod: Pod): string | undefined => {
   return `${owner.kind}/${pod.metadata.namespace ?? ''}/${owner.name}`;
 };
 
-/** Undefined where it says nothing of how the pod stops by itself. */
+/** Undefined where the deletion does not show how the pod stops by itself. */
 const stoppingOf = (pod: Pod): Stopping | undefined => {
   const [owner, since, graceMs] = [ownerOf(pod), terminationStart(pod), graceOf(pod)];
   const askedMs = (pod.metadata.deletionGracePeriodSeconds ?? 0) * 1000;
@@ -34,7 +36,7 @@ const stoppingOf = (pod: Pod): Stopping | undefined => {
 
 const slowest = ({ seconds }: StopTimes): number => Math.max(...seconds);
 
-/** One entry for each owner: those whose pods were slowest, and of each the last pods. */
+/** One entry per owner: the owners with the slowest pods, and the last pods of each. */
 export const mergedStops = (
   times: readonly StopTimes[],
   { owners, pods }: { readonly owners: number; readonly pods: number },
@@ -47,7 +49,7 @@ export const mergedStops = (
 };
 
 export class StopLog {
-  /** By uid; undefined: its stop says nothing. */
+  /** By uid; undefined: its stop is not measured. */
   readonly #stopping = new Map<string, Stopping | undefined>();
   readonly #seconds = new Map<string, number[]>();
 
@@ -58,7 +60,7 @@ export class StopLog {
       this.#stopping.delete(uid);
     } else if (isTerminating(pod)) {
       if (!this.#stopping.has(uid)) this.#stopping.set(uid, stoppingOf(pod));
-      // The kubelet's own last word is a grace of 0; a shorter one than before is somebody's force.
+      // The kubelet's own final deletion has grace 0; any other shorter grace was forced.
       else if (asked > 0 && asked * 1000 < graceOf(pod)) this.#stopping.set(uid, undefined);
     }
   }

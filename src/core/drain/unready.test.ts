@@ -1,5 +1,4 @@
-// Why a pod that a budget waits for is not Ready, as a table over what its status and its events
-// say.
+// Why a pod that a budget waits for is not Ready: a table over its status and its events.
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../api/kube.ts';
 import { isAwaited, type PodEvent, unreadyOf, unreadyPodText } from './unready.ts';

@@ -1,5 +1,5 @@
-// Which of a budget's pods is not Ready and why, by the pod's own status and its newest warning:
-// what a budget that gives no eviction waits for. Never looks anything up.
+// Which of a budget's pods is not Ready and why, from the pod's own status and its newest warning:
+// what a budget without tokens waits for. Never looks anything up.
 
 import { parseTime } from '../../api/brand.ts';
 import { isReady } from '../../api/conditions.ts';
@@ -21,7 +21,7 @@ type Status = Pod['status'] & {
   readonly initContainerStatuses?: readonly ContainerStatus[];
 };
 
-/** Of an Event what is looked at. */
+/** The parts of an Event that are read. */
 export interface PodEvent extends KubeObject {
   readonly type?: string;
   readonly reason?: string;
@@ -30,11 +30,11 @@ export interface PodEvent extends KubeObject {
   readonly eventTime?: string | null;
 }
 
-/** The budget gives no eviction before some of its pods are Ready that are not. */
+/** Whether the budget has no token until some of its unready pods are Ready. */
 export const waitsForReady = (waiting: WaitingOn): waiting is Extract<WaitingOn, { kind: 'pdb' }> =>
   waiting.kind === 'pdb' && !waiting.neverAllows && waiting.freedBy === undefined;
 
-/** It counts for its budget, and is not Ready. */
+/** The pod counts for its budget and is not Ready. */
 export const isAwaited = (pod: Pod): boolean =>
   !isTerminating(pod) &&
   !isReady(pod) &&
@@ -47,7 +47,7 @@ const conditionOf = ({ status }: Pod, wanted: string) =>
 const sinceOf = (pod: Pod): string =>
   conditionOf(pod, 'Ready')?.lastTransitionTime ?? pod.metadata.creationTimestamp;
 
-/** The kubelet says these while it works, whatever it fails at. */
+/** The kubelet reports these while it works, whatever fails. */
 const saysNothing = new Set(['ContainerCreating', 'PodInitializing']);
 
 type Why = Pick<UnreadyPod, 'reason' | 'message'>;
@@ -74,7 +74,7 @@ const eventWhy = (events: readonly PodEvent[]): Why | undefined => {
   const [newest] = events
     .filter(({ type, reason = '' }) => type === 'Warning' && reason !== '')
     .toSorted((a, b) => timeOf(b) - timeOf(a));
-  // The recorder's own word, in front of what is meant.
+  // The event recorder's own prefix before the message.
   const message = (newest?.message ?? '').replace(/^\(combined from similar events\): /, '');
   return newest && { reason: newest.reason ?? '', message };
 };
@@ -89,7 +89,7 @@ const readyWhy = (pod: Pod): Why => {
 const headLength = 100;
 const tailLength = 140;
 
-/** What went wrong stands at the end of a kubelet's message, and at the begin of a scheduler's. */
+/** A kubelet's message has the failure at its end, a scheduler's at its start. */
 const shortened = (message: string): string =>
   message.length <= headLength + tailLength
     ? message
@@ -98,7 +98,7 @@ const shortened = (message: string): string =>
 interface UnreadyFacts {
   readonly pod: Pod;
   readonly events: readonly PodEvent[];
-  /** Of the instance that is its node. */
+  /** The subnet of the node's instance. */
   readonly subnet: string | undefined;
   readonly others: number;
 }
@@ -116,10 +116,7 @@ export const unreadyOf = ({ pod, events, subnet, others }: UnreadyFacts): Unread
   };
 };
 
-/**
- * `web/b, not Ready since T on node n (subnet-1): FailedCreatePodSandBox: ...`, without a full
- * stop.
- */
+/** `web/b, not Ready since T on node n (subnet-1): FailedCreatePodSandBox: ...`, no full stop. */
 export const unreadyPodText = (unready: UnreadyPod): string => {
   const { pod, node, subnet, reason, message, since, others = 0 } = unready;
   const place = subnet === undefined ? node : `${node} (${subnet})`;

@@ -1,5 +1,5 @@
-// A disruption and a plan as plain lines, for the command line, events and the page. Says what
-// is and what will be; decides nothing and reads no clock.
+// Renders a disruption and a plan as plain lines, for the command line, events and the page: the
+// current state and the next steps. Decides nothing and reads no clock.
 import { parseTime } from '../../api/brand.ts';
 import { isConfirmed, isRefuted } from '../../api/confirmation.ts';
 import type {
@@ -20,7 +20,7 @@ const phaseText: Readonly<Record<NodeDisruptionStatus['phase'], string>> = {
   Ended: 'over',
 };
 
-/** A cause that counts needs no word more. */
+/** A cause in force needs no remark. */
 const doubt = (cause: DisruptionCause): string => {
   if (cause.cancelledAt !== undefined || isConfirmed(cause)) return '';
   const why = cause.confirmation?.reason ?? 'the cloud has not been asked yet';
@@ -72,11 +72,11 @@ const list = (
 };
 
 export interface ExplainOptions {
-  /** The plan as it is now; its blockers are newer than those in the status. */
+  /** The current plan; its blockers are newer than those in the status. */
   readonly plan?: Plan;
 }
 
-/** Everything worth saying about one disruption, most important first. */
+/** All lines about one disruption, most important first. */
 export const explainDisruption = (
   disruption: NodeDisruption,
   { plan }: ExplainOptions = {},
@@ -140,7 +140,7 @@ export const explainStep = (step: Step): string => {
   }
 };
 
-/** A plan as lines: what is done now, then what is waited for. */
+/** A plan as lines: first its steps, then what it waits for. */
 export const explainPlan = (plan: Plan): readonly string[] => [
   ...plan.steps.map(explainStep),
   ...plan.waitingOn.map((waiting) => `waits: ${explainWaiting(waiting)}`),

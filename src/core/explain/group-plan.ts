@@ -1,4 +1,4 @@
-// A node group's plan as plain lines: what is done now, in order, then what is waited for.
+// Renders a node group's plan as plain lines: first its steps in order, then what it waits for.
 import type {
   GroupPlan,
   GroupRecord,
@@ -25,7 +25,7 @@ const recordText = ({ target, scaleIn, failure, updating }: GroupRecord): string
   return parts.join(', ');
 };
 
-/** Steps of an update that are about one instance. */
+/** Steps of an update that concern one instance. */
 const instanceText = {
   Hold: 'mark the node and evict nothing of',
   Lift: 'drain',
@@ -36,7 +36,7 @@ const instanceText = {
   Withdraw: 'cancel the drain of',
 } as const;
 
-/** Steps of an update that are about one node. */
+/** Steps of an update that concern one node. */
 const nodeText = {
   Discourage: 'keep new pods off node',
   Encourage: 'let new pods onto node',

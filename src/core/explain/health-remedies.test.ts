@@ -1,4 +1,4 @@
-// Which remedy belongs to what an issue says, as a table.
+// Which remedy fits which message of an issue, as a table.
 import { describe, expect, it } from 'vitest';
 import { healthRemedy } from './health-remedies.ts';
 

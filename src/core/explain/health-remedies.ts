@@ -1,6 +1,6 @@
-// What mends a health issue of a node group, or an error of its update, by EKS' code and what its
-// message names. Knows no group but by its name; what exactly is wrong is in the issue's own
-// message.
+// The remedy for a health issue of a node group or an error of its update. It is found by EKS' code
+// and by what the message names. Knows only the group's name; the issue's own message has the
+// details.
 import type { HealthIssue } from '../../api/nodegroup.ts';
 
 const goOn = '`drover update nodegroup {name}` goes on';
@@ -38,7 +38,9 @@ const remedies: Readonly<Record<string, string>> = {
     'let the budget allow an eviction, or update with --force; `drover plan update {name}` looks first',
 };
 
-/** A failed drain has one code and many reasons: the first that its message tells of. */
+/**
+ * A failed drain has one code and many reasons; the first pattern that matches the message applies.
+ */
 const ofEvictions: readonly (readonly [RegExp, string])[] = [
   [
     /failed to assign an IP address|InsufficientFreeAddresses/,
@@ -63,9 +65,9 @@ const ofEvictions: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-/** Why new nodes do not come is often known, beside the code. */
+/** The message often says why no new nodes join; the code alone does not. */
 const ofCreation: readonly (readonly [RegExp, string])[] = [
-  // The nodes are there: it is the hook that has not let them in.
+  // The nodes exist, but their postReady hook has not completed.
   [/Hook postReady of node /, hookRemedy],
   [
     /InsufficientFreeAddresses|not enough free addresses/,
@@ -102,7 +104,7 @@ const remedyOf = ({ code, message }: Pick<HealthIssue, 'code' | 'message'>): str
   return known ?? '`drover explain nodegroup {name}` looks at what can be looked at';
 };
 
-/** Of a delete nothing is forced and nothing updated: it is tried again. */
+/** A deletion forces nothing and updates nothing: it is retried. */
 const ofDelete =
   'let the budget allow an eviction, or mend what the message names: the delete is tried again every 5 minutes, and at once by `drover delete nodegroup {name}`';
 

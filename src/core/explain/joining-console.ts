@@ -1,5 +1,5 @@
-// What an instance's console says of why it does not join: the words of kubelet, nodeadm, the AWS
-// CLI and the Go client, each with what it means. A console that says nothing of the kind names no
+// What an instance's console output says about why it does not join: messages of kubelet, nodeadm,
+// the AWS CLI and the Go client, each with its meaning. Output without such a message names no
 // cause.
 import type {
   JoinCause,
@@ -20,7 +20,7 @@ interface Said {
 
 const network = 'the API server’s endpoint is not reached from the subnet';
 
-/** First match wins; the sources are the programs' own messages. */
+/** The first match applies; the sources are the programs' own messages. */
 const sayings: readonly Said[] = [
   {
     pattern: /No cluster found for name/,
@@ -77,14 +77,16 @@ const sayings: readonly Said[] = [
   },
 ];
 
-/** Where no aws-auth is read, how a kubelet is known depends on who set the cluster up. */
+/**
+ * Where aws-auth is not used, the authorization of a kubelet depends on how the cluster was set up.
+ */
 const remedyWithoutMap = [
   'EKS: $ aws eks list-access-entries --cluster-name {cluster} names the node role, of type ' +
     'EC2_LINUX or EC2_WINDOWS',
   'kubeadm: $ kubeadm token create --print-join-command, and put the new token into the user data',
 ];
 
-/** A bootstrap that gave up: what it says after its name. */
+/** A bootstrap script that failed: what it prints after its name. */
 const userDataPattern =
   /bootstrap: user data: (?<said>.*)$|nodeadm.*"error":\s?"(?<error>[^"]*)"|cluster name is not defined!/;
 
@@ -100,18 +102,18 @@ const linesOf = (console: string | undefined): readonly string[] =>
 const isComplaint = (line: string): boolean =>
   userDataPattern.test(line) || sayings.some(({ pattern }) => pattern.test(line));
 
-/** The newest line that says why; an older one was got over. */
+/** The newest line that names a reason; earlier failures were overcome. */
 const complaintOf = (console: string | undefined): string | undefined =>
   linesOf(console).findLast(isComplaint);
 
-/** It says why it does not join. */
+/** The console names a reason for not joining. */
 export const isTelling = (console: string | undefined): boolean =>
   complaintOf(console) !== undefined;
 
 const quoted = (line: string): string =>
   line.length > 300 ? `"${line.slice(0, 299)}…"` : `"${line}"`;
 
-/** The cause that explains a console's word more precisely than the word does. */
+/** A suggested cause that explains the console's message more precisely than the message itself. */
 const refined = (
   said: JoinCause,
   suggested: readonly JoinCause[],
@@ -134,10 +136,7 @@ const userDataCause = (said: JoinCause, line: string, evidence: JoinEvidence): J
   return refined(said, same.length > 0 ? same : findings, ['UserData']);
 };
 
-/**
- * Which family an image is of the linter cannot see: without the word it goes by what the file
- * looks like.
- */
+/** The linter cannot detect the family of an image: without `--family` it guesses from the file. */
 const lintCommand = (line: string, { userData }: JoinEvidence): string => {
   const isOwn = userData?.hasOwnImage === true;
   const needsFamily = isOwn || line.includes('FAM001');

@@ -1,14 +1,14 @@
-// What is known of instances that do not become nodes, and what a cause looks like: the words of
-// `drover explain nodegroup` and of the group's health. Decides nothing.
+// The evidence about instances that do not become nodes, and the shape of a cause, for `drover
+// explain nodegroup` and the group's health. Decides nothing.
 import type { EpochMs } from '../../api/brand.ts';
 import type { InstanceNetwork, JoinNetwork } from '../../api/network.ts';
 import type { AwsAuthData, Family } from '../../formats/index.ts';
 
-/** How sure: an instance said it itself; it would keep any node out; it may be it. */
+/** shown: an instance reported it; likely: it would keep any node out; possible: it may be it. */
 export const certainties = ['shown', 'likely', 'possible'] as const;
 export type Certainty = (typeof certainties)[number];
 
-/** Words of ours for what EKS has one code for, NodeCreationFailure. */
+/** Drover's own codes for what EKS covers with one code, NodeCreationFailure. */
 export type JoinCauseCode =
   | 'LaunchFailed'
   | 'UserData'
@@ -43,11 +43,11 @@ export interface JoinCause {
   readonly evidence: readonly string[];
   /** What to do: a sentence, or a command after `$ `. */
   readonly remedy: readonly string[];
-  /** Empty: of the group, whatever its instances say. */
+  /** Empty: the cause concerns the group, not single instances. */
   readonly instances: readonly string[];
 }
 
-/** A kubelet's certificate request that has no certificate. */
+/** A kubelet's certificate signing request without a certificate. */
 export interface UnansweredRequest {
   readonly name: string;
   readonly kind: 'client' | 'serving';
@@ -56,17 +56,17 @@ export interface UnansweredRequest {
   readonly since: string;
 }
 
-/** An instance that is no Ready node of its group. */
+/** An instance that is not a Ready node of its group. */
 export interface JoiningInstance {
   readonly instanceId: string;
-  /** EC2's own word. */
+  /** The state as EC2 names it. */
   readonly state: string;
   readonly launchTime: string | undefined;
-  /** Undefined: not asked for, or not readable. */
+  /** Undefined: not requested, or not readable. */
   readonly console: string | undefined;
-  /** Oldest first; absent: not looked at. */
+  /** Oldest first; absent: not looked up. */
   readonly requests?: readonly UnansweredRequest[];
-  /** Absent: not known. */
+  /** Absent: unknown. */
   readonly network?: InstanceNetwork | undefined;
   readonly node:
     | {
@@ -78,21 +78,22 @@ export interface JoiningInstance {
     | undefined;
 }
 
-/** What the authenticator goes by. */
+/** The map that the authenticator uses. */
 export type RoleMap =
   | { readonly kind: 'map'; readonly data: AwsAuthData }
-  /** There is no kube-system/aws-auth. */
+  /** kube-system/aws-auth does not exist. */
   | { readonly kind: 'absent' }
   /**
-   * The cluster reads none: it has access entries alone, or is not EKS' and has no such ConfigMap.
+   * The cluster does not use the map: it has access entries only, or is not an EKS cluster and has
+   * no such ConfigMap.
    */
   | { readonly kind: 'unused' }
   | { readonly kind: 'unknown'; readonly why: string };
 
 export interface GroupUserDataInForce {
-  /** As the launch template has it. */
+  /** As in the launch template. */
   readonly base64: string;
-  /** For people: `lt-1 version 3`. */
+  /** For display: `lt-1 version 3`. */
   readonly template: string;
   readonly family: Family | undefined;
   readonly hasOwnImage: boolean;
@@ -100,32 +101,34 @@ export interface GroupUserDataInForce {
   readonly instanceType: string | undefined;
 }
 
-/** What Windows groups need of their cluster; undefined: not known. */
+/** What Windows groups require of their cluster; undefined: unknown. */
 export interface WindowsEvidence {
-  /** Data of the ConfigMap kube-system/amazon-vpc-cni; `absent`: there is none. */
+  /** Data of the ConfigMap kube-system/amazon-vpc-cni; `absent`: it does not exist. */
   readonly vpcCni: Readonly<Record<string, string>> | 'absent' | undefined;
-  /** Environment of the container aws-node of the DaemonSet of that name; undefined: not known. */
+  /** Environment of container aws-node in the DaemonSet of that name; undefined: unknown. */
   readonly vpcAgent: Readonly<Record<string, string>> | undefined;
-  /** Nodes with another system than Windows, Ready or not. */
+  /** Nodes with an operating system other than Windows, Ready or not. */
   readonly otherNodes: number | undefined;
   readonly serviceCidr: string | undefined;
-  /** Events of pods that got no address, newest last: `namespace/name` and the kubelet's words. */
+  /**
+   * Events of pods that got no address, newest last: `namespace/name` and the kubelet's message.
+   */
   readonly refused: readonly { readonly pod: string; readonly message: string }[];
 }
 
 export interface JoinEvidence {
   readonly now: EpochMs;
   readonly cluster: string;
-  /** As STS names it or as IAM does; undefined: not known. */
+  /** In the form of STS or of IAM; undefined: unknown. */
   readonly roleArn: string | undefined;
   readonly isWindows: boolean;
-  /** Of Windows groups, where it was looked at. */
+  /** For Windows groups, where it was looked up. */
   readonly windows?: WindowsEvidence;
   readonly roles: RoleMap;
   readonly userData: GroupUserDataInForce | undefined;
-  /** Launches that failed since the last one that succeeded: EC2's words. */
+  /** Launches that failed since the last successful one, with EC2's messages. */
   readonly failedLaunches: readonly { readonly code: string; readonly message: string }[];
   readonly instances: readonly JoiningInstance[];
-  /** Absent: not looked at. */
+  /** Absent: not looked up. */
   readonly network?: JoinNetwork;
 }

@@ -1,4 +1,4 @@
-// What the network would keep out, on facts by hand: which rule, which endpoint, which subnet.
+// What the network would block, on handwritten facts: which rule, which endpoint, which subnet.
 import { describe, expect, it } from 'vitest';
 import { epochMs } from '../../api/brand.ts';
 import type { ClusterNetwork, InstanceNetwork, SecurityRule } from '../../api/network.ts';

@@ -1,13 +1,13 @@
-// What the network between an instance and its cluster would keep out: subnets without addresses,
-// the endpoint's access, security groups (EKS user guide, "cluster endpoint access", "security
-// group requirements"). Pure.
+// What would block the network between an instance and its cluster: subnets without addresses, the
+// endpoint's access, security groups (EKS user guide, "cluster endpoint access", "security group
+// requirements"). Pure.
 
 import { hasAddress } from '../../api/addresses.ts';
 import type { ClusterNetwork, InstanceNetwork, SecurityRule } from '../../api/network.ts';
 import type { JoinCause, JoinEvidence } from './joining-evidence.ts';
 
 const apiPort = 443;
-/** What 'any address' is written as. */
+/** The notations of "any address". */
 const everywhere: readonly string[] = ['0.0.0.0/0', '::/0'];
 
 const opens = ({ protocol, fromPort, toPort }: SecurityRule): boolean =>
@@ -27,7 +27,7 @@ type Finding = Omit<JoinCause, 'instances'>;
 const describeCluster = (cluster: string, query: string): string =>
   `$ aws eks describe-cluster --name ${cluster} --query cluster.resourcesVpcConfig${query}`;
 
-/** Egress counts too: what a rule of a group leaves out, another one may have. */
+/** Egress counts too. A group blocks only if none of its security groups allows the traffic. */
 const securityFinding = (
   at: InstanceNetwork,
   cluster: ClusterNetwork,
@@ -73,10 +73,7 @@ const securityFinding = (
   };
 };
 
-/**
- * A private endpoint is resolved inside the cluster's VPC alone; from elsewhere the public one is
- * asked.
- */
+/** A private endpoint resolves only inside the cluster's VPC; elsewhere the public one is used. */
 const endpointFinding = (
   at: InstanceNetwork,
   access: ClusterNetwork,
@@ -116,7 +113,7 @@ const endpointFinding = (
   };
 };
 
-/** Of an instance that is no node; `likely` at most: routes and network ACLs are not seen. */
+/** For an instance without a node; `likely` at most: routes and network ACLs are not checked. */
 const reachFindings = (at: InstanceNetwork, evidence: JoinEvidence): readonly Finding[] => {
   const access = evidence.network?.cluster;
   if (access === undefined) return [];
@@ -146,10 +143,7 @@ const addressCauses = ({
       };
     });
 
-/**
- * Subnets first of one that joined and is not Ready, the way to the endpoint of one that is no
- * node.
- */
+/** The way to the endpoint for instances without a node, then subnets without addresses. */
 export const networkCauses = (evidence: JoinEvidence): readonly JoinCause[] => [
   ...evidence.instances.flatMap(({ instanceId, node, network }) =>
     node !== undefined || network === undefined

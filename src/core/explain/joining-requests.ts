@@ -1,6 +1,6 @@
-// Certificate requests of kubelets that nobody has answered: without its client certificate a
-// kubelet that came with a bootstrap token registers no node, without the one for serving nobody
-// reads its logs. Pure.
+// Unanswered certificate signing requests of kubelets. Without its client certificate a kubelet
+// with a bootstrap token registers no node; without its serving certificate its logs cannot be
+// read. Pure.
 import { parseTime } from '../../api/brand.ts';
 import type { KubeObject } from '../../api/kube.ts';
 import { parseCertificateRequest } from '../../formats/index.ts';
@@ -19,10 +19,12 @@ const remedyOf = ({ name, isDenied }: UnansweredRequest): readonly string[] =>
 
 const word = ({ isDenied }: UnansweredRequest): string => (isDenied ? 'denied' : 'pending');
 
-/** Requests are written in whole seconds, launches in milliseconds. */
+/** Requests have times in whole seconds, launches in milliseconds. */
 const secondMs = 1000;
 
-/** Of an instance before it, under the same name: requests outlive their kubelets by a day. */
+/**
+ * Whether it belongs to an earlier instance of that name: requests outlive their kubelets by a day.
+ */
 const isOfAnother = ({ since }: UnansweredRequest, launchTime: string | undefined): boolean => {
   const [asked, launched] = [parseTime(since), parseTime(launchTime)];
   return asked !== undefined && launched !== undefined && asked + secondMs <= launched;
@@ -48,7 +50,7 @@ export const requestCause = (instance: JoiningInstance): JoinCause | undefined =
   };
 };
 
-/** As certificates.k8s.io/v1 has it. */
+/** As defined in certificates.k8s.io/v1. */
 export interface SigningRequest extends KubeObject {
   readonly spec: { readonly request: string; readonly signerName: string };
   readonly status?: {
@@ -73,8 +75,8 @@ const kinds: Readonly<Record<string, UnansweredRequest['kind']>> = {
 };
 
 /**
- * Those that are evidence, by node name, oldest first. A kubelet that got no answer, or was denied,
- * asks anew: only the newest request of a node to a signer says how it stands.
+ * The unanswered requests by node name, oldest first. A kubelet without an answer, or with a
+ * denial, sends a new request, so only the newest one per node and signer counts.
  */
 export const unansweredRequests = (
   items: readonly SigningRequest[],
@@ -89,7 +91,7 @@ export const unansweredRequests = (
     const isDenied = types.includes('Denied');
     const isAnswered = types.includes('Approved') || csr.status?.certificate !== undefined;
     const request = { name: csr.metadata.name, kind, isDenied, since: age(csr) };
-    // Taken out first: a map keeps the place of a key that it has.
+    // Deleted first, because a map keeps the position of an existing key.
     newest.delete(`${kind} ${node}`);
     newest.set(`${kind} ${node}`, { node, request: isAnswered ? undefined : request });
   }

@@ -1,5 +1,5 @@
-// Whether the cluster would let a node of this role in, tried on kube-system/aws-auth as it stands:
-// the authenticator's own reading, and the mistakes that people make in it. Changes nothing.
+// Whether the cluster would authorize a node of this role, by the current kube-system/aws-auth: the
+// authenticator's own reading, and common mistakes in the map. Changes nothing.
 import { awsAuthEntries, mappedUser } from '../../formats/index.ts';
 import type { JoinCause, JoinCauseCode, JoinEvidence } from './joining-evidence.ts';
 
@@ -94,7 +94,7 @@ const mappedCauses = (
   ];
 };
 
-/** `likely` at most: only a console shows that the role is what keeps a node out. */
+/** `likely` at most: only a console shows that the role prevents a node from joining. */
 export const roleCauses = ({ roles, roleArn, isWindows }: JoinEvidence): readonly JoinCause[] => {
   if (roleArn === undefined) return [];
   switch (roles.kind) {

@@ -1,10 +1,10 @@
-// The faults of a group's user data that keep a node out, as `drover userdata lint` finds them in
-// the launch template that is in force. Warnings are no causes.
+// Faults in a group's user data that prevent a node from joining, as `drover userdata lint` finds
+// them in the current launch template. Warnings are not causes.
 import { defined } from '../../api/defined.ts';
 import { lint } from '../bootstrap/index.ts';
 import type { JoinCause, JoinEvidence } from './joining-evidence.ts';
 
-/** A user data has few; more only hide the first. */
+/** A user data has few faults; a longer list only hides the first. */
 const maxFindings = 3;
 
 export const userDataCauses = ({ userData }: JoinEvidence): readonly JoinCause[] => {

@@ -1,5 +1,5 @@
-// What a Windows group misses in its cluster: named with what shows it, whether or not its nodes
-// have joined.
+// What a Windows group lacks in its cluster, with the evidence, whether or not its nodes have
+// joined.
 import { describe, expect, it } from 'vitest';
 import { epochMs } from '../../api/brand.ts';
 import { type JoinEvidence, joinCauses, vpcAgentOf, type WindowsEvidence } from './index.ts';
@@ -95,7 +95,8 @@ describe('a Windows group', () => {
     const [cause] = causes({ vpcAgent: vpcAgentOf(daemonSet) });
     expect(cause).toMatchObject({ code, certainty: 'possible' });
     expect(cause?.what).toMatch(what);
-    // No subnet and no rule takes the setting away: only the agent's own does, for Linux nodes too.
+    // No change of subnet or rule affects the setting: only the agent's own does, for Linux nodes
+    // too.
     expect(cause?.remedy[0]).toContain(
       `only ${name}=false in DaemonSet kube-system/aws-node ends it, for Linux nodes too`,
     );

@@ -1,13 +1,13 @@
-// What a Windows group needs of its cluster and does not find (EKS user guide, "windows-support";
-// article 003): nodes join all the same, and their pods do not run. Pure; what was not looked at is
-// no cause.
+// What a Windows group requires of its cluster and lacks (EKS user guide, "windows-support";
+// article 003): its nodes join, but their pods do not run. Pure; what was not looked up is not a
+// cause.
 import { objectOr } from '../../api/json.ts';
 import type { JoinCause, JoinEvidence, WindowsEvidence } from './joining-evidence.ts';
 
 const switchName = 'enable-windows-ipam';
-/** The plugin's words for a pod without an address (article 003). */
+/** The plugin's message for a pod without an address (article 003). */
 const missingLabel = 'does not have label vpc.amazonaws.com/PrivateIPv4Address';
-/** More pods say nothing more. */
+/** Further pods add no information. */
 const maxPods = 3;
 
 const addressCauses = ({ vpcCni, refused }: WindowsEvidence): readonly JoinCause[] => {
@@ -78,9 +78,7 @@ const familyCauses = ({ serviceCidr }: WindowsEvidence): readonly JoinCause[] =>
         },
       ];
 
-/**
- * What Linux nodes of the cluster do with the VPC CNI and Windows nodes cannot (EKS user guide).
- */
+/** VPC CNI features for Linux nodes that Windows nodes do not support (EKS user guide). */
 const settings = [
   {
     name: 'AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG',
@@ -110,7 +108,7 @@ const agentCauses = ({ vpcAgent }: WindowsEvidence): readonly JoinCause[] =>
       certainty: 'possible',
       what,
       evidence: [`DaemonSet kube-system/aws-node has ${name}: "true"`],
-      // What helps the pods leaves the setting as it is, and this with it.
+      // The pods' remedy keeps the setting, and with it this cause.
       remedy: [
         `${remedy}. This stays said while the setting is on: only ${name}=false in ` +
           'DaemonSet kube-system/aws-node ends it, for Linux nodes too',
@@ -118,7 +116,7 @@ const agentCauses = ({ vpcAgent }: WindowsEvidence): readonly JoinCause[] =>
       instances: [],
     }));
 
-/** Environment of the DaemonSet's container aws-node, as far as it stands there in words. */
+/** Environment of the DaemonSet's container aws-node, as far as it has literal values. */
 export const vpcAgentOf = (daemonSet: object): Readonly<Record<string, string>> => {
   const template = objectOr(objectOr(objectOr({ ...daemonSet }).spec).template);
   const { containers } = objectOr(template.spec);
@@ -131,7 +129,7 @@ export const vpcAgentOf = (daemonSet: object): Readonly<Record<string, string>> 
   );
 };
 
-/** None for groups of other systems. */
+/** Empty for groups of other systems. */
 export const windowsCauses = ({
   isWindows,
   windows,

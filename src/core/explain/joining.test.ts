@@ -1,6 +1,5 @@
-// The ranking of causes on evidence by hand: consoles in the words of the programs, maps of roles
-// as people leave them. That the same comes of a whole cluster is
-// test/sequences/nodegroups-faults.test.ts.
+// The ranking of causes on handwritten evidence: console output of the real programs, maps with
+// common mistakes. test/sequences/nodegroups-faults.test.ts covers the same on a whole cluster.
 import { describe, expect, it } from 'vitest';
 import { epochMs } from '../../api/brand.ts';
 import { settings } from '../bootstrap/rules/samples.ts';
@@ -110,7 +109,7 @@ describe('what a console says', () => {
     'of an image of one’s own, or of a known family: %s %s',
     (family, hasOwnImage, remedy) => {
       const console = 'bootstrap: user data: FAM001: this is user data for another';
-      // Without a fault: what the console tells is of an older one.
+      // Without a fault: the console output is from an older one.
       const userData = {
         base64: btoa(settings()),
         template: 'lt-1 version 1',

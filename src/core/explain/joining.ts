@@ -1,6 +1,6 @@
 // Why instances of a node group do not become nodes: every cause that the evidence shows or
-// suggests, the surest first, with what shows it and what mends it. Pure: asks nobody, and names no
-// cause without evidence.
+// suggests, the most certain first, with its evidence and remedy. Pure: looks nothing up, and names
+// no cause without evidence.
 import { parseTime } from '../../api/brand.ts';
 import { consoleCause, isTelling } from './joining-console.ts';
 import {
@@ -88,12 +88,12 @@ const unknownCause = (instances: readonly JoiningInstance[]): JoinCause => {
   };
 };
 
-/** Nodes join within two or three minutes; one that takes longer deserves a look. */
+/** Nodes join within two or three minutes; after this a missing node is worth a look. */
 const patienceMs = 5 * 60_000;
 
 const keyOf = ({ code, what }: JoinCause): string => `${code} ${what}`;
 
-/** The same cause once: its instances and what shows it together, the surer word counts. */
+/** Merges equal causes: combines their instances and evidence, keeps the higher certainty. */
 const merged = (causes: readonly JoinCause[]): readonly JoinCause[] => {
   const known = new Map<string, JoinCause>();
   for (const cause of causes) {
@@ -117,14 +117,14 @@ const causesOf = (cause: JoinCause | undefined): readonly JoinCause[] =>
   cause === undefined ? [] : [cause];
 
 /**
- * The causes, the first one first: what instances say before what the group's definition suggests,
- * what keeps more of them out before what keeps one. Empty: nothing keeps anybody out.
+ * The causes in order of certainty, then of the number of instances affected. Instances' own
+ * messages come before what the group's definition suggests. Empty: no cause was found.
  */
 export const joinCauses = (evidence: JoinEvidence): readonly JoinCause[] => {
   const { instances, now } = evidence;
   const ofInstances = instances.flatMap((instance) => [
     ...causesOf(instanceCause(instance, evidence)),
-    // Of a node that is there and not Ready, what else there is to know.
+    // Further evidence about a node that exists and is not Ready.
     ...causesOf(instance.node === undefined ? undefined : requestCause(instance)),
   ]);
   const waiting = instances.filter(
@@ -133,8 +133,8 @@ export const joinCauses = (evidence: JoinEvidence): readonly JoinCause[] => {
   const hasMute = instances.some(({ node, console }) => node === undefined && !isTelling(console));
   const roles = roleCauses(evidence);
   const network = networkCauses(evidence);
-  // Of a group all of whose instances said why, its definition adds only noise, but for what nodes
-  // join without.
+  // If every instance named its reason, the group's definition adds only noise, except for faults
+  // that do not prevent joining.
   const suggested =
     waiting.length > 0 || hasMute
       ? [...userDataCauses(evidence), ...roles, ...network]

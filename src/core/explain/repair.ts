@@ -1,5 +1,5 @@
-// The health of a node and its repair as plain lines: what is wrong, since when, when it is
-// repaired and why not yet. Same words in `drover explain` and `drover get nodes`. Decides nothing.
+// Renders the health of a node and its repair as plain lines: what is wrong, since when, when it is
+// repaired and what delays that. `drover explain` and `drover get nodes` share it. Decides nothing.
 import { epochMs, formatTime } from '../../api/brand.ts';
 import type { NodeRepair, RepairAttempt, RepairBlocker } from '../../api/node-repair.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
@@ -77,7 +77,7 @@ const recorded = ({ metadata: { name }, status }: NodeRepair): readonly string[]
   }
 };
 
-/** What follows by the rules of the group where no NodeRepair is recorded. */
+/** What the group's rules lead to where no NodeRepair exists. */
 const expected = (health: NodeHealth, group: NodeGroup | undefined): string => {
   if (group === undefined) return 'repair: none; the node belongs to no NodeGroup';
   const dues = health.findings.flatMap((finding) => {
@@ -94,7 +94,7 @@ const expected = (health: NodeHealth, group: NodeGroup | undefined): string => {
     : `repair: ${what} by the rules of node group ${name}; no controller has recorded it yet`;
 };
 
-/** `repair`: the open one of the instance. Nothing is said of a healthy node without one. */
+/** `repair`: the open one of the instance. Returns nothing for a healthy node without one. */
 export const explainRepair = (
   health: NodeHealth,
   { repair, group }: { readonly repair?: NodeRepair; readonly group?: NodeGroup },

@@ -1,5 +1,5 @@
-// One line of plain text for each reason why something has not happened: which pod, which budget,
-// whose pod, since when, what frees it, when it is forced. Same words in CLI, events and status.
+// Renders each blocker as one line of plain text: which pod and owner, which budget, since when,
+// what frees it, when it is forced. The CLI, events and the status share it.
 import type { WaitingOn } from '../../api/disruption.ts';
 import { unreadyPodText } from '../drain/index.ts';
 
@@ -8,7 +8,7 @@ type Of<K extends WaitingOn['kind']> = Extract<WaitingOn, { kind: K }>;
 const owned = (pod: string, owner: string | undefined): string =>
   owner === undefined ? `pod ${pod}` : `pod ${pod} of ${owner}`;
 
-/** ", since T": left out when nobody knows. */
+/** ", since T"; empty when the time is unknown. */
 const since = (at: string | undefined): string => (at === undefined ? '' : `, since ${at}`);
 
 const ending = (forceAt: string | undefined): string =>
@@ -92,7 +92,7 @@ const renderers: { readonly [K in WaitingOn['kind']]: (waiting: Of<K>) => string
   instance: ({ message }) => `instance: ${message}`,
 };
 
-/** Looks the renderer up under the value's own kind, which the table's type ties to it. */
+/** Looks the renderer up by the value's own kind, which the type of the table guarantees to fit. */
 export const explainWaiting = (waiting: WaitingOn): string => {
   const render: (waiting: never) => string = renderers[waiting.kind];
   return render(waiting as never);

@@ -1,9 +1,9 @@
-// The instances of a group among which a scale-in chooses, with what is known of each. Pure.
+// The instances among which a scale-in chooses, with what is known of each. Pure.
 import type { ScalingInstance } from '../../api/cloud.ts';
 import { byAge, type Candidate } from '../nodegroup/index.ts';
 import type { Records } from './observation.ts';
 
-/** The node of an instance, as far as a scale-in asks. */
+/** The facts of an instance's node that a scale-in needs. */
 export interface MemberNode {
   readonly isReady: boolean;
   readonly isCordoned: boolean;
@@ -14,11 +14,11 @@ export interface CandidateFacts {
   /** By instance id. */
   readonly nodes: ReadonlyMap<string, MemberNode>;
   readonly records: Records;
-  /** When each instance was launched, RFC 3339. */
+  /** Launch time of each instance, RFC 3339. */
   readonly startedAt: ReadonlyMap<string, string>;
 }
 
-/** A node counts as occupied until its pods have been looked at. */
+/** A node counts as occupied until its pods have been read. */
 export const candidatesFrom = (facts: CandidateFacts): readonly Candidate[] =>
   facts.instances.map((instance): Candidate => {
     const { instanceId } = instance;
@@ -40,10 +40,13 @@ export const candidatesFrom = (facts: CandidateFacts): readonly Candidate[] =>
     };
   });
 
-/** Lists of pods that one scale-in asks for: of those that would go next otherwise. */
+/** Most pod lists that one scale-in reads: those of the instances next in order. */
 const maxLooked = 50;
 
-/** Ids of the instances whose pods are looked at; none where all go: the order does not matter. */
+/**
+ * Ids of the instances whose pods to read; none if all are terminated, since the order does not
+ * matter then.
+ */
 export const idsToLook = (candidates: readonly Candidate[], missing: number): readonly string[] => {
   if (candidates.length <= missing) return [];
   const open = candidates.filter(({ isProtected }) => !isProtected);
@@ -52,7 +55,7 @@ export const idsToLook = (candidates: readonly Candidate[], missing: number): re
     .map(({ instanceId }) => instanceId);
 };
 
-/** The candidates after their pods were looked at. */
+/** The candidates after their pods were read. */
 export const withEmpty = (
   candidates: readonly Candidate[],
   missing: number,

@@ -1,5 +1,6 @@
-// The plan of a node group that is not being deleted: whose sizes count, what an update does next,
-// who is drained, what is recorded before each effect. Pure: at a fixed state it has no step.
+// The plan of a node group that is not being deleted: its sizes, the next step of an update, and
+// which instances to drain. Effects are recorded before they happen. Pure: at a fixed state it has
+// no step.
 import { type EpochMs, epochMs } from '../../api/brand.ts';
 import type { ScalingGroup } from '../../api/cloud.ts';
 import { defined } from '../../api/defined.ts';
@@ -40,18 +41,18 @@ import {
 import { isRollingOut, preparing, type RolloutPart, rolloutPart } from './update.ts';
 import { waitingOf } from './waiting.ts';
 
-/** After an effect the cloud is looked at again this soon. */
+/** After an effect the cloud is read again this soon. */
 export const againMs = 1_000;
 
 export interface GroupDecision {
   readonly plan: GroupPlan;
-  /** The cloud changes by it: what was seen before is not believed after it. */
+  /** The plan changes the cloud, so earlier observations are stale after it. */
   readonly isActing: boolean;
-  /** The part of a version update; undefined: none is under way. */
+  /** The part of a version update; undefined: none is in progress. */
   readonly rollout: RolloutPart | undefined;
 }
 
-/** New nodes that the last update could not take back; fewer when people ask for more since. */
+/** New nodes that the last update could not remove; fewer if the desired size has grown since. */
 const leftoverSurge = (
   { updates, group, scaling }: Pick<GroupObservation, 'updates' | 'group' | 'scaling'>,
   followed: NodeGroup,
@@ -65,11 +66,11 @@ const leftoverSurge = (
   const wanted = netDesired(followed, scaling);
   const more = Math.max(0, scaling.desiredCapacity - wanted);
   const count = Math.min(leftover, more);
-  // The maximum is the user's as far as they fit into it.
+  // The user's maximum covers them as far as they fit into it.
   return { desired: count, maxSize: Math.max(0, wanted + count - followed.spec.scaling.maxSize) };
 };
 
-/** Instances that the update ends with decrement: they still count, and take their places along. */
+/** Instances that the update terminates with decrement: they count until they are gone. */
 const retiringOf = (
   { records, nodeNames, now }: DrainRecords,
   scaling: ScalingGroup,
@@ -85,7 +86,10 @@ const retiringOf = (
 const sameSizes = (a: NodeGroupScaling, b: NodeGroupScaling): boolean =>
   a.minSize === b.minSize && a.maxSize === b.maxSize && a.desired === b.desired;
 
-/** The group as a write-back of ours leaves it, and the step; nothing where the spec says so. */
+/**
+ * The group as Drover's write-back leaves it, with that step; no step if the spec already has these
+ * sizes.
+ */
 const follow = (
   group: NodeGroup,
   scaling: NodeGroupScaling,
@@ -104,13 +108,13 @@ const follow = (
   };
 };
 
-/** How the sizes are read, before anything is decided on them. */
+/** Reads the sizes, before anything is decided on them. */
 export const sizesAsked = ({ group, scaling, left, epoch, now }: GroupObservation) => {
   const { late, ...read } = readSizes({ now, ...defined({ epoch }) }, group, scaling, left);
   return { late, seen: seeSizes(read.group, read.scaling, left) };
 };
 
-/** What there is to be of the group, and what a scale-in that is needed has come to. */
+/** The sizes to reach, and the state of a scale-in if one is needed. */
 interface Sizing {
   readonly group: NodeGroup;
   readonly seen: SizesSeen;
@@ -130,13 +134,13 @@ const sizingOf = (observation: GroupObservation, drains: DrainRecords): Sizing =
   const isUpdating = rollout !== undefined;
   const retiring = retiringOf(drains, scaling, update);
   const sizes = sizesNow(group, seen, { surge, isUpdating, retiring });
-  // An update retires nodes itself.
+  // An update terminates nodes itself.
   const target = isUpdating ? undefined : sizes.target;
   const look = lookAtScaleIn(drains, group, { scaling, target });
   return { group, seen, late, rollout, followed: steps, sizes, look };
 };
 
-/** Instances among which the plan chooses whom to drain; none where nothing is to be chosen. */
+/** Instances among which the plan chooses the next drain; none if there is nothing to choose. */
 export const instancesToWeigh = (observation: GroupObservation) => {
   const { group, scaling } = observation;
   const none = { open: [], missing: 0 };
@@ -146,7 +150,7 @@ export const instancesToWeigh = (observation: GroupObservation) => {
   return missingDrains(scaling, view);
 };
 
-/** The scale-in that failed is given up: recorded, then the spec is set back to what is there. */
+/** Gives up a failed scale-in: records it, then sets the spec back to the actual size. */
 const giveUp = (
   { scaling }: GroupObservation,
   { group, sizes, look }: Sizing,
@@ -164,7 +168,7 @@ const giveUp = (
   const { minSize, maxSize } = group.spec.scaling;
   const back = follow(group, { minSize, maxSize: Math.max(maxSize, desired), desired });
   const updating = group.status?.updating;
-  // A process that dies in between still knows what failed.
+  // Recorded first, so that the failure survives a crash between the two writes.
   const record = { target, surge, scaleIn, failure: failed, updating };
   const note: GroupStep = { kind: 'WriteGroupStatus', group: group.metadata.name, record };
   const steps = [note, ...back.steps];
@@ -194,8 +198,8 @@ const keepOf = (view: ScaleInView | undefined, scaleIn: ScaleIn | undefined) =>
   scaleIn !== undefined && view !== undefined ? keepsCause(view, scaleIn.id) : () => false;
 
 /**
- * The first plan of an update: its target is made and written to its journal, and the next plan
- * goes on at once. Sizes are not touched before the status records the update.
+ * The first plan of an update: its target is resolved and written to its status, and the next plan
+ * follows at once. Sizes do not change before the group's status records the update.
  */
 const prepare = (observation: GroupObservation, { metadata }: NodeGroupUpdate): GroupDecision => {
   const { group, now } = observation;
@@ -213,7 +217,7 @@ const prepare = (observation: GroupObservation, { metadata }: NodeGroupUpdate): 
   };
 };
 
-/** Everything that is to be done for the group now, in order. */
+/** All steps for the group at this time, in order. */
 export const decideGroup = (observation: GroupObservation): GroupDecision => {
   const begun = preparing(observation);
   if (begun !== undefined) return prepare(observation, begun);

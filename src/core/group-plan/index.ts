@@ -1,4 +1,4 @@
-// Public entry of group-plan: what is done for a node group next.
+// Public entry of group-plan: the next steps for a node group.
 export { candidatesFrom, idsToLook, withEmpty } from './candidates.ts';
 export { decideGroup, instancesToWeigh, sizesAsked } from './decide.ts';
 export { readSizes } from './late-calls.ts';

@@ -1,6 +1,6 @@
-// Calls that set a group's size, where several processes take turns to lead: what a pass is about
-// to ask for is noted, and what an earlier leader's call did, sent late, is not read as a wish.
-// Makes no call itself.
+// Calls that set a group's size, with several processes as leader in turn. Each pass records its
+// calls first, so that a late call of an earlier leader is not taken for a user's change. Makes no
+// call itself.
 
 import type { EpochMs } from '../../api/brand.ts';
 import type { ScalingGroup } from '../../api/cloud.ts';
@@ -20,7 +20,7 @@ import { sizesOf } from './members.ts';
 import { type SizesNow, withRoom } from './requests.ts';
 import { loweredBy, type ScaleIn } from './scale-in.ts';
 
-/** When it is decided, and in whose term. */
+/** The time and the leader's term of a decision. */
 export interface Moment {
   readonly now: EpochMs;
   /** Absent: no other process ever leads. */
@@ -45,8 +45,8 @@ const seenNow = (
 });
 
 /**
- * Both as what people want is read from them. `late`: what an earlier leader's call had changed of
- * that.
+ * The group and its Auto Scaling group without the effects of late calls. `late`: the sizes that a
+ * late call changed, as they were before it.
  */
 export const readSizes = (
   moment: Moment,
@@ -63,7 +63,7 @@ export const readSizes = (
   const late = sizesWithoutLateCall(status?.sizeCalls, seen);
   if (status === undefined || Object.keys(late).length === 0) return { group, scaling, late: {} };
   const { desired: desiredCapacity = scaling.desiredCapacity, ...bounds } = late;
-  // As it was told then: those that have left since had their places.
+  // The status counts instances that have been terminated since.
   const told = late.desired === undefined ? late : { ...late, desired: late.desired + seen.gone };
   return {
     group: { ...group, status: { ...status, ...told } },
@@ -72,16 +72,13 @@ export const readSizes = (
   };
 };
 
-/**
- * The change that the pass makes of the group's sizes, and what is to stand in the status before
- * its calls.
- */
+/** The size change of this pass, and the calls to record in the status before they are made. */
 export const planCalls = (
   moment: Moment,
   group: NodeGroup,
   scaling: ScalingGroup,
   asked: {
-    /** `lower`: what an update asks for itself. */
+    /** `lower`: the lower desired size that an update requests itself. */
     readonly sums: WantedSizes & { readonly lower: number | undefined };
     readonly surge: SizesNow['surge'];
     readonly isUpdating: boolean;
@@ -101,7 +98,7 @@ export const planCalls = (
   const lower = sums.lower ?? (scaleIn && loweredBy(group, scaling, scaleIn));
   const desired = desiredCapacity ?? lower;
   const asks = { ...bounds, ...defined({ desired }) };
-  // What did what is wanted anyway is no matter.
+  // A late call that had the requested effect is irrelevant.
   const then: Sizes = { ...wanted, desired: wanted.target };
   const late: Partial<Sizes> = Object.fromEntries(
     Object.entries(asked.late).filter(([field]) => {

@@ -1,15 +1,15 @@
-// Processes that a leader that stood still suspends when it wakes, after the update that it was for
-// has ended under another one. No call of the cloud can be fenced, so they are resumed. Pure.
+// Resumes processes that a stalled leader suspends late, after the update has ended under another
+// leader. A call to AWS cannot be fenced, so its effect is undone. Pure.
 import { parseTime } from '../../api/brand.ts';
 import type { NodeGroupUpdate } from '../../api/nodegroup-update.ts';
 import type { GroupStep } from '../../api/plan.ts';
 import { suspendedOf } from './members.ts';
 import type { GroupObservation } from './observation.ts';
 
-/** Longer than a process stands still that is not taken for dead, and goes on. */
+/** Longer than a process can stall and continue; after a longer stall it counts as dead. */
 const arrivesWithinMs = 5 * 60_000;
 /**
- * A look at the group may be as old as this: what the update itself has just resumed may seem
+ * The observed group may be this old, so processes that the update has just resumed may still look
  * suspended.
  */
 const settledAfterMs = 10_000;
@@ -19,7 +19,7 @@ type Facts = Pick<
   'updates' | 'group' | 'scaling' | 'resumedFor' | 'epoch' | 'now'
 >;
 
-/** Those that suspend processes and have ended, of whatever term: how long ago, in milliseconds. */
+/** Updates of any term that suspend processes and have ended, with the milliseconds since. */
 const endedOf = ({ updates, group, now }: Facts) =>
   updates.flatMap((update): readonly { update: NodeGroupUpdate; agoMs: number }[] => {
     const { endedAt, suspendedIn } = update.status ?? {};
@@ -28,7 +28,7 @@ const endedOf = ({ updates, group, now }: Facts) =>
     return isOurs && at !== undefined ? [{ update, agoMs: now - at }] : [];
   });
 
-/** For a group of which no update is under way. Each update suspends, and is resumed for, once. */
+/** For a group without an update in progress. Each update is resumed for at most once. */
 export const lateSuspension = (facts: Facts): readonly GroupStep[] => {
   const { scaling, resumedFor, epoch } = facts;
   const all = endedOf(facts);

@@ -1,5 +1,4 @@
-// Which drains a delete begins with: a failure of its own makes it wait, one from before never
-// does.
+// The drains with which a delete begins: its own failure makes it wait, an earlier one never does.
 import { describe, expect, it } from 'vitest';
 import { aGroupSpec } from '../../../test/builders/controllers.ts';
 import { epochMs } from '../../api/brand.ts';

@@ -1,5 +1,5 @@
-// The plan of a node group that is being deleted and still has instances: its nodes are drained as
-// in a scale-in to none; a drain that fails ends the try, and a later one begins anew. Pure.
+// The plan of a node group that is being deleted and still has instances. Its nodes are drained as
+// in a scale-in to zero. A failed drain ends the try, and a later try starts over. Pure.
 import { type EpochMs, epochMs, formatTime } from '../../api/brand.ts';
 import type { ScalingGroup } from '../../api/cloud.ts';
 import type { NodeDisruption } from '../../api/disruption.ts';
@@ -25,18 +25,21 @@ import {
   withdrawSteps,
 } from './scale-in.ts';
 
-/** A delete whose drains failed is tried again after this, unless it is asked for again before. */
+/** A delete whose drains failed is retried after this, unless a user requests it earlier. */
 const deleteAgainMs = 300_000;
-/** While nodes are drained the cloud is looked at this often. */
+/** The cloud is read this often during drains. */
 const drainingLookMs = 5_000;
 
-/** A node that AZRebalance ends is drained by force, and another one is launched for it. */
+/** AZRebalance would terminate nodes after a forced drain and launch others for them. */
 export const suspendedByDelete = ['AZRebalance'] as const;
 
 type ScaleInStatus = NonNullable<NodeGroupStatus['scaleIn']>;
 type Failure = NonNullable<NodeGroupStatus['failure']>;
 
-/** The drains of a delete that go on or begin now; else why the last ones failed, until when. */
+/**
+ * The drains of a delete that continue or begin; otherwise why the last ones failed, and until
+ * when.
+ */
 export const deleteTry = (
   group: NodeGroup,
   now: EpochMs,
@@ -47,10 +50,10 @@ export const deleteTry = (
 } => {
   const { status, metadata } = group;
   const { failure, scaleIn } = status ?? {};
-  // Beside a failure it is a scale-in that was being given up when the delete came.
+  // Together with a failure it is a scale-in that was being given up when the delete was requested.
   if (scaleIn?.target === 0 && failure === undefined) return { scaleIn };
-  // What failed before it was deleted does not hold the delete up; the API server cuts off what is
-  // less than a second.
+  // A failure from before the delete does not delay it. Adds one second, since the API server
+  // truncates times to seconds.
   const begun = Date.parse(metadata.deletionTimestamp ?? '') + 1000;
   if (failure !== undefined && Date.parse(failure.at) >= begun) {
     const dueAt = epochMs(Date.parse(failure.at) + deleteAgainMs);
@@ -77,7 +80,7 @@ const tryOf = (drains: DrainRecords, group: NodeGroup, scaling: ScalingGroup): L
   return { scaleIn, failure: failed ?? last, draining: view?.draining, dueAt };
 };
 
-/** Instances of which no drain was asked for yet: all of them are to go. */
+/** Instances without a drain: all of them are to be terminated. */
 export const instancesToLeave = (observation: GroupObservation) => {
   const { group, scaling } = observation;
   const drains = drainRecordsOf(observation);
@@ -86,7 +89,7 @@ export const instancesToLeave = (observation: GroupObservation) => {
   return missingDrains(scaling, viewScaleIn(drains, scaling, scaleIn));
 };
 
-/** No instance is started for one that goes. */
+/** Keeps Auto Scaling from replacing terminated instances. */
 const openBounds = ({ spec }: NodeGroup, scaling: ScalingGroup): readonly GroupStep[] => {
   const { name, minSize, maxSize, desiredCapacity } = scaling;
   const processes = suspendedByDelete.filter((one) => !suspendedOf(scaling).includes(one));
@@ -114,7 +117,7 @@ export const decideLeaving = (observation: GroupObservation): LeavingDecision =>
   const { group, scaling, candidates, now } = observation;
   const drains = drainRecordsOf(observation);
   const { scaleIn, failure, draining, dueAt } = tryOf(drains, group, scaling);
-  // Causes of this request stay on the nodes, and no others.
+  // Only the causes of this request stay on the nodes.
   const keep: Keep = (_, cause) => scaleIn !== undefined && isOfRequest(cause.id, scaleIn.id);
   const { name } = group.metadata;
   const updating = group.status?.updating;
@@ -147,6 +150,6 @@ export const decideLeaving = (observation: GroupObservation): LeavingDecision =>
   };
 };
 
-/** No instance is left, nor one that Auto Scaling has still to start. */
+/** No instance is left, and Auto Scaling has none to launch. */
 export const isEmpty = ({ instances, desiredCapacity }: ScalingGroup): boolean =>
   instances.length === 0 && desiredCapacity === 0;

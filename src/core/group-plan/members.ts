@@ -9,17 +9,19 @@ export const sizesOf = ({ minSize, maxSize, desiredCapacity }: ScalingGroup): Si
   desired: desiredCapacity,
 });
 
-/** Instances that count towards desired capacity. */
+/** Instances that count towards the desired capacity. */
 export const countedOf = ({ instances }: ScalingGroup): readonly ScalingInstance[] =>
   instances.filter(({ lifecycleState }) => !/^(?:Terminat|Detach)/.test(lifecycleState));
 
-/** Instances that are too many; those that Auto Scaling has not started yet need no drain. */
+/** The number of instances above the target; instances not launched yet need no drain. */
 export const surplusOf = (scaling: ScalingGroup, target: number): number =>
   Math.max(0, Math.min(countedOf(scaling).length, scaling.desiredCapacity) - target);
 
 export const suspendedOf = ({ suspendedProcesses = [] }: ScalingGroup): readonly string[] =>
   suspendedProcesses;
 
-/** The owner asks for EKS' behaviour: the size is lowered at once, the hook drains. */
+/**
+ * The owner asks for EKS' behaviour: the size is lowered at once, and the lifecycle hook drains.
+ */
 export const isForced = ({ metadata }: NodeGroup): boolean =>
   metadata.annotations?.[forceAnnotation] === 'true';

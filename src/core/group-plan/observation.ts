@@ -1,5 +1,5 @@
-// What a node group's plan is decided on: the group, its Auto Scaling group, updates and drains,
-// what was looked up about either, the time. No behaviour.
+// The input of a node group's plan: the group, its Auto Scaling group, updates, drains, what was
+// read about them, and the time. No behaviour.
 import type { EpochMs } from '../../api/brand.ts';
 import type { ScalingGroup } from '../../api/cloud.ts';
 import type { NodeDisruption } from '../../api/disruption.ts';
@@ -9,14 +9,14 @@ import type { NodeGroupUpdate } from '../../api/nodegroup-update.ts';
 import type { Candidate, Left } from '../nodegroup/index.ts';
 import type { UpdateObservation } from '../update/index.ts';
 
-/** Of a version update that has a target and has not ended. */
+/** A version update that has a target and has not ended. */
 export interface RolloutFacts {
   readonly observation: UpdateObservation;
-  /** The instance types that Auto Scaling is to choose among meanwhile; absent: as they are. */
+  /** Instance types for Auto Scaling to choose among during the update; absent: unchanged. */
   readonly overrides?: readonly JsonObject[];
-  /** Its last step was refused for good. */
+  /** Its last step was rejected and retrying cannot help. */
   readonly isStuck: boolean;
-  /** The record of it that the group's status would not keep, and how often it was written. */
+  /** The record that the group's status did not keep, and how often it was written. */
   readonly noting?: { readonly text: string; readonly times: number };
   /** The group has health probes, which have intervals of their own. */
   readonly isProbed: boolean;
@@ -25,28 +25,28 @@ export interface RolloutFacts {
 export interface GroupObservation {
   readonly group: NodeGroup;
   readonly scaling: ScalingGroup;
-  /** All that are known, of other groups too. */
+  /** All known updates, those of other groups included. */
   readonly updates: readonly NodeGroupUpdate[];
   readonly disruptions: readonly NodeDisruption[];
-  /** The names of nodes, by the ids of their instances. */
+  /** Node names by instance id. */
   readonly nodeNames: ReadonlyMap<string, string>;
-  /** Instances that left their group with their places. */
+  /** Instances that left the group with decrement. */
   readonly left: Left;
-  /** The update or change that is open now, with its status as last written. */
+  /** The update or change in progress, with its status as last written. */
   readonly update?: NodeGroupUpdate | undefined;
   readonly rollout?: RolloutFacts | undefined;
-  /** Instances among which a scale-in chooses; absent: none has to be chosen. */
+  /** Instances among which a scale-in chooses; absent: there is nothing to choose. */
   readonly candidates?: readonly Candidate[];
-  /** When what was found out about missing nodes changes by time alone. */
+  /** When findings about missing nodes change by time alone. */
   readonly healthNextAt?: EpochMs | undefined;
-  /** Updates whose late suspension was taken back already, by uid. */
+  /** UIDs of the updates whose late suspension was already undone. */
   readonly resumedFor?: ReadonlySet<string> | undefined;
-  /** Of the leader's term; absent: no other process ever leads. */
+  /** The leader's term; absent: no other process ever leads. */
   readonly epoch?: number | undefined;
   readonly now: EpochMs;
 }
 
-/** NodeDisruptions by their names, which are instance ids. */
+/** NodeDisruptions by name, which is the instance id. */
 export type Records = ReadonlyMap<string, NodeDisruption>;
 
 export const recordsOf = (disruptions: readonly NodeDisruption[]): Records =>

@@ -1,4 +1,5 @@
-// What of a group's size is noted as an update's, where people state another size while it runs.
+// How much of a group's size is recorded as the update's when a user changes the desired size while
+// it runs.
 import { describe, expect, it } from 'vitest';
 import { aGroupSpec } from '../../../test/builders/controllers.ts';
 import { leftSince } from '../nodegroup/index.ts';
@@ -6,7 +7,7 @@ import { seeSizes, sizesNow } from './requests.ts';
 
 const nobodyLeft = { sure: 0, most: 0 };
 
-/** Of the six that there were, one was taken from outside; then people state `desired`. */
+/** One of six instances was removed from outside; then a user sets `desired`. */
 const seen = (desired: number) => {
   const group = {
     metadata: { name: 'ng', uid: 'uid-ng', resourceVersion: '1', generation: 3 },
@@ -39,7 +40,7 @@ describe('an update’s part of a group’s size', () => {
 
 describe('the surplus of an update that has ended', () => {
   const surge = { desired: 1, maxSize: 1, carried: 2, left: 0 };
-  /** Four are wanted, one stays beside them, and one more is being scaled in. */
+  /** Desired size four; one surplus instance stays, and another one is being scaled in. */
   const after = (desiredCapacity: number) => {
     const group = {
       metadata: { name: 'ng', uid: 'uid-ng', resourceVersion: '1', generation: 3 },

@@ -1,5 +1,5 @@
-// What a node group's sizes ask for, read from its spec and status: the facts for the decision, the
-// scale-in under way, the failure that still stands. Asks nobody and writes nothing.
+// The sizes that a node group requests, from its spec and status: input for the size decision, the
+// current scale-in, the failure that still applies. Pure: reads and writes no API.
 
 import { type EpochMs, formatTime } from '../../api/brand.ts';
 import type { ScalingGroup } from '../../api/cloud.ts';
@@ -23,7 +23,7 @@ import {
 } from '../nodegroup/index.ts';
 import type { UpdateSurge } from '../update/index.ts';
 
-/** The spec is as a write-back of ours left it. */
+/** The spec is unchanged since Drover's own write-back. */
 const isFollowed = ({ metadata }: Pick<NodeGroup, 'metadata'>): boolean =>
   metadata.annotations?.[followedAnnotation] === String(metadata.generation ?? 0);
 
@@ -38,16 +38,16 @@ const sameSurge = (a: UpdateSurge, b: UpdateSurge): boolean =>
   a.desired === b.desired && a.maxSize === b.maxSize;
 
 /**
- * How many people want, without what is an update's: stated, or noted with the surge. It cannot be
- * told from the group, which shows the same before a surge is carried out and after it was taken
- * back.
+ * The desired size without the update's part: from the spec, or recorded with the surge. It cannot
+ * be derived from the group, which looks the same before a surge is launched and after it was
+ * removed.
  */
 export const netDesired = ({ spec, status }: NodeGroup, scaling: ScalingGroup): number => {
   const { desired, minSize, maxSize } = spec.scaling;
   if (desired !== undefined) return desired;
   const { surge } = status ?? {};
   if (surge === undefined) return scaling.desiredCapacity;
-  // Of a version that did not note it.
+  // An older version did not record the base.
   if (surge.base === undefined) {
     return (status?.desired ?? scaling.desiredCapacity) - surge.desired;
   }
@@ -55,8 +55,8 @@ export const netDesired = ({ spec, status }: NodeGroup, scaling: ScalingGroup): 
 };
 
 /**
- * What people want and the noted room beside it, against the group as it is and as it was last
- * seen.
+ * The requested sizes with the recorded room for the surge, against the group as it is and as it
+ * was last observed.
  */
 const sizeFacts = (
   { metadata, spec, status }: NodeGroup,
@@ -80,13 +80,13 @@ const sizeFacts = (
 
 export interface SizesSeen {
   readonly settled: Settled;
-  /** The spec's sizes from now on. */
+  /** The spec's sizes after this pass. */
   readonly followed: NodeGroupScaling;
-  /** How many people want, without what is an update's. */
+  /** The desired size without the update's part. */
   readonly wanted: number;
 }
 
-/** What somebody changed from outside is followed beside the surge that was noted. */
+/** Follows changes from outside, in addition to the recorded surge. */
 export const seeSizes = (group: NodeGroup, scaling: ScalingGroup, left: Left): SizesSeen => {
   const { minSize, maxSize, desiredCapacity: desired } = scaling;
   const settled = settle(group.status, { minSize, maxSize, desired }, left);
@@ -102,19 +102,22 @@ export const seeSizes = (group: NodeGroup, scaling: ScalingGroup, left: Left): S
 };
 
 export interface SizesNow {
-  /** How many instances there are to be, the surge and those that are being retired among them. */
+  /**
+   * The number of instances to reach, including the surge and those that are being terminated with
+   * decrement.
+   */
   readonly target: number;
   readonly surge: NonNullable<NodeGroupStatus['surge']>;
 }
 
-/** What there is to be, and what is noted of it before. */
+/** The sizes to reach, and what is recorded of them first. */
 export const sizesNow = (
   group: NodeGroup,
   { settled, wanted }: SizesSeen,
   part: {
     readonly surge: UpdateSurge;
     readonly isUpdating: boolean;
-    /** How many instances of the group, as it was seen, the update ends with decrement. */
+    /** The number of observed instances that the update terminates with decrement. */
     readonly retiring: number;
   },
 ): SizesNow => {
@@ -124,8 +127,8 @@ export const sizesNow = (
   const isNoted = group.spec.scaling.desired === undefined;
   const isOurs = isUpdating || retiring > 0 || !sameSurge(part.surge, noSurge);
   const target = wanted + desired + retiring;
-  // As many as there are to be are there: what people ask for besides takes up what was the
-  // update's, without a call.
+  // The group already has the target size: a larger request uses the update's instances without a
+  // call.
   const isThere = people + carried === target;
   const noted = {
     ...(isNoted ? { base: wanted } : {}),
@@ -135,13 +138,13 @@ export const sizesNow = (
     ...defined({ takenUntil }),
   };
   return {
-    // Those that leave keep their places until then.
+    // Instances being terminated keep their places until they are gone.
     target,
     surge: { desired, maxSize, ...(isOurs ? noted : {}) },
   };
 };
 
-/** The same with the call of ours that follows, where it changes how many there are. */
+/** Adds the next size call to the record, if it changes the number of instances. */
 export const withCall = (
   surge: SizesNow['surge'],
   { carried }: Settled,
@@ -164,7 +167,10 @@ export const withCall = (
   return { ...surge, next: { desired, maxSize: most, carried: ours } };
 };
 
-/** What is written back to the spec: without the room, and without a desired that nobody stated. */
+/**
+ * The sizes to write back to the spec: without the room, and without a desired size unless the user
+ * set one.
+ */
 const withoutRoom = (
   { minSize, maxSize, desired = 0 }: NodeGroupScaling,
   room: number,
@@ -179,8 +185,8 @@ const withoutRoom = (
 };
 
 /**
- * A failure is told until the sizes are changed again. Beside a scale-in it means that this one is
- * being given up, of which setting the spec back is a part and no new request.
+ * A failure is reported until the sizes change again. Together with a scale-in it means that the
+ * scale-in is being given up. Setting the spec back is part of that, not a new request.
  */
 export const lastFailure = (group: NodeGroup): NodeGroupStatus['failure'] => {
   const { status, spec } = group;
@@ -192,7 +198,7 @@ export const lastFailure = (group: NodeGroup): NodeGroupStatus['failure'] => {
   return same || (scaleIn !== undefined && isFollowed(group)) ? failure : undefined;
 };
 
-/** The scale-in that is needed now: the one under way, or a new one; undefined when none. */
+/** The scale-in that is needed: the one in progress or a new one; undefined: none. */
 export const scaleInNow = (
   group: NodeGroup,
   scaling: ScalingGroup,
@@ -201,7 +207,8 @@ export const scaleInNow = (
 ): NodeGroupStatus['scaleIn'] => {
   if (scaling.desiredCapacity <= target) return undefined;
   const { scaleIn: known, failure } = group.status ?? {};
-  // Asked for anew while the last one was being given up: its drains are not this one's.
+  // Requested again while the last scale-in was being given up, whose drains do not count for this
+  // one.
   const isSpent = failure !== undefined && lastFailure(group) === undefined;
   if (known !== undefined && !isSpent)
     return known.target === target ? known : { ...known, target };
@@ -210,8 +217,8 @@ export const scaleInNow = (
 };
 
 /**
- * The maximum with room for what is an update's: with the call that follows it is what it will be
- * then.
+ * The sizes with room for the update's part in the maximum: after the next call if there is one,
+ * otherwise of this pass.
  */
 export const withRoom = (
   surge: SizesNow['surge'],

@@ -1,5 +1,5 @@
-// A scale-in, or the drains of a delete: who is drained for it, who is drained and may go, who is
-// asked next, whose cause is withdrawn. A step never takes the group below the target. Pure.
+// A scale-in, or the drains of a delete: which instances to drain and to terminate, and whose cause
+// to withdraw. No step takes the group below the target. Pure.
 import { epochMs, formatTime } from '../../api/brand.ts';
 import type { ScalingGroup } from '../../api/cloud.ts';
 import { defined } from '../../api/defined.ts';
@@ -27,7 +27,7 @@ export interface ScaleIn {
   readonly target: number;
 }
 
-/** How many must go, and what became of those that were asked to. */
+/** How many instances must be terminated, and the state of those that were asked to drain. */
 export interface ScaleInView {
   readonly needed: number;
   readonly draining: readonly NodeDisruption[];
@@ -35,7 +35,7 @@ export interface ScaleInView {
   readonly failed: readonly NodeDisruption[];
 }
 
-/** The members' NodeDisruptions, and which members are nodes. */
+/** The members' NodeDisruptions, and the node of each member. */
 export type DrainRecords = Pick<GroupObservation, 'nodeNames' | 'now'> & {
   readonly records: Records;
 };
@@ -66,7 +66,7 @@ export const viewScaleIn = (
   return view;
 };
 
-/** The failure that ends this scale-in, or undefined while it goes on. */
+/** The failure that ends this scale-in; undefined: it continues. */
 export const scaleInFailure = (
   { metadata }: NodeGroup,
   view: ScaleInView,
@@ -80,13 +80,13 @@ export const scaleInFailure = (
 interface ScaleInLook {
   readonly scaleIn: NodeGroupStatus['scaleIn'];
   readonly view: ScaleInView | undefined;
-  /** The failure that still stands. */
+  /** The failure that still applies. */
   readonly failure: NodeGroupStatus['failure'];
-  /** That of the scale-in that is to be given up now. */
+  /** The failure of the scale-in to give up. */
   readonly failed: NodeGroupStatus['failure'];
 }
 
-/** The scale-in that is needed now, none without a target, and what became of it. */
+/** The scale-in that is needed, none without a target, and its state. */
 export const lookAtScaleIn = (
   drains: DrainRecords,
   group: NodeGroup,
@@ -101,8 +101,8 @@ export const lookAtScaleIn = (
 };
 
 /**
- * The desired capacity that a scale-in asks for before it ends anything: places that no instance
- * fills.
+ * The desired capacity that a scale-in requests before it terminates anything: removes places that
+ * no instance fills.
  */
 export const loweredBy = (
   group: NodeGroup,
@@ -115,7 +115,7 @@ export const loweredBy = (
   return lower < scaling.desiredCapacity ? lower : undefined;
 };
 
-/** Instances of which no drain was asked for yet, and how many more must be asked. */
+/** Instances without a drain, and how many more must be drained. */
 export const missingDrains = (
   scaling: ScalingGroup,
   { needed, draining, drained, failed }: ScaleInView,
@@ -136,9 +136,9 @@ const causeOf = (
   deadline: formatTime(
     epochMs(now + (group.spec.drain?.timeoutSeconds ?? defaultDrainTimeoutSeconds) * 1000),
   ),
-  // Budgets are respected to the end; a group whose owner wants force says so in spec.drain.
+  // Budgets are respected to the end; a group whose owner wants force sets it in spec.drain.
   onDeadline: group.spec.drain?.onDeadline ?? 'fail',
-  // The group's own controller terminates, with decrement and never below the target.
+  // The group's controller terminates the instance, with decrement and never below the target.
   followUp: 'Release',
   requestedBy: `NodeGroup ${group.metadata.name}`,
   reason:
@@ -147,7 +147,7 @@ const causeOf = (
       : 'the node group is being deleted',
 });
 
-/** Undefined: its record is full of causes in force, which are never dropped for another. */
+/** Undefined: the record is full of active causes, which are never dropped for another. */
 const askStep = (
   { nodeNames, records, now }: DrainRecords,
   group: NodeGroup,
@@ -164,7 +164,7 @@ const askStep = (
   return { kind: 'RecordCause', disruption: instanceId, ...defined({ nodeName }), cause };
 };
 
-/** As many drains as are still missing; where one cannot be asked, another is. */
+/** As many drains as are missing; if an instance cannot be asked, another one is. */
 const askSteps = (
   drains: DrainRecords,
   group: NodeGroup,
@@ -195,7 +195,7 @@ export const setSizes = (
   change,
 });
 
-/** Every step of a scale-in that is due now. */
+/** All steps of a scale-in that are due. */
 export const scaleInSteps = (
   drains: DrainRecords,
   {
@@ -231,7 +231,7 @@ export const scaleInSteps = (
 /** Whether a cause still applies. */
 export type Keep = (disruption: NodeDisruption, cause: DisruptionCause) => boolean;
 
-/** Too many were asked to go, since somebody else took one: the last of them stay. */
+/** More were asked than needed, since another actor terminated one: the last ones stay. */
 export const keepsCause = (view: ScaleInView, id: string | undefined): Keep => {
   const order = [...view.drained, ...view.draining, ...view.failed];
   const kept = new Set(order.slice(0, view.needed).map(({ metadata }) => metadata.name));
@@ -239,7 +239,7 @@ export const keepsCause = (view: ScaleInView, id: string | undefined): Keep => {
     id !== undefined && isOfRequest(cause.id, id) && kept.has(metadata.name);
 };
 
-/** Held for an update that somebody deleted: nobody would ever lift it. */
+/** Held for a deleted update, so no controller would ever release the hold. */
 const isOrphaned = (
   { updates, group }: Pick<GroupObservation, 'updates' | 'group'>,
   { spec }: NodeDisruption,
@@ -251,7 +251,7 @@ const isOrphaned = (
   spec.nodeGroup === group.metadata.name &&
   !updates.some(({ metadata }) => isOfRequest(cause.id, updateCauseId(metadata.name)));
 
-/** Causes of scale-ins and updates that no longer apply, as far as `keep` does not hold them. */
+/** Withdraws outdated causes of scale-ins and updates, except those that `keep` keeps. */
 export const withdrawSteps = (
   observation: Pick<GroupObservation, 'updates' | 'group' | 'scaling' | 'disruptions'>,
   keep: Keep,

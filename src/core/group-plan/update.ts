@@ -1,5 +1,5 @@
-// The part of a group's plan that a version update has: what is prepared, recorded and set up
-// before its first step, then the steps that core/update decides. Pure.
+// The part of a version update in a group's plan: preparation, records and setup before its first
+// step, then the steps that core/update decides. Pure.
 import { type EpochMs, epochMs } from '../../api/brand.ts';
 import { defined } from '../../api/defined.ts';
 import { jsonEqual } from '../../api/json.ts';
@@ -14,15 +14,15 @@ import { noSurge } from './requests.ts';
 /** What an update asks of its group's plan. */
 export interface RolloutPart {
   readonly surge: UpdateSurge;
-  /** The group is to be made smaller to it, with the other sizes. */
+  /** The desired size to lower the group to, together with the other sizes. */
   readonly lower?: number;
-  /** What the group's status records of it, as long as it runs. */
+  /** The group's status record of the update, while it runs. */
   readonly updating: UpdateNote | undefined;
-  /** What the group is made of once all its nodes are of the target. */
+  /** The group's revision once all its nodes are of the target. */
   readonly made?: Omit<Revision, 'templateVersion'>;
-  /** Before the group's status is written. */
+  /** Steps before the group's status is written. */
   readonly first: readonly GroupStep[];
-  /** After its sizes are set. */
+  /** Steps after its sizes are set. */
   readonly last: readonly GroupStep[];
   readonly nextAt: EpochMs | undefined;
   readonly isMoving: boolean;
@@ -30,7 +30,7 @@ export interface RolloutPart {
   readonly decision?: UpdateDecision;
 }
 
-/** What setting the update back needs to know; recorded before its first effect. */
+/** The facts that restoring the group needs; recorded before the first effect. */
 export const noteOf = (
   { group }: Pick<GroupObservation, 'group'>,
   { update, instances }: RolloutFacts['observation'],
@@ -58,12 +58,12 @@ export const noteOf = (
 };
 
 /**
- * A note that is missing after so many writes is one that the served definition of NodeGroups does
- * not know.
+ * If a record is still missing after this many writes, the served NodeGroup definition does not
+ * know it.
  */
 const maxNotings = 3;
 
-/** How often the note was written, where it must be once more; undefined: it is recorded. */
+/** How often the record was written, if it must be written again; undefined: it is stored. */
 const notingOf = (
   { group }: Pick<GroupObservation, 'group'>,
   { noting }: RolloutFacts,
@@ -74,17 +74,20 @@ const notingOf = (
   return { text, times: noting?.text === text ? noting.times + 1 : 1 };
 };
 
-/** While instances come or go, and after a step of ours. */
+/** While instances launch or terminate, and after each of Drover's steps. */
 const movingMs = 1_000;
 
-/** A look costs what the group's instances do: thousands are not looked at every second. */
+/** A pass is O(instances), so large groups are reconciled less often. */
 const soon = ({ scaling, now }: GroupObservation): EpochMs =>
   epochMs(now + Math.max(movingMs, scaling.instances.length));
 
 const isUnderWay = ({ status }: NodeGroupUpdate): boolean =>
   status?.phase !== 'Restoring' && status?.ending === undefined;
 
-/** The group uses the target's template; nothing more is started from the older version. */
+/**
+ * Switches the group to the target's template, so that no instance is launched from the older
+ * version.
+ */
 const templateStep = (
   { scaling }: GroupObservation,
   { overrides, observation }: RolloutFacts,
@@ -92,7 +95,7 @@ const templateStep = (
   const { update, target } = observation;
   const { templateVersion } = target;
   const inUse = scaling.launchTemplate?.version;
-  // What is no number ($Default) says nothing of what is started.
+  // A version that is not a number ($Default) does not say what is launched.
   const isUsed = Number(inUse) >= Number(templateVersion);
   if (isUsed && overrides === undefined) return undefined;
   const version = isUsed ? (inUse ?? templateVersion) : templateVersion;
@@ -117,12 +120,12 @@ const nextLook = (
 ): EpochMs | undefined => {
   const isNews = steps.length > 0 || change !== undefined;
   const isWatched = isHeld !== true && (isMoving === true || isProbed);
-  // What is refused for good is not tried every second.
+  // A step that is rejected for good is not retried every second.
   const isBusy = isWatched || (!isStuck && isNews);
   return isBusy ? soon(observation) : wakeAt;
 };
 
-/** Stopped when the last old node had gone already: all there is is of the target. */
+/** The update ended after the last old node was terminated, so all nodes are of the target. */
 const madeOf = (
   { status, target }: RolloutFacts['observation'],
   { change, end }: UpdateDecision,
@@ -167,13 +170,16 @@ const decidedPart = (
   };
 };
 
-/** Its target is looked up before anything else is decided: what an update of it needs follows. */
+/**
+ * The target is resolved before anything else is decided, since all needs of the update depend on
+ * it.
+ */
 export const preparing = ({ update }: GroupObservation): NodeGroupUpdate | undefined =>
   update?.spec.type === 'VersionUpdate' && update.status?.phase === 'Preparing'
     ? update
     : undefined;
 
-/** A version update is under way that the plan has a part of. */
+/** A version update in progress has a part in the plan. */
 export const isRollingOut = (observation: GroupObservation): boolean =>
   observation.rollout !== undefined || preparing(observation) !== undefined;
 
@@ -184,7 +190,7 @@ export const rolloutPart = (observation: GroupObservation): RolloutPart | undefi
   const waits = { surge, first: [], last: [], isMoving: false };
   const updating = noteOf(observation, facts.observation);
   const noting = notingOf(observation, facts, updating);
-  // Recorded by this pass, seen in the next.
+  // This pass records it; the next one observes the record.
   if (noting !== undefined && noting.times <= maxNotings) {
     return { ...waits, updating, nextAt: now, noting };
   }

@@ -1,4 +1,4 @@
-// What a node group waits for once its plan has been run. Pure.
+// What a node group waits for after its plan was executed. Pure.
 import type { GroupWaiting } from '../../api/plan.ts';
 import type { UpdateWaitingOn } from '../../api/update-waiting.ts';
 import { countedOf } from './members.ts';

@@ -1,5 +1,5 @@
-// Classifies the health of one instance from its node's conditions, EC2's status checks and the
-// existence of its node. Names each finding and since when it holds. Decides no repair. Pure.
+// Classifies the health of one instance from its node's conditions, EC2's status checks and whether
+// its node exists. Names each finding and since when it holds. Decides no repair. Pure.
 import { type EpochMs, epochMs, parseTime } from '../../api/brand.ts';
 import type { Condition, Node } from '../../api/kube.ts';
 import {
@@ -11,11 +11,13 @@ import {
 
 /** EKS gives a new node this long to join; `nodeRepair.startupTimeoutSeconds` changes it. */
 export const startupTimeoutMs = 15 * 60_000;
-/** A Node object that vanished may come back with the kubelet's registration within this. */
+/** A deleted Node may reappear within this time when the kubelet registers again. */
 export const deletedWaitMs = 60_000;
-/** The agent renews its conditions every 5 minutes; older than three of those, it is silent. */
+/**
+ * The agent renews its conditions every 5 minutes; after three missed renewals it counts as silent.
+ */
 export const agentSilentMs = 15 * 60_000;
-/** A node that is NotReady from its registration on is starting, not ill. */
+/** A node that is NotReady since it registered is starting, not unhealthy. */
 const startsWithinMs = 60_000;
 
 export interface Finding {
@@ -26,12 +28,12 @@ export interface Finding {
   readonly since: EpochMs;
 }
 
-/** Healthy, Joining: not yet a Ready node; Pressure: EKS never repairs it; Unhealthy: it may. */
+/** Joining: not a Ready node yet. Pressure: EKS never repairs it. Unhealthy: EKS may repair it. */
 export type HealthState = 'Healthy' | 'Joining' | 'Pressure' | 'Unhealthy';
 
 export interface NodeHealth {
   readonly state: HealthState;
-  /** Of this state; undefined where nothing says it. */
+  /** Since when this state holds; undefined where nothing reports it. */
   readonly since: EpochMs | undefined;
   /** Oldest first; pressures after all others. */
   readonly findings: readonly Finding[];
@@ -39,9 +41,9 @@ export interface NodeHealth {
 
 export interface HealthFacts {
   readonly node: Node | undefined;
-  /** EC2's launch time of the instance, where it is known. */
+  /** EC2's launch time of the instance, if known. */
   readonly launchedAt?: EpochMs | undefined;
-  /** When its Node object was first missed by a process that had seen it. */
+  /** When a process that had seen its Node object first missed it. */
   readonly missedSince?: EpochMs | undefined;
   /** EC2's status checks that fail. */
   readonly impaired?: readonly ImpairedCheck[] | undefined;
@@ -54,7 +56,7 @@ export interface ImpairedCheck {
   readonly since: EpochMs | undefined;
 }
 
-/** A time that a node reports is taken no later than now, and no earlier than the node exists. */
+/** Clamps a time that a node reports between the node's creation and the current time. */
 const sinceOf = (condition: Condition, node: Node, now: EpochMs): EpochMs => {
   const created = parseTime(node.metadata.creationTimestamp) ?? 0;
   const said = parseTime(condition.lastTransitionTime) ?? created;
@@ -63,7 +65,7 @@ const sinceOf = (condition: Condition, node: Node, now: EpochMs): EpochMs => {
 
 const isAgents = (type: string): boolean => agentConditions.some((each) => each === type);
 
-/** A condition of an agent that has stopped says nothing of the node's health. */
+/** Whether the agent is silent; its condition then says nothing about the node's health. */
 const isSilent = ({ type, lastHeartbeatTime }: Condition, now: EpochMs): boolean => {
   const at = parseTime(lastHeartbeatTime);
   return isAgents(type) && at !== undefined && now - at > agentSilentMs;
@@ -85,7 +87,7 @@ const findingOf = (condition: Condition, node: Node, now: EpochMs): Finding | un
   };
 };
 
-/** NotReady since it registered, and its time to start is not over. */
+/** NotReady since it registered, and its startup time is not over. */
 const isStarting = (
   { condition, status, since }: Finding,
   { node, now, startupTimeoutMs: within = startupTimeoutMs }: HealthFacts,
@@ -139,7 +141,7 @@ const unhealthy = (findings: readonly Finding[]): NodeHealth => {
   return { state: 'Unhealthy', since: sorted[0]?.since, findings: sorted };
 };
 
-/** When the newest of its good conditions became good. */
+/** When the latest of its good conditions became good. */
 const healthySince = (node: Node, now: EpochMs): EpochMs | undefined => {
   const times = (node.status.conditions ?? [])
     .filter(({ type, status }) => repairableConditions.has(type) && status === 'True')
@@ -170,6 +172,6 @@ export const healthOf = (facts: HealthFacts): NodeHealth => {
   return { state: 'Healthy', since: healthySince(node, now), findings: [] };
 };
 
-/** Whether the kubelet of the node is alive and Ready: then its pods can stop in order. */
+/** Whether the node's kubelet is alive and Ready, so that its pods can stop gracefully. */
 export const canDrain = ({ findings }: NodeHealth): boolean =>
   !findings.some(({ condition }) => condition === 'Ready' || condition === instanceConditions.node);

@@ -1,4 +1,4 @@
-// Which conditions of a node say what about its health, by EKS' names. Sources: EKS user guide,
+// Which node conditions describe which part of its health, by EKS' names. Sources: EKS user guide,
 // "Node health issues"; Kubernetes, "Node conditions". Data only.
 
 /** Conditions that the agent writes; False is bad. */
@@ -10,19 +10,19 @@ export const agentConditions = [
   'StorageReady',
 ] as const;
 
-/** Conditions that can lead to a repair, as far as a node carries them. */
+/** Conditions that can lead to a repair, where a node has them. */
 export const repairableConditions: ReadonlySet<string> = new Set(['Ready', ...agentConditions]);
 
-/** Conditions of the kubelet whose True is bad; EKS never repairs a node for them. */
+/** Kubelet conditions that are bad when True; EKS never repairs a node for them. */
 export const pressureConditions: ReadonlySet<string> = new Set([
   'DiskPressure',
   'MemoryPressure',
   'PIDPressure',
 ]);
 
-/** Names for what no condition of a node says. */
+/** Names for findings that no node condition covers. */
 export const instanceConditions = {
-  /** No Node object of a running instance exists. */
+  /** A running instance has no Node object. */
   node: 'NodeRegistered',
   /** EC2's status checks. */
   instanceStatus: 'InstanceStatus',

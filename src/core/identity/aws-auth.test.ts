@@ -1,4 +1,4 @@
-// Changes of aws-auth: nobody's entry is lost or hidden, whatever stands there.
+// Changes of aws-auth: no other entry is lost or hidden, whatever the map contains.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { epochMs } from '../../api/brand.ts';

@@ -1,6 +1,5 @@
-// What a change of kube-system/aws-auth would write: a node's role let in or taken out, a backup
-// put back. Refuses what would lose, change or hide an entry of somebody else's; never reads or
-// writes.
+// Plans a change of kube-system/aws-auth: authorizing a node role, removing one, restoring a
+// backup. Refuses to lose, change or hide an entry of another owner. Never reads or writes.
 import type { KubeObject } from '../../api/kube.ts';
 import {
   type AwsAuthChange,
@@ -17,7 +16,9 @@ export interface AwsAuthMap extends KubeObject {
 
 export const awsAuthName = { namespace: 'kube-system', name: 'aws-auth' } as const;
 
-/** On the ConfigMap, in the write that adds them: the roles that are ours to take out again. */
+/**
+ * Annotation on the ConfigMap, set in the write that adds them: roles that Drover may remove again.
+ */
 const addedAnnotation = 'drover.dev/added-roles';
 
 export const addedRolesOf = (map: AwsAuthMap | undefined): readonly string[] =>
@@ -25,7 +26,7 @@ export const addedRolesOf = (map: AwsAuthMap | undefined): readonly string[] =>
 
 export interface AwsAuthWrite {
   readonly kind: 'write';
-  /** The whole of it as it will be. */
+  /** The complete data after the change. */
   readonly data: AwsAuthData;
   readonly added: readonly string[];
   readonly warnings: readonly string[];
@@ -38,7 +39,7 @@ export type AwsAuthPlan =
 
 const rolePattern = /^arn:aws[a-z-]*:iam::\d{12}:role\/[\w+=,.@/-]*[\w+=,.@-]$/i;
 
-/** Why this can be no role of nodes; undefined when it may be one. */
+/** Why this cannot be a node role; undefined when it may be one. */
 export const roleComplaint = (arn: string): string | undefined => {
   if (rolePattern.test(arn)) return undefined;
   const what = /:instance-profile\//.test(arn)
@@ -54,8 +55,8 @@ const countsOf = (texts: readonly string[]): ReadonlyMap<string, number> => {
 };
 
 /**
- * The second look at our own work: every entry but `leaving` stands where it stood, with its user
- * and at least its groups; no ARN stands there more often. Undefined when nothing is lost.
+ * Verifies a planned change: every entry but `leaving` keeps its place, its user and at least its
+ * groups, and no ARN occurs more often. Undefined when nothing is lost.
  */
 export const lossIn = (
   before: AwsAuthData,
@@ -97,7 +98,7 @@ const planOf = (
   return { kind: 'write', data: change.data, added: more.added, warnings: more.warned };
 };
 
-/** Lets the nodes of a role in. */
+/** Authorizes the nodes of a role. */
 export const planAdmission = (
   map: AwsAuthMap | undefined,
   roleArn: string,
@@ -121,20 +122,18 @@ export const planAdmission = (
   return planOf(map, addNodeRole(data, role, system), { added, warned });
 };
 
-/** Whether the map lets this role's nodes in as it is. */
+/** Whether the map as it is authorizes this role's nodes. */
 export const isAdmitted = (map: AwsAuthMap | undefined, roleArn: string): boolean =>
   planAdmission(map, roleArn).kind === 'unchanged';
 
 /**
- * Whether nodes of this role would be let in by such a map: there once, as a node, in nodes'
- * groups.
+ * Whether such a map would authorize nodes of this role: one entry, as a node, in the node groups.
  */
 export const letsIn = (data: AwsAuthData, roleArn: string): boolean =>
   addNodeRole(data, roleArn).kind === 'unchanged';
 
 /**
- * Takes out a role that we added, no other. Who else uses it is asked before, by whoever calls
- * this.
+ * Removes a role that Drover added, no other. The caller checks first whether it is still in use.
  */
 export const planRetirement = (map: AwsAuthMap | undefined, roleArn: string): AwsAuthPlan => {
   const role = roleWithoutPath(roleArn);
@@ -144,7 +143,7 @@ export const planRetirement = (map: AwsAuthMap | undefined, roleArn: string): Aw
   return planOf(map, removeNodeRole(map?.data ?? {}, role), { added, leaving: role, warned: [] });
 };
 
-/** Leaves the role where it is, and to others: no later delete of a node group takes it out. */
+/** Keeps the role and gives up ownership: no later deletion of a node group removes it. */
 export const planDisowning = (map: AwsAuthMap | undefined, roleArn: string): AwsAuthPlan => {
   const role = roleWithoutPath(roleArn);
   const known = addedRolesOf(map);
@@ -153,7 +152,7 @@ export const planDisowning = (map: AwsAuthMap | undefined, roleArn: string): Aws
   return { kind: 'write', data: map?.data ?? {}, added, warnings: [] };
 };
 
-/** What makes `write` true of `map`: a create where there is none, else a merge patch. */
+/** The request that applies `write` to `map`: a create where there is none, else a merge patch. */
 export const awsAuthRequest = (
   map: AwsAuthMap | undefined,
   write: Pick<AwsAuthWrite, 'data' | 'added'>,

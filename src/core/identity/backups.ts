@@ -1,6 +1,5 @@
-// Backups of aws-auth in a ConfigMap beside it: what stood there before each of our writes,
-// numbered, a bounded number of them. Decides what is kept and what comes back; never reads or
-// writes.
+// Backups of aws-auth in a ConfigMap beside it: its content before each of our writes, numbered and
+// bounded. Decides what is kept and what is restored; never reads or writes.
 import { type EpochMs, formatTime } from '../../api/brand.ts';
 import { type JsonObject, objectOr } from '../../api/json.ts';
 import type { KubeObject } from '../../api/kube.ts';
@@ -14,7 +13,7 @@ export interface BackupsMap extends KubeObject {
   readonly data?: Readonly<Record<string, string>>;
 }
 
-/** Enough to get back over a bad afternoon. */
+/** Enough to undo an afternoon of mistakes. */
 const maxBackups = 10;
 /** A ConfigMap holds 1 MiB; ten large maps would not leave room for an eleventh. */
 const maxTextLength = 512 * 1024;
@@ -23,7 +22,7 @@ export interface Backup {
   readonly number: number;
   /** RFC 3339. */
   readonly at: string;
-  /** What was about to be done. */
+  /** The operation that followed. */
   readonly before: string;
   readonly resourceVersion: string;
   readonly data: AwsAuthData;
@@ -56,7 +55,7 @@ const backupOf = (key: string, text: string): Backup | undefined => {
   };
 };
 
-/** Newest first; what somebody else wrote there is left out. */
+/** Newest first; keys that Drover did not write are skipped. */
 export const backupsIn = (map: BackupsMap | undefined): readonly Backup[] =>
   Object.entries(map?.data ?? {})
     .flatMap(([key, text]) => backupOf(key, text) ?? [])
@@ -66,8 +65,8 @@ const sameData = (a: AwsAuthData, b: AwsAuthData): boolean =>
   Object.keys({ ...a, ...b }).every((key) => a[key] === b[key]);
 
 /**
- * The write that keeps `map` as it is now; undefined when the newest backup is just that, or when
- * there is nothing to keep. The oldest go where there are too many.
+ * The write that backs up `map` as it is. Undefined when the newest backup is equal, or when there
+ * is nothing to keep. Drops the oldest above the limit.
  */
 export const planBackup = (
   backups: BackupsMap | undefined,
@@ -113,7 +112,7 @@ export const planBackup = (
   return { verb: 'patch', body } as const;
 };
 
-/** What a restore would change, for people: one line per entry. */
+/** What a restore would change, for display: one line per entry. */
 export interface Restored {
   readonly comesBack: readonly string[];
   readonly goes: readonly string[];
@@ -140,8 +139,8 @@ export const differenceOf = (now: AwsAuthData, then: AwsAuthData): Restored => {
 };
 
 /**
- * Puts a backup back as it was. Refused when nodes of `used` (role ARN to who uses it) that are let
- * in now would not be any more; `isForced` does it all the same.
+ * Restores a backup unchanged. Refused when it would stop authorizing nodes in `used` (role ARN to
+ * its user) that are authorized at present; `isForced` overrides that.
  */
 export const planRestore = (
   map: AwsAuthMap | undefined,
@@ -158,7 +157,7 @@ export const planRestore = (
   }
   const now = map?.data ?? {};
   const kept = [...facts.used].filter(([arn]) => !letsIn(data, arn));
-  // Who is turned away today already loses nothing by it: what else comes back is worth having.
+  // A role that is not authorized at present loses nothing; the rest of the backup is still useful.
   const lost = kept.filter(([arn]) => letsIn(now, arn));
   const textOf = ([arn, user]: readonly [string, string]): string =>
     `${arn}, which ${user} uses, would not be let in`;

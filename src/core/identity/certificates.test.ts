@@ -1,5 +1,5 @@
-// Certificate requests of kubelets: the table of what is approved and what is left pending, and
-// why.
+// Certificate signing requests of kubelets: a table of what is approved and what is left pending,
+// and why.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { epochMs } from '../../api/brand.ts';

@@ -1,6 +1,6 @@
-// Which certificate requests of kubelets are approved: those whose every name and address is that
-// of the instance by the cloud's record. What is not approved is left pending, with a reason;
-// nothing is denied, for a denial is final and a record may only be late.
+// Which certificate signing requests of kubelets are approved: those whose names and addresses all
+// belong to the instance in the cloud's records. Others stay pending with a reason. Nothing is
+// denied, because a denial is final and a record may only be late.
 import type { EpochMs } from '../../api/brand.ts';
 import type { CertificateRequest } from '../../formats/index.ts';
 
@@ -11,20 +11,20 @@ export const kubeletSigners = {
 
 export interface KubeletRequest {
   readonly signer: string;
-  /** Who asks, by the API server's word. */
+  /** The requestor, as the API server authenticated it. */
   readonly username: string;
   readonly groups: readonly string[];
   readonly usages: readonly string[];
   readonly expirationSeconds: number | undefined;
   readonly createdAt: EpochMs;
-  /** Undefined: cannot be read. */
+  /** Undefined: it cannot be parsed. */
   readonly content: CertificateRequest | undefined;
 }
 
 /** The cloud's record of one instance. */
 export interface InstanceRecord {
   readonly instanceId: string;
-  /** EC2's own word. */
+  /** The state as EC2 names it. */
   readonly state: string;
   readonly names: readonly string[];
   readonly addresses: readonly string[];
@@ -32,22 +32,20 @@ export interface InstanceRecord {
 }
 
 export interface RequestFacts {
-  /** The instance that has this node's name, or whose id is it; undefined: the cloud knows none. */
+  /** The instance with this node's name, or with this id; undefined: the cloud knows none. */
   readonly instance: InstanceRecord | undefined;
-  /**
-   * The instance that the Node object of that name says it is; undefined: there is no such node.
-   */
+  /** The instance that the Node of that name refers to; undefined: the node does not exist. */
   readonly node: { readonly instanceId: string | undefined } | undefined;
-  /** Of this node, this one not counted. */
+  /** Pending requests of this node, without this one. */
   readonly pending: number;
-  /** Of this node and signer, within `approvalWindowMs`. */
+  /** Approved requests of this node and signer within `approvalWindowMs`. */
   readonly approvedLately: number;
-  /** Of all kubelets. */
+  /** Pending requests of all kubelets. */
   readonly pendingInAll: number;
   readonly nodes: number;
 }
 
-/** Why a request waits: one list, for events and tables. */
+/** Why a request stays pending: one list, for events and tables. */
 export type WaitingReason =
   | 'Unreadable'
   | 'WrongSubject'
@@ -68,17 +66,22 @@ export type CertificateDecision =
   | { readonly kind: 'approve'; readonly message: string }
   | { readonly kind: 'wait'; readonly reason: WaitingReason; readonly message: string };
 
-/** A year and two days: no kubelet asks for more. */
+/** A year and two days: no kubelet requests more. */
 const maxSeconds = 367 * 86_400;
 const maxPendingOfNode = 5;
 export const approvalWindowMs = 3_600_000;
-/** A kubelet renews once in months; one that starts over and over asks anew each time. */
+/**
+ * A kubelet renews once in months; one that restarts repeatedly requests a certificate each time.
+ */
 const maxApprovalsPerWindow = 6;
-/** Beyond that something asks that is no herd of nodes. */
+/** A larger number of requests does not come from the cluster's nodes. */
 const pendingLimit = (nodes: number): number => Math.max(100, 2 * nodes);
-/** Who has a bootstrap token may name any node: only of an instance that has just been started. */
+/**
+ * The holder of a bootstrap token may name any node, so only instances launched this recently
+ * qualify.
+ */
 const bootstrapWithinMs = 2 * 3_600_000;
-/** Clocks of cloud and cluster differ. */
+/** Allowed difference between the clocks of cloud and cluster. */
 const skewMs = 60_000;
 
 const nodePrefix = 'system:node:';
@@ -90,7 +93,7 @@ const wait = (reason: WaitingReason, message: string): CertificateDecision => ({
   message,
 });
 
-/** The node's name in the subject; undefined: there is none. */
+/** The node's name in the subject; undefined: it has none. */
 export const nodeNameOf = (content: CertificateRequest | undefined): string | undefined => {
   const name = content?.commonName ?? '';
   const rest = name.startsWith(nodePrefix) ? name.slice(nodePrefix.length) : '';
@@ -155,10 +158,10 @@ const requestorComplaint = (
   return lacks('system:bootstrappers') ?? lacks('system:authenticated');
 };
 
-/** Names without their last dot and case, addresses in one form. */
+/** Names without a final dot and in lower case, addresses in one form. */
 const plainName = (name: string): string => name.toLowerCase().replace(/\.$/, '');
 
-/** `2001:DB8::1` and `2001:db8:0:0:0:0:0:1` are one; IPv4 stays. */
+/** Normalizes IPv6: `2001:DB8::1` and `2001:db8:0:0:0:0:0:1` are equal. IPv4 is unchanged. */
 export const plainAddress = (address: string): string => {
   if (!address.includes(':')) return address;
   const [head = '', tail] = address.toLowerCase().split('::');
@@ -228,7 +231,7 @@ const capDecision = (facts: RequestFacts, node: string): CertificateDecision | u
   return undefined;
 };
 
-/** A request with a bootstrap token: for an instance that has just been started and has no node. */
+/** A request with a bootstrap token: for a recently launched instance without a node. */
 const firstDecision = (
   { createdAt }: KubeletRequest,
   { node }: RequestFacts,

@@ -1,5 +1,5 @@
-// What is wrong with who is let in as a node: entries that match nobody or hide one another, groups
-// whose nodes would be turned away. Finds, never changes.
+// Problems in the authorization of nodes: entries that match no one or hide one another, groups
+// whose nodes would not be authorized. Finds them, never changes anything.
 import { awsAuthEntries, mapRolesProblems, roleWithoutPath } from '../../formats/index.ts';
 import type { AwsAuthMap } from './aws-auth.ts';
 
@@ -13,12 +13,12 @@ export interface IdentityFinding {
   readonly remedy: string;
 }
 
-/** One that starts nodes with a role. */
+/** Something that starts nodes with a role. */
 export interface RoleUser {
   /** `node group demo-ng` */
   readonly name: string;
   readonly roleArn: string;
-  /** Undefined: not known. */
+  /** Undefined: unknown. */
   readonly system: 'linux' | 'windows' | undefined;
 }
 
@@ -37,7 +37,7 @@ const ofUser = (
   entries: NonNullable<ReturnType<typeof awsAuthEntries>>,
 ): readonly IdentityFinding[] => {
   const role = roleWithoutPath(roleArn);
-  // The authenticator goes by the last of several.
+  // The authenticator uses the last one of several entries.
   const entry = entries.filter(({ arn }) => arn.toLowerCase() === role.toLowerCase()).at(-1);
   if (entry === undefined) {
     const message = `${role} of ${name} is not in mapRoles: its nodes are not let in`;
@@ -57,8 +57,7 @@ const ofUser = (
 };
 
 /**
- * Linux nodes of a role with Windows' group break the network of Windows pods, and the other way
- * round.
+ * Linux nodes of a role with the Windows group break the network of Windows pods, and vice versa.
  */
 const sharedBySystems = (users: readonly RoleUser[]): readonly IdentityFinding[] => {
   const roles = Map.groupBy(users, ({ roleArn }) => roleWithoutPath(roleArn));
@@ -89,7 +88,7 @@ export const identityFindings = (
     finding(rule, message, page(rule), at.line),
   );
   const entries = awsAuthEntries(text);
-  // Of what nobody can read nothing more can be said.
+  // An unreadable map allows no further findings.
   if (entries === undefined) {
     if (written.length > 0) return written;
     return [finding('AUTH006', 'mapRoles is no list of objects', page('AUTH006'))];

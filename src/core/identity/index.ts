@@ -1,4 +1,4 @@
-// Public entry of identity: who is let in as a node, and what a change of that would lose.
+// Public entry of identity: which node roles are authorized, and what a change would lose.
 export {
   type AwsAuthMap,
   type AwsAuthPlan,

@@ -1,5 +1,5 @@
-// What an adopted Auto Scaling group says of itself, as the fields of a NodeGroup: sizes, subnets,
-// types, capacity type, the user's launch template, the cluster by its tags. Pure.
+// Reads the fields of a NodeGroup from an adopted Auto Scaling group: sizes, subnets, types,
+// capacity type, the user's launch template, and the cluster's name. Pure.
 
 import type { ScalingGroup } from '../../api/cloud.ts';
 import { defined } from '../../api/defined.ts';
@@ -13,7 +13,7 @@ export type AdoptedGroup = Pick<
   'minSize' | 'maxSize' | 'subnets' | 'tags' | 'isSpot' | 'overrides' | 'launchTemplate'
 >;
 
-/** Of the launch template's version, in EC2's member names. */
+/** Data of the launch template's version, in EC2's member names. */
 type TemplateData = JsonObject;
 
 const textIn = (data: JsonObject, name: string): string | undefined => {
@@ -26,11 +26,12 @@ const clusterTags = ['eks:cluster-name', 'alpha.eksctl.io/cluster-name', 'Kubern
 /** Tags whose key names it: the cloud provider's, cluster-autoscaler's. */
 const clusterKeys =
   /^(?:kubernetes\.io\/cluster|k8s\.io\/cluster|k8s\.io\/cluster-autoscaler)\/(.+)$/;
-/** kubeadm's own default. */
+/** kubeadm's default cluster name. */
 const unnamedCluster = 'kubernetes';
 
 /**
- * `others`: clusters that NodeGroups of this Kubernetes cluster name; all its node groups have one.
+ * `others`: cluster names in the NodeGroups of this Kubernetes cluster, which all belong to one
+ * cluster.
  */
 export const clusterNameOf = (
   tags: Readonly<Record<string, string>>,
@@ -43,7 +44,7 @@ export const clusterNameOf = (
   return named ?? others.find((name) => name !== '') ?? unnamedCluster;
 };
 
-/** The instance profile that the template names, by its own name; undefined: none. */
+/** Name of the instance profile in the template; undefined: none. */
 export const profileNameOf = (data: TemplateData): string | undefined => {
   const { Name, Arn } = objectOr(data.IamInstanceProfile);
   if (typeof Name === 'string') return Name;
@@ -54,8 +55,7 @@ const isSpotMarket = (data: TemplateData): boolean =>
   textIn(objectOr(data.InstanceMarketOptions), 'MarketType') === 'spot';
 
 /**
- * `data`: undefined where the template was not read; `version`: Kubernetes' minor version of its
- * nodes.
+ * `data`: undefined if the template was not read; `version`: Kubernetes minor version of its nodes.
  */
 export const adoptedFacts = (
   group: Pick<NodeGroup, 'metadata' | 'spec'>,
@@ -74,7 +74,7 @@ export const adoptedFacts = (
     .flatMap((override) => textIn(override, 'InstanceType') ?? []);
   const ofTemplate = textIn(data, 'InstanceType');
   const imageId = textIn(data, 'ImageId');
-  // One that EKS or Drover derived is not the user's own.
+  // A template derived by EKS or Drover is not the user's.
   const isUsers =
     launchTemplate !== undefined && launchTemplate.name !== launchTemplateNameOf(group);
   return {

@@ -1,14 +1,14 @@
-// EKS' rule for how far the nodes of managed groups may fall behind their cluster, asked before the
-// cluster moves to its next minor version. Pure: whoever asks reads cluster and groups.
+// EKS' rule for how far nodes of managed groups may be behind their cluster, checked before the
+// cluster moves to its next minor version. Pure: the caller reads cluster and groups.
 import type { Complaint } from './validate.ts';
 
-/** `1.33` -> 33; undefined for what is not a version of that form. */
+/** `1.33` -> 33; undefined if it is not a version of that form. */
 const minorOf = (version: string): number | undefined => {
   const minor = /^1\.(\d+)$/.exec(version)?.[1];
   return minor === undefined ? undefined : Number(minor);
 };
 
-/** From this minor version on a kubelet may be three versions older than the API server. */
+/** From this minor version on, a kubelet may be three versions older than the API server. */
 const longSkewFrom = 25;
 
 /**
@@ -17,13 +17,15 @@ const longSkewFrom = 25;
  */
 const maxMinorsBehind = (kubeletMinor: number): number => (kubeletMinor >= longSkewFrom ? 3 : 2);
 
-/** The next minor version, e.g. `1.33` after `1.32`; undefined for what is not a version. */
+/** The next minor version, e.g. `1.33` after `1.32`; undefined if it is not a version. */
 export const nextMinor = (version: string): string | undefined => {
   const minor = minorOf(version);
   return minor === undefined ? undefined : `1.${minor + 1}`;
 };
 
-/** Refuses a cluster's update to `to` that would leave groups too far behind, in EKS' words. */
+/**
+ * Refuses an update of the cluster to `to` that would leave groups too far behind, in EKS' words.
+ */
 export const clusterSkewComplaint = (
   move: { readonly from: string; readonly to: string },
   groups: readonly { readonly name: string; readonly version: string }[],

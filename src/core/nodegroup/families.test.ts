@@ -1,5 +1,4 @@
-// What nodes of each image family are told, byte for byte, and what its images and releases are
-// called.
+// The user data of each image family, byte for byte, and the names of its images and releases.
 import { describe, expect, it } from 'vitest';
 import {
   defaultAmiType,

@@ -1,23 +1,23 @@
-// What is wrong with a node group, in EKS' codes: launches that fail, instances that never become
-// nodes. Codes and messages: EKS API reference, Issue; EC2's own words follow. Pure.
+// The health issues of a node group, with EKS' codes: failed launches, instances that never become
+// nodes. Codes and messages: EKS API reference, Issue, followed by EC2's own message. Pure.
 import { type EpochMs, epochMs, parseTime } from '../../api/brand.ts';
 import type { HealthIssue } from '../../api/nodegroup.ts';
 
-/** EKS gives a new node this long to join (EKS user guide, "troubleshooting"). */
+/** EKS' time limit for a new node to join (EKS user guide, "troubleshooting"). */
 export const joinTimeoutMs = 15 * 60_000;
 
-/** Bounds of the status: what does not fit is cut. */
+/** Bounds of the status; the rest is cut off. */
 const maxIssues = 20;
 const maxResources = 20;
 const maxMessage = 2_000;
 
-/** EC2's code or words in an activity's message, and what EKS calls it; first match wins. */
+/** EC2's code or message in an activity, and EKS' code for it; first match wins. */
 const launchCodes: readonly (readonly [RegExp, string])[] = [
   [/InsufficientFreeAddresses|not enough free addresses/i, 'InsufficientFreeAddresses'],
   [/InstanceLimitExceeded|VcpuLimitExceeded|MaxSpotInstanceCount/, 'InstanceLimitExceeded'],
   [/InvalidSubnetID|subnet ID '.*' does not exist/i, 'Ec2SubnetNotFound'],
   [/InvalidGroup|security group '.*' does not exist/i, 'Ec2SecurityGroupNotFound'],
-  // Before the template's: Auto Scaling refuses a template by what is wrong in it.
+  // Precedes the template's pattern: Auto Scaling refuses a template because of an invalid part.
   [/InvalidAMIID|image id '.*' does not exist/i, 'AmiIdNotFound'],
   [/launch template.*(?:not exist|version)|InvalidLaunchTemplate/i, 'Ec2LaunchTemplateNotFound'],
   [/role with name .* cannot be found/i, 'IamNodeRoleNotFound'],
@@ -26,7 +26,7 @@ const launchCodes: readonly (readonly [RegExp, string])[] = [
   [/not authorized|AccessDenied|UnauthorizedOperation/i, 'AccessDenied'],
 ];
 
-/** EKS' code for what EC2 said when a launch, or a call of ours, was refused. */
+/** EKS' code for EC2's message when a launch or a call of Drover's was refused. */
 export const codeOfRefusal = (message: string, otherwise: string): string =>
   launchCodes.find(([pattern]) => pattern.test(message))?.[1] ?? otherwise;
 
@@ -37,15 +37,15 @@ interface Activity {
   readonly startedAt: string;
 }
 
-/** Auto Scaling's words for a launch, one out of a warm pool too; a termination is none. */
+/** Auto Scaling's description of a launch, from a warm pool, too; excludes terminations. */
 const isLaunch = ({ description }: Activity): boolean => description.startsWith('Launching ');
 
-/** So many different messages of one code are told: a group has about as many subnets. */
+/** At most this many distinct messages per code; a group has about as many subnets. */
 const maxMessages = 6;
 
 /**
- * The launches that failed since the last one that succeeded, one issue per code: each subnet has
- * words of its own.
+ * The launches that failed since the last successful one, one issue per code. Each subnet has its
+ * own message.
  */
 export const launchIssues = (
   activities: readonly Activity[],
@@ -63,7 +63,7 @@ export const launchIssues = (
   }
   return [...messages].map(([code, said]) => ({
     code,
-    // In an order of their own: which zone was tried last is no news.
+    // Sorted, so that the message does not change with the zone tried last.
     message: [...said].slice(0, maxMessages).toSorted().join(' '),
     resourceIds: [autoScalingGroupName],
   }));
@@ -71,15 +71,15 @@ export const launchIssues = (
 
 export interface Unjoined {
   readonly instanceId: string;
-  /** EC2's own word. */
+  /** EC2's instance state. */
   readonly state: string;
   readonly launchTime: string | undefined;
-  /** Its node is there, though not Ready. */
+  /** Its node exists but is not Ready. */
   readonly hasNode: boolean;
   readonly console: string | undefined;
 }
 
-/** A node needs a minute or more from its launch on: before that nothing is wrong. */
+/** A node takes a minute or more to join, so earlier is not late. */
 export const usualJoinMs = 120_000;
 
 export const isLate = (
@@ -107,14 +107,17 @@ const lastLine = (console: string | undefined): string =>
     .filter((line) => line !== '')
     .at(-1) ?? '';
 
-/** Why instances do not join, as core/explain ranks it. */
+/** Why instances do not join, as ranked by core/explain. */
 export interface KnownCause {
   /** A sentence without a full stop. */
   readonly what: string;
   readonly instances: readonly string[];
 }
 
-/** The last line of its console, and what that or anything else means. Without a full stop. */
+/**
+ * The last line of the console output and its meaning, or that of another finding. Without a full
+ * stop.
+ */
 export const whyUnjoined = (
   { instanceId, console }: Pick<Unjoined, 'instanceId' | 'console'>,
   causes: readonly KnownCause[],
@@ -136,7 +139,7 @@ const describe = (one: Unjoined, causes: readonly KnownCause[]): string => {
   );
 };
 
-/** EKS' sentence, then what is known of each: `causes`, the surest first. */
+/** EKS' sentence, then what is known of each instance. `causes`: most certain first. */
 export const joinIssue = (
   late: readonly Unjoined[],
   causes: readonly KnownCause[],
@@ -152,10 +155,10 @@ export const joinIssue = (
         resourceIds: late.map(({ instanceId }) => instanceId),
       };
 
-/** How often what is told may be halved to fit; names first go to one, then issues do. */
+/** How often texts may be halved to fit. Names are cut first, then issues. */
 export const maxHalvings = 7;
 
-/** Within its bounds, each of them halved so many times. */
+/** The issue within its bounds, each of them halved `halvings` times. */
 export const boundedIssue = (
   { code, message, resourceIds }: HealthIssue,
   halvings = 0,

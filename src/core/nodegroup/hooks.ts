@@ -1,6 +1,6 @@
-// The two lifecycle hooks of a node group's Auto Scaling group: which are missing, which Drover
-// installed, and what a group without the terminate hook reports. Changes no hook whose name is
-// another's. Pure.
+// The two lifecycle hooks of a node group's Auto Scaling group: the missing ones and those that
+// Drover installed. Also the condition of a group without the terminate hook. Never changes a hook
+// of another name. Pure.
 import { defined } from '../../api/defined.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 
@@ -25,7 +25,7 @@ export interface WantedHook extends Hook {
   readonly notificationTarget?: string;
 }
 
-/** Article 001's two hooks, number for number. `target`: ARN of an SNS topic. */
+/** The two hooks of article 001, with the same numbers. `target`: ARN of an SNS topic. */
 export const standardHooks = (target: string | undefined): readonly WantedHook[] =>
   [
     { name: launchHookName, transition: launching } as const,
@@ -37,17 +37,14 @@ export const standardHooks = (target: string | undefined): readonly WantedHook[]
     ...defined({ notificationTarget: target }),
   }));
 
-/**
- * The mark that Drover leaves on a hook that it adds to a group: a release finds its own hooks by
- * it.
- */
+/** The mark that Drover sets on a hook it installs, so that a release finds it. */
 const markOf = ({ metadata }: Pick<NodeGroup, 'metadata'>): string =>
   `drover.dev/nodegroup-uid=${metadata.uid}`;
 
 /**
- * What to install, terminations first: hooks whose names are free, where the NodeGroup has its
- * hooks managed. They notify EventBridge alone: EKS' own topic takes messages of groups that EKS
- * made.
+ * The hooks to install, the terminate hook first: those whose names are free, if the NodeGroup has
+ * its hooks managed. They notify EventBridge only, since EKS' own topic accepts messages of groups
+ * that EKS created.
  */
 export const missingHooks = (
   group: Pick<NodeGroup, 'metadata' | 'spec'>,
@@ -62,8 +59,8 @@ export const missingHooks = (
 };
 
 /**
- * Hooks that a release deletes: those that Drover added, and all of its own on a group that it
- * created.
+ * Hooks that a release deletes: those that Drover installed, and, on a group that Drover created,
+ * both of these names.
  */
 export const installedHooks = <T extends Hook>(
   group: Pick<NodeGroup, 'metadata' | 'spec'>,
@@ -88,7 +85,7 @@ const putCommand = (asg: string): string =>
   `--heartbeat-timeout ${heartbeatTimeoutSeconds} --default-result ${defaultResult}`;
 
 /**
- * `refusal`: how AWS refused the calls that read or install hooks. Undefined where terminations are
+ * `refusal`: AWS' error for the calls that read or install hooks. Undefined if terminations are
  * seen.
  */
 export const hookLack = (
@@ -129,7 +126,7 @@ export const hookLack = (
   };
 };
 
-/** Whether an instance of this lifecycle state waits in hooks of this transition. */
+/** Whether an instance in this lifecycle state waits in hooks of this transition. */
 export const waitsInHook = (lifecycleState: string, transition: Hook['transition']): boolean =>
   lifecycleState.endsWith(':Wait') &&
   lifecycleState.startsWith('Terminating') === (transition === terminating);

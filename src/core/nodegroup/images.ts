@@ -1,13 +1,13 @@
-// EKS' image families: what each is called in EC2, on which architecture it runs, which release an
-// image is. Facts: EKS user guide, "retrieve-ami-id" and the AMI change logs.
+// EKS' image families: their EC2 names, architectures and releases. Facts: EKS user guide,
+// "retrieve-ami-id" and the AMI change logs.
 
 export interface Family {
   readonly architecture: 'x86_64' | 'arm64';
   /** The image's name; `%` stands for the Kubernetes version, `#` for the release. */
   readonly imageName: string;
-  /** Who reads the user data, and hence its form. */
+  /** The program that reads the user data, which determines its format. */
   readonly bootstrap: 'bootstrap.sh' | 'nodeadm' | 'settings' | 'powershell';
-  /** Where nodes keep images and pods; the volume whose size a group asks for. */
+  /** The volume for images and pods, whose size a group sets. */
   readonly dataDevice: string;
 }
 
@@ -59,16 +59,16 @@ const families: Readonly<Record<string, Family>> = {
   WINDOWS_FULL_2025_x86_64: windows('2025', 'Full'),
 };
 
-/** Undefined for families that this version cannot bootstrap. */
+/** Undefined for families that this version of Drover cannot bootstrap. */
 export const familyOf = (amiType: string): Family | undefined =>
   Object.hasOwn(families, amiType) ? families[amiType] : undefined;
 
 export const supportedAmiTypes: readonly string[] = Object.keys(families);
 
-/** The last Kubernetes minor with Amazon Linux 2 images. */
+/** The last Kubernetes minor version with Amazon Linux 2 images. */
 const lastMinorWithAl2 = 32;
 
-/** What EKS chooses where nothing is said (since 1.30 Amazon Linux 2023). */
+/** EKS' default (Amazon Linux 2023 since 1.30). */
 export const defaultAmiType = (version: string, architecture: 'x86_64' | 'arm64'): string => {
   const minor = Number(version.split('.')[1] ?? 0);
   if (minor >= 30) {
@@ -81,11 +81,11 @@ export const hasImages = (amiType: string, version: string): boolean =>
   familyOf(amiType)?.bootstrap !== 'bootstrap.sh' ||
   Number(version.split('.')[1] ?? 0) <= lastMinorWithAl2;
 
-/** What the release is called in the image's name: what follows the Kubernetes version. */
+/** The release part of the image's name, after the Kubernetes version. */
 const releaseInName = ({ bootstrap }: Family, releaseVersion: string): string =>
   bootstrap === 'settings' ? releaseVersion : (releaseVersion.split(/-(.*)/)[1] ?? '');
 
-/** The pattern of the image names for a release, `1.32.9-20260905`, or for all of them. */
+/** Pattern of the image names for a release, `1.32.9-20260905`, or for all releases. */
 export const imagePattern = (
   family: Family,
   version: string,
@@ -101,13 +101,14 @@ interface NamedImage {
   readonly description: string;
 }
 
-/** The newest of a family; its release stands at the end of its name. */
+/** The newest image of a family; its release is at the end of its name. */
 export const newestImage = <I extends NamedImage>(images: readonly I[]): I | undefined =>
   images.toSorted((a, b) => b.name.localeCompare(a.name, 'en', { numeric: true }))[0];
 
 /**
- * The release in EKS' form: `1.32.9-20260905` with the kubelet's version from the description and
- * the day from the name; Bottlerocket's own version; Windows' with the Kubernetes version alone.
+ * The release in EKS' form. `1.32.9-20260905`: the kubelet's version from the description and the
+ * date from the name. Bottlerocket: its own version. Windows: only the Kubernetes version and the
+ * release.
  */
 export const releaseOf = (family: Family, image: NamedImage, version: string): string => {
   const [before = '', after = ''] = family.imageName.replace('%', version).split('#');
@@ -125,10 +126,7 @@ interface ReleaseAsked {
   readonly release: string | undefined;
 }
 
-/**
- * Under which name to look for it; undefined where there are no images of that family for the
- * version.
- */
+/** The image name pattern to search for; undefined if the family has no images for the version. */
 export const releaseImages = ({ amiType, version, release }: ReleaseAsked): string | undefined => {
   const family = familyOf(amiType);
   return family !== undefined && hasImages(amiType, version)
@@ -136,7 +134,7 @@ export const releaseImages = ({ amiType, version, release }: ReleaseAsked): stri
     : undefined;
 };
 
-/** The release among the images that were found so; undefined: there is none. */
+/** The release among the images found; undefined: there is none. */
 export const releaseAmong = (
   { amiType, version, release }: ReleaseAsked,
   images: readonly NamedImage[],
@@ -148,6 +146,6 @@ export const releaseAmong = (
   return release === undefined || release === found ? found : undefined;
 };
 
-/** In EKS' words. */
+/** EKS' message. */
 export const releaseComplaint = ({ version, release = 'latest' }: ReleaseAsked): string =>
   `Requested release version ${release} is not valid for kubernetes version ${version}.`;

@@ -1,4 +1,4 @@
-// Public entry of scaling: the decisions about node groups.
+// Public entry of nodegroup: the decisions about node groups.
 export { adoptedFacts, clusterNameOf, profileNameOf } from './adopted.ts';
 
 export { clusterSkewComplaint, nextMinor } from './cluster-version.ts';

@@ -1,5 +1,5 @@
-// Whose the Auto Scaling group's size is while an update changes it, as a table: what was noted,
-// what is there now.
+// How the Auto Scaling group's size is split while an update changes it, as a table: the record,
+// and the actual size.
 import { describe, expect, it } from 'vitest';
 import { type Left, settle } from './ledger.ts';
 
@@ -77,7 +77,7 @@ describe('instances that others terminate with their places', () => {
     ...more,
     taken: { count, until },
   });
-  /** Three are wanted, six more are the update's. */
+  /** Desired size three; six more are the update's. */
   const surplus = told(9, 15, noted({ desired: 6, maxSize: 6 }));
   const raised = { desired: 9, maxSize: 15, carried: 6 };
   const raise = told(3, 9, noted({ desired: 6, maxSize: 6, carried: 0, next: raised }));

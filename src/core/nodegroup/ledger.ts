@@ -1,25 +1,25 @@
-// Whose the Auto Scaling group's size is while an update changes it too: how much of what is there
-// is the update's, how much is what people want. Told apart by what was noted before each change of
-// ours, never by the size alone. Pure.
+// Splits the Auto Scaling group's size during an update into the update's part and the user's
+// desired size. Decided from what was recorded before each of Drover's calls, never from the size
+// alone. Pure.
 import type { NodeGroupStatus } from '../../api/nodegroup.ts';
 import type { Sizes } from '../../api/plan.ts';
 
 type NotedSurge = NonNullable<NodeGroupStatus['surge']>;
 
 /**
- * Of the instances that an update ends with decrement, those that have left: `sure` by our call,
- * `most` by it or otherwise.
+ * Instances that an update terminates with decrement and that have left. `sure`: by Drover's call.
+ * `most`: by it or otherwise.
  */
 export interface Left {
   readonly sure: number;
   readonly most: number;
   /**
-   * What others terminated with its place since `surge.takenUntil`; absent: nothing, or nobody
-   * looked.
+   * Instances that other actors terminated with decrement since `surge.takenUntil`; absent: none,
+   * or not read.
    */
   readonly taken?: {
     readonly count: number;
-    /** When the newest of these terminations began, in Auto Scaling's time. */
+    /** Start time of the newest of these terminations, by Auto Scaling's clock. */
     readonly until: string;
   };
 }
@@ -27,19 +27,18 @@ export interface Left {
 const nobodyLeft: Left = { sure: 0, most: 0 };
 
 export interface Settled {
-  /** The group's size without what is the update's. */
+  /** The group's size without the update's part. */
   readonly people: number;
   /**
-   * The group as it was when it was last told of, what we have set since then included, and
-   * `desired` as `people`.
+   * The group as last recorded, including Drover's calls since; `desired` is split like `people`.
    */
   readonly before: Pick<Sizes, 'desired' | 'maxSize'> | undefined;
-  /** What of the group's size is the update's now. */
+  /** The update's part of the group's size. */
   readonly carried: number;
-  /** By how much the maximum is larger for it. */
+  /** By how much the maximum is raised for it. */
   readonly room: number;
   readonly left: number;
-  /** How many instances of what was the update's others have terminated with their places. */
+  /** How many instances of the update's part other actors terminated with decrement. */
   readonly taken: number;
   readonly takenUntil: string | undefined;
 }
@@ -48,8 +47,8 @@ const carriedOf = ({ carried, desired, retiring = 0 }: NotedSurge): number =>
   carried ?? desired + retiring;
 
 /**
- * Of an update that has ended: what it carried beyond the surplus that stays is scaled in as any
- * other, and takes its place along when it goes.
+ * For an update that has ended: what it carried beyond the surplus that stays is scaled in
+ * normally, with decrement.
  */
 export const leftSince = (surge: NotedSurge | undefined): Left => {
   if (surge === undefined) return nobodyLeft;
@@ -59,8 +58,8 @@ export const leftSince = (surge: NotedSurge | undefined): Left => {
 };
 
 /**
- * A version before wrote no `left`, and noted a surge before it was asked for: how many are the
- * update's shows in what was told beside what people want, and who has left was taken note of then.
+ * An older version recorded no `left`, and recorded a surge before requesting it. The update's part
+ * is then the recorded size minus the desired size, and earlier terminations were counted then.
  */
 const withLeft = (
   surge: NotedSurge,
@@ -76,13 +75,13 @@ const withLeft = (
   };
 };
 
-/** How many have left by our calls since they were taken note of. */
+/** How many left by Drover's calls since the last record. */
 export const leftAnew = (surge: NotedSurge | undefined, left: Left): number =>
   Math.max(0, left.sure - Math.min(surge?.left ?? left.most, left.most));
 
 /**
- * By how much the maximum is to be larger. While an update runs, by all that is the update's: the
- * maximum is the witness of its calls. After that by what does not fit into the user's.
+ * By how much to raise the maximum. During an update, by all of the update's part: the maximum
+ * shows whether its calls were made. Afterwards by what does not fit into the user's maximum.
  */
 export const roomOf = (surge: NotedSurge, isUpdating: boolean): number =>
   isUpdating ? Math.max(surge.maxSize, carriedOf(surge)) : surge.maxSize;
@@ -90,9 +89,9 @@ export const roomOf = (surge: NotedSurge, isUpdating: boolean): number =>
 type Told = Pick<NodeGroupStatus, 'desired' | 'maxSize' | 'surge' | 'requested' | 'updating'>;
 
 /**
- * Whether the call that was noted has been made. It sets desired and maximum at once, and where an
- * update's part changes it changes both: then the maximum tells, which an autoscaler leaves alone;
- * else what needs the smaller change by others.
+ * Whether the recorded call was made. It sets desired size and maximum at once, and changes both
+ * whenever the update's part changes. The maximum then decides, since autoscalers do not change it;
+ * otherwise the explanation that needs the smaller change by others.
  */
 const isCarriedOut = (
   next: NonNullable<NotedSurge['next']>,
@@ -106,10 +105,7 @@ const isCarriedOut = (
   return Math.abs(actual.desired - next.desired) < Math.abs(actual.desired - told.desired);
 };
 
-/**
- * The group with what was noted of it when it was last told of, or as the call that was noted has
- * left it.
- */
+/** The group as last recorded, or as the recorded call left it. */
 const lastOf = (status: Told, surge: NotedSurge, actual: Sizes) => {
   const { next } = surge;
   if (next !== undefined && isCarriedOut(next, status, actual)) {
@@ -126,9 +122,9 @@ const lastOf = (status: Told, surge: NotedSurge, actual: Sizes) => {
 };
 
 /**
- * What others terminate with its place, as the cluster autoscaler does, comes off what is the
- * update's as long as there is any of that: a node that runs nothing is what the update has too
- * many of. A size that is set as a number is a wish.
+ * Terminations with decrement by other actors, such as the cluster autoscaler, reduce the update's
+ * part first: they remove empty nodes, which are the update's surplus. A desired size set as a
+ * number is a user's request.
  */
 export const settle = (status: Told | undefined, actual: Sizes, left: Left): Settled => {
   const noted = status?.surge;
@@ -138,15 +134,15 @@ export const settle = (status: Told | undefined, actual: Sizes, left: Left): Set
     return { people: actual.desired, before: status, ...none, takenUntil };
   }
   const surge = withLeft(noted, status, left);
-  // Fewer than noted: another update began, or their records have had their day.
+  // Fewer than recorded: another update began, or the records were deleted.
   const known = Math.min(surge.left ?? 0, left.most);
   const least = Math.max(0, left.sure - known);
   const most = Math.max(least, left.most - known);
-  // Each takes its place along when it goes, which is nobody's wish to have fewer.
+  // A termination with decrement is not a request for a smaller group.
   const others = left.taken?.count ?? 0;
   const last = lastOf(status, surge, { ...actual, desired: actual.desired + least + others });
   const gone = Math.max(least, Math.min(most, last.desired - actual.desired - others));
-  // Those beyond what was the update's make the group as small as it is asked to be.
+  // Terminations beyond the update's part bring the group to the requested size.
   const stays = Math.max(0, last.carried - gone);
   const taken = Math.min(others, stays);
   const carried = stays - taken;

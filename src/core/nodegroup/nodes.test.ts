@@ -1,4 +1,4 @@
-// When a node is given the labels and taints of its group, and what is remembered of it.
+// When a node gets the labels and taints of its group, and what the status remembers of it.
 import { describe, expect, it } from 'vitest';
 import { epochMs } from '../../api/brand.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
@@ -37,7 +37,7 @@ describe('when a node is made as the spec has it', () => {
     expect(owed.nodeMarks).toEqual({ ...settled.nodeMarks, owed: ['i-2'] });
     expect(mustMark(wanted, owed, { ...old, isOwed: true }, now)).toBe(true);
     expect(mustMark(wanted, owed, old, now)).toBe(false);
-    // What has left the spec is remembered for the node that still has it.
+    // Keys removed from the spec are remembered for the node that still has them.
     expect(markedBy({}, settled, [{ ...old, isOwed: true }], now).nodeLabels).toEqual(['a']);
     expect(markedBy(wanted, owed, [old], now)).toEqual(settled);
   });

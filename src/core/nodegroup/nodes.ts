@@ -1,5 +1,5 @@
-// Labels and taints of a node group on the nodes that it has already: what to change on one node so
-// that it is as a new one would be. Touches nothing that is not the group's. Pure.
+// Labels and taints of a node group on its existing nodes: the changes that make a node equal to a
+// new one. Never changes marks that are not the group's. Pure.
 import { type EpochMs, formatKubeTime } from '../../api/brand.ts';
 import type { JsonObject } from '../../api/json.ts';
 import type { Node, Taint } from '../../api/kube.ts';
@@ -31,7 +31,7 @@ const labelChanges = (node: Node, wanted: Wanted, before: Marked): JsonObject =>
   return { ...Object.fromEntries(set), ...Object.fromEntries(gone.map((key) => [key, null])) };
 };
 
-/** The node's whole list of taints as it should be; undefined when it is so. */
+/** The complete list of taints for the node; undefined if it needs no change. */
 const taintsOf = (node: Node, wanted: Wanted, before: Marked): readonly Taint[] | undefined => {
   const taints = wanted.taints ?? [];
   const has = node.spec.taints ?? [];
@@ -46,7 +46,7 @@ const taintsOf = (node: Node, wanted: Wanted, before: Marked): readonly Taint[] 
   return [...kept, ...missing];
 };
 
-/** A JSON merge patch; undefined when the node is as it should be. */
+/** A JSON merge patch; undefined if the node needs no change. */
 export const nodePatch = (node: Node, wanted: Wanted, before: Marked): JsonObject | undefined => {
   const labels = labelChanges(node, wanted, before);
   const taints = taintsOf(node, wanted, before);
@@ -55,9 +55,9 @@ export const nodePatch = (node: Node, wanted: Wanted, before: Marked): JsonObjec
   const { uid, resourceVersion } = node.metadata;
   return {
     metadata: {
-      // Another node may come under this name.
+      // Another node may appear under this name.
       uid,
-      // A whole list is written only over the list that was read.
+      // The list is replaced as a whole, so it must be the one that was read.
       ...(taints === undefined ? {} : { resourceVersion }),
       ...(hasLabels ? { labels } : {}),
     },
@@ -70,9 +70,9 @@ const sourceVersionLabel = 'eks.amazonaws.com/sourceLaunchTemplateVersion';
 const groupLabel = 'eks.amazonaws.com/nodegroup';
 
 /**
- * What a node that registers once more has to have (CVE-2025-5187: what a node says of itself then
- * is not what its instance was started with), and one whose image brings its own bootstrap: the
- * spec's labels and taints, and EKS' own labels by the cloud's record of the instance.
+ * The marks for a node that registers again, or whose image brings its own bootstrap. After
+ * CVE-2025-5187 the labels of such a node need not be those it was started with. The marks are the
+ * spec's labels and taints, and EKS' own labels from the cloud's record of the instance.
  */
 export const wantedAnew = (
   group: NodeGroup,
@@ -94,11 +94,11 @@ export const wantedAnew = (
   };
 };
 
-/** EKS sets its labels on nodes of images of one's own, whose bootstrap need not know them. */
+/** EKS labels nodes of custom AMIs itself, since their bootstrap may not set the label. */
 export const lacksGroupLabel = ({ spec }: Pick<NodeGroup, 'spec'>, node: Node): boolean =>
   spec.amiType === 'CUSTOM' && node.metadata.labels?.[groupLabel] === undefined;
 
-/** Asked for with every node at every look; what is wanted is another object when it changes. */
+/** Cached: requested for every node in every pass; a changed spec is another object. */
 const digests = new WeakMap<Wanted, string>();
 
 const digestOf = (wanted: Wanted): string => {
@@ -116,15 +116,15 @@ const digest = ({ labels = {}, taints = [] }: Wanted): string => {
 /** A node of the group, or an instance that has none yet. */
 export interface MarkPlace {
   readonly instanceId: string;
-  /** Its last patch was refused, or its node went while the instance stayed. */
+  /** Its last patch was refused, or its Node was deleted while the instance stayed. */
   readonly isOwed: boolean;
   /** Undefined: it has not joined. */
   readonly joinedAt: EpochMs | undefined;
-  /** Started from the version of the template that new nodes start from. */
+  /** Launched from the template version that new nodes use. */
   readonly isCurrent: boolean;
 }
 
-/** Of a status: nodes that are named. */
+/** Maximum number of nodes named in the status. */
 const maxOwed = 50;
 
 /** Nodes that were starting while the spec changed join within this time, or not at all. */
@@ -135,9 +135,9 @@ const isLate = ({ joinedAt, isCurrent, isOwed }: MarkPlace, since: number, now: 
   (!isCurrent && (joinedAt === undefined || (joinedAt >= since && now - joinedAt < lateWithinMs)));
 
 /**
- * Whether a node is to be made as the spec has it: each node once when labels or taints change, and
- * one that was starting meanwhile when it joins, or whose patch was refused. Later changes of a
- * node are its owners' and agents' own.
+ * Whether to apply the spec's marks to a node: once when labels or taints change, and again after a
+ * refused patch. A node that was starting meanwhile gets them when it joins. Later changes of a
+ * node belong to its owners and agents.
  */
 export const mustMark = (
   wanted: Wanted,
@@ -151,7 +151,8 @@ export const mustMark = (
 };
 
 /**
- * What is remembered once every node was looked at, so that what leaves the spec leaves the nodes.
+ * What the status remembers once every node was checked, so that keys removed from the spec are
+ * removed from the nodes.
  */
 export const markedBy = (
   wanted: Wanted,
@@ -162,7 +163,7 @@ export const markedBy = (
   const { labels = {}, taints = [] } = wanted;
   const applied = digestOf(wanted);
   const owed = places.flatMap(({ instanceId, isOwed }) => (isOwed ? [instanceId] : [])).toSorted();
-  // Too many to name: none of them counts as done, and all are gone through again.
+  // Too many to name: all nodes count as not done and are checked again.
   if (owed.length > maxOwed) {
     const { nodeLabels, nodeTaints, nodeMarks } = before;
     return {
@@ -188,7 +189,7 @@ export const markedBy = (
   };
 };
 
-/** The health issue of nodes whose patch was refused; undefined where there are none. */
+/** The health issue of nodes whose patch was refused; undefined: there are none. */
 export const refusedMarks = (
   refused: readonly { readonly node: string; readonly code: string; readonly message: string }[],
 ): HealthIssue | undefined => {

@@ -1,5 +1,5 @@
-// Versions of an operator's launch template: what an update of an adopted group sets back to, and
-// when it uses the requested version as it is.
+// Versions of an operator's launch template: the version that an update of an adopted group
+// restores, and when it uses the requested version directly.
 import { describe, expect, it } from 'vitest';
 import type { ScalingGroup, ScalingInstance } from '../../api/cloud.ts';
 import { isHighest, overridesComplaint, versionBefore } from './operator-template.ts';

@@ -1,5 +1,5 @@
-// Versions of a launch template that the operator of an adopted group made: which one the group's
-// nodes are of, and whether an update can use the requested one as it is. Pure.
+// Versions of a launch template that the operator of an adopted group created. Decides the version
+// of the group's nodes, and whether an update can use the requested one directly. Pure.
 import type { ScalingGroup } from '../../api/cloud.ts';
 import { isObject } from '../../api/json.ts';
 
@@ -11,8 +11,8 @@ const versionsOf = ({ instances }: Launches): readonly string[] =>
   instances.map((one) => one.launchTemplateVersion).filter(isNumber);
 
 /**
- * The version that an update sets back to. A group that names `$Latest` or `$Default` starts
- * another one as soon as the template has it, so the version of most instances counts there.
+ * The version that an update restores. A group with `$Latest` or `$Default` launches a new version
+ * as soon as it exists, so the version of most instances counts.
  */
 export const versionBefore = (group: Launches): string => {
   const named = group.launchTemplate?.version ?? '';
@@ -24,10 +24,7 @@ export const versionBefore = (group: Launches): string => {
   return first;
 };
 
-/**
- * Whether new instances of this version are known by its number: nothing of the group is of a
- * higher one.
- */
+/** Whether the version's number identifies new instances: no version of the group is higher. */
 export const isHighest = (version: string, group: Launches): boolean => {
   const { version: named } = group.launchTemplate ?? {};
   const others = [...versionsOf(group), ...(isNumber(named) ? [named] : [])];
@@ -35,9 +32,9 @@ export const isHighest = (version: string, group: Launches): boolean => {
 };
 
 /**
- * Why an update cannot replace the instances of a group's mixed instances policy. A version of the
- * group's template does not change what another template starts, and updates count instances where
- * Auto Scaling counts units.
+ * Why an update cannot replace the instances of a group's mixed instances policy. Its template does
+ * not change what the template of an override launches, and updates count instances while Auto
+ * Scaling counts units.
  */
 export const overridesComplaint = ({
   name,

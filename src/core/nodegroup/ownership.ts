@@ -1,5 +1,5 @@
-// What a node group owns in the cloud: the tags it puts on it, and whether something of its name is
-// its own. What is not is never changed. Pure.
+// What a node group owns in the cloud: the tags it sets, and whether an object of its name belongs
+// to it. Other objects are never changed. Pure.
 import {
   autoScalingGroupNameOf,
   launchTemplateNameOf,
@@ -12,7 +12,7 @@ type Tags = Readonly<Record<string, string>>;
 const groupNameTag = 'eks:nodegroup-name';
 const clusterNameTag = 'eks:cluster-name';
 
-/** Carried over to instances: EKS' own, and those that cluster-autoscaler looks for. */
+/** Tags propagated to instances: EKS' own, and those that cluster-autoscaler looks for. */
 export const instanceTags = ({ metadata, spec }: NodeGroup): Tags => ({
   [clusterNameTag]: spec.clusterName,
   [groupNameTag]: metadata.name,
@@ -29,20 +29,20 @@ export const templateTags = (group: NodeGroup): Tags => ({
   ...ownerTags(group),
 });
 
-/** Of an Auto Scaling group that a NodeGroup names. */
+/** Ownership of an Auto Scaling group that a NodeGroup names. */
 export type Ownership =
   /** It carries the uid of this NodeGroup. */
   | { readonly kind: 'own' }
-  /** To be adopted: its tags name this very node group and cluster. */
+  /** Can be adopted: its tags name this node group and cluster. */
   | { readonly kind: 'named' }
-  /** To be adopted: nobody's by its tags, so anybody may be about to. */
+  /** Can be adopted: its tags name no owner, so another NodeGroup may be about to adopt it. */
   | { readonly kind: 'free' }
-  /** Somebody else's; nothing of it may be changed. */
+  /** Owned by another NodeGroup or cluster; it must not be changed. */
   | { readonly kind: 'foreign'; readonly message: string };
 
 type Named = Pick<NodeGroup, 'metadata' | 'spec'>;
 
-/** Of two NodeGroups that name one Auto Scaling group: the older adopts it. */
+/** If two NodeGroups name one Auto Scaling group, the older one adopts it. */
 const isOlder = ({ metadata: a }: Named, { metadata: b }: Named): boolean =>
   a.creationTimestamp < b.creationTimestamp ||
   (a.creationTimestamp === b.creationTimestamp && a.uid < b.uid);
@@ -88,18 +88,18 @@ export const ownershipOf = (group: Named, tags: Tags, others: readonly Named[] =
 };
 
 /**
- * Whether the group is looked after for this NodeGroup: so too before its mark, where its tags say
- * whose.
+ * Whether this NodeGroup manages the group; also true before its owner tag is set, if the other
+ * tags name it.
  */
 export const holdsGroup = (group: Named, tags: Tags): boolean => {
   const { kind } = ownershipOf(group, tags);
   return kind === 'own' || kind === 'named';
 };
 
-/** On an adopted group: which tags besides adoption added, for a release to remove. */
+/** On an adopted group: the other tags that adoption added, which a release removes. */
 const addedTag = 'drover.dev/added-tags';
 
-/** What adoption writes on a group before anything else; what it has already stays as it is. */
+/** The tags that adoption writes before anything else; existing tags stay. */
 export const adoptionTags = (group: Named, has: Tags): Tags => {
   const names = Object.entries({
     [clusterNameTag]: group.spec.clusterName,
@@ -124,13 +124,13 @@ export const releasedTags = (has: Tags): readonly string[] => {
 export const roleNameOf = ({ spec }: NodeGroup): string =>
   spec.nodeRole.slice(spec.nodeRole.lastIndexOf('/') + 1);
 
-/** The node role as aws-auth must name it: an assumed role has lost its path. */
+/** The node role as aws-auth must name it: the ARN of an assumed role has no path. */
 export const mappedRoleOf = ({ spec }: { readonly spec: { readonly nodeRole: string } }): string =>
   spec.nodeRole.replace(/^(arn:[^:]*:iam::\d*:role)\/.*\/([^/]+)$/, '$1/$2');
 
 /**
- * Derived launch template or instance profile of this group: never one that the user brought. Those
- * of an adopted group that carry its names go with it.
+ * Whether a derived launch template or instance profile belongs to this group; a user's own never
+ * does. Those of an adopted group that carry its names are deleted with it.
  */
 export const ownsDerived = (
   group: NodeGroup,

@@ -1,4 +1,4 @@
-// Who goes at scale-in, and why.
+// Which instances a scale-in terminates, and why.
 import { describe, expect, it } from 'vitest';
 import { type Candidate, chooseForScaleIn } from './scale-in.ts';
 

@@ -1,29 +1,29 @@
-// Which instances go when there are too many, and why these: first those whose loss nobody notices,
-// then EC2 Auto Scaling's own order (user guide, default termination policy), with what is being
-// drained anyway before what still serves. Pure.
+// Which instances a scale-in terminates, and why. First those that run nothing or are unhealthy,
+// then in EC2 Auto Scaling's order (user guide, default termination policy). Instances that are
+// already draining precede those that serve. Pure.
 
 export interface Candidate {
   readonly instanceId: string;
   readonly zone: string;
   readonly isProtected: boolean;
-  /** Nothing runs on it that would have to move. */
+  /** No pod on it would have to move. */
   readonly isEmpty: boolean;
   /** In service, healthy for Auto Scaling, its node Ready. */
   readonly isHealthy: boolean;
-  /** Somebody is taking its node out of service already. */
+  /** Its node is already being taken out of service. */
   readonly isDraining: boolean;
   readonly templateVersion: number;
-  /** RFC 3339; the empty text sorts first. */
+  /** RFC 3339; the empty string sorts first. */
   readonly startedAt: string;
 }
 
 export interface Victim {
   readonly instanceId: string;
-  /** Half a sentence: what sets it apart from those that stay. */
+  /** Half a sentence: how it differs from the instances that stay. */
   readonly why: string;
 }
 
-/** What sets one apart from another of the same zone, the strongest first. */
+/** How instances of one zone differ, strongest difference first. */
 const differences: readonly {
   readonly compare: (a: Candidate, b: Candidate) => number;
   readonly why: string;
@@ -47,11 +47,11 @@ const compare = (a: Candidate, b: Candidate): number => {
   return a.instanceId.localeCompare(b.instanceId);
 };
 
-/** The order in which instances are worth a closer look, whatever their zones. */
+/** The order in which the pods of instances are read, whatever their zones. */
 export const byAge = (candidates: readonly Candidate[]): readonly Candidate[] =>
   candidates.toSorted((a, b) => Number(a.isHealthy) - Number(b.isHealthy) || compare(a, b));
 
-/** The first of `pool`, which is not empty, and what made it so. */
+/** The first of `pool`, which is not empty, and the difference that decided. */
 const firstOf = (
   pool: readonly Candidate[],
   alone: string,
@@ -78,7 +78,7 @@ const next = (
     return found && { one: found.one, why: because('it is not healthy') };
   }
   const perZone = new Map<string, number>();
-  // Protected instances stay, and count for the balance all the same.
+  // Protected instances stay, but count for the zone balance.
   for (const { zone } of left) perZone.set(zone, (perZone.get(zone) ?? 0) + 1);
   const most = Math.max(0, ...some.map(({ zone }) => perZone.get(zone) ?? 0));
   const pool = some.filter(({ zone }) => perZone.get(zone) === most);
@@ -90,7 +90,10 @@ const next = (
   return { one: found.one, why: because(why) };
 };
 
-/** At most `count` instances, in the order in which they go; fewer when the rest is protected. */
+/**
+ * At most `count` instances, in the order in which they are terminated; fewer if the rest is
+ * protected.
+ */
 export const chooseForScaleIn = (
   candidates: readonly Candidate[],
   count: number,

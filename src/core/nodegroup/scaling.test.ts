@@ -1,5 +1,5 @@
-// Decisions about node groups as tables: whose size it is, who goes, what nodes are told, what is
-// refused.
+// Decisions about node groups as tables: whose size counts, which instances are terminated, user
+// data, refusals.
 import { describe, expect, it } from 'vitest';
 import { epochMs } from '../../api/brand.ts';
 import type { NodeDisruption } from '../../api/disruption.ts';

@@ -1,4 +1,4 @@
-// The table of calls that set sizes, noted by one leader and judged by the next.
+// Calls that set sizes, recorded by one leader and judged by the next, as a table.
 import { describe, expect, it } from 'vitest';
 import { epochMs } from '../../api/brand.ts';
 import type { SizeCall } from '../../api/nodegroup.ts';
@@ -118,17 +118,17 @@ describe('what is noted', () => {
     expect(marked).toEqual([{ ...raise, instead: { desired: 1 } }]);
     expect(notedCalls(marked, seen({ actual: sizes(2) }), none)).toEqual(marked);
     expect(notedCalls(marked, seen({ actual: sizes(1) }), none)).toEqual([]);
-    // Noted beside who is gone, whose place is counted no more from then on.
+    // Recorded after instances were terminated, whose places do not count from then on.
     expect(notedCalls(marked, seen({ actual: sizes(3), gone: 1 }), none)).toEqual([
       { ...raise, instead: { desired: 0 } },
     ]);
-    // Back in one field, and noted for the other: the place counts no more there either.
+    // One field is back and the other one is recorded: the places do not count there either.
     const both = [{ ...raise, minSize: 2, instead: { desired: 3, minSize: 0 } }];
     const isBack = seen({ actual: sizes(2, 2), gone: 1 });
     expect(notedCalls(both, isBack, none)).toEqual([
       { ...raise, minSize: 2, instead: { desired: 2, minSize: 0 } },
     ]);
-    // It did what is wanted anyway.
+    // The call had the requested effect.
     expect(notedCalls([raise], seen(), none)).toEqual([raise]);
   });
 

@@ -1,31 +1,31 @@
-// Sizes that a leader is about to ask Auto Scaling for, noted before it does. No call of the cloud
-// can be fenced: what a leader that stood still sends when it wakes takes effect, and would look
-// like the wish of somebody. Pure.
+// Sizes that a leader is about to request from Auto Scaling, recorded before the call. A call to
+// AWS cannot be fenced: the late call of a stalled leader takes effect and would look like a user's
+// change. Pure.
 import { type EpochMs, formatTime, parseTime } from '../../api/brand.ts';
 import type { SizeCall } from '../../api/nodegroup.ts';
 import type { Sizes } from '../../api/plan.ts';
 import { isBetween } from './sizes.ts';
 
-/** Longer than a process stands still that is not taken for dead, and goes on. */
+/** Longer than a process can stall and continue; after a longer stall it counts as dead. */
 const remembersMs = 5 * 60_000;
-/** One that is tried again and again is noted anew: it may be the last try that arrives late. */
+/** A repeated call is recorded again, since its last try may be the one that arrives late. */
 const renewsMs = 2 * 60_000;
-/** One that arrived is remembered until the group is back, which takes a drain. */
+/** A call that arrived late is remembered until the group is back, which takes a drain. */
 const remembersArrivedMs = 60 * 60_000;
-/** Each takeover leaves one at most. */
+/** Each takeover leaves at most one. */
 const maxCalls = 5;
 
 const fields = ['minSize', 'maxSize', 'desired'] as const;
 
 export interface GroupSizes {
-  /** Of the term in which the question is asked; undefined: nobody else leads, ever. */
+  /** The current term; undefined: no other process ever leads. */
   readonly epoch: number | undefined;
-  /** The Auto Scaling group now, and as the status told it last. */
+  /** The Auto Scaling group's sizes, and those in the status. */
   readonly actual: Sizes;
   readonly told: Sizes | undefined;
-  /** Instances are being ended with their places, or just were. */
+  /** Instances are being terminated with decrement, or just were. */
   readonly isShrinking: boolean;
-  /** How many have been ended by our calls, their places included, since the status told of it. */
+  /** Instances that Drover's calls terminated with decrement since the status was written. */
   readonly gone: number;
   readonly now: EpochMs;
 }
@@ -38,11 +38,11 @@ const isRemembered = ({ at, instead }: SizeCall, now: EpochMs): boolean => {
 
 const isNothing = (sizes: Partial<Sizes>): boolean => Object.keys(sizes).length === 0;
 
-/** Those that are gone had their places then. */
+/** The sizes without the places of instances terminated since. */
 const withoutGone = ({ desired, ...bounds }: Partial<Sizes>, gone: number): Partial<Sizes> =>
   desired === undefined ? bounds : { ...bounds, desired: Math.max(0, desired - gone) };
 
-/** The sizes that would stand where this call's do; nothing where it does not show. */
+/** The sizes from before this call, for the fields in which its effect shows. */
 const sizesBefore = (call: SizeCall, seen: GroupSizes): Partial<Sizes> => {
   const { actual, told, isShrinking, gone } = seen;
   const before: { -readonly [field in keyof Sizes]?: Sizes[field] } = {};
@@ -52,9 +52,9 @@ const sizesBefore = (call: SizeCall, seen: GroupSizes): Partial<Sizes> => {
     const asked = call[field];
     const was = stood[field];
     if (asked === undefined || was === undefined || was === actual[field]) continue;
-    // Fewer are what each instance that is ended leaves behind.
+    // A lower desired size may come from instances terminated with decrement.
     if (field === 'desired' && asked < was && isShrinking) continue;
-    // On its way back by drains: each takes one away.
+    // Drains return the group to its size, lowering it one by one.
     const shows = call.instead ? isBetween(actual[field], was, asked) : arrives;
     if (shows) before[field] = was;
   }
@@ -62,8 +62,8 @@ const sizesBefore = (call: SizeCall, seen: GroupSizes): Partial<Sizes> => {
 };
 
 /**
- * The sizes that the group would have had not an earlier leader's call arrived after this one took
- * over: what people want is read from those. Nothing where no such call shows.
+ * The sizes without the effect of an earlier leader's call that arrived after this one took over.
+ * The user's request is read from those. Empty if no such call shows.
  */
 export const sizesWithoutLateCall = (
   calls: readonly SizeCall[] | undefined,
@@ -84,9 +84,9 @@ export const sizesWithoutLateCall = (
 };
 
 /**
- * What to note before this pass' effects: the sizes that it is about to ask for (`asks`), and those
- * of earlier leaders. `late`: what `sizesWithoutLateCall` said, as far as it is not what is wanted
- * anyway.
+ * The calls to record before this pass acts: the sizes that it requests (`asks`), and the calls of
+ * earlier leaders. `late`: the result of `sizesWithoutLateCall`, without fields whose value is the
+ * requested one.
  */
 export const notedCalls = (
   calls: readonly SizeCall[] | undefined,
@@ -95,7 +95,7 @@ export const notedCalls = (
 ): readonly SizeCall[] => {
   const { epoch, now } = seen;
   if (epoch === undefined) return [];
-  // What is too old says nothing: it goes with the next note, which is written anyway.
+  // Expired records are dropped with the next write.
   const kept = (calls ?? []).filter(
     (call) => call.epoch !== epoch && (isNothing(asks) || isRemembered(call, now)),
   );

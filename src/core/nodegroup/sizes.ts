@@ -1,28 +1,29 @@
-// Who wants which size: a request in the spec, or a change that somebody made to the Auto Scaling
-// group from outside. The first is carried out, the second written back and never pushed back.
+// Decides which sizes apply: a request in the spec, or a change to the Auto Scaling group from
+// outside. Drover carries out the first and writes the second back to the spec; it never reverts
+// it.
 import type { NodeGroupScaling } from '../../api/nodegroup.ts';
 import type { SizeChange, Sizes } from '../../api/plan.ts';
 
 export interface SizeFacts {
   readonly spec: NodeGroupScaling;
   readonly actual: Sizes;
-  /** The Auto Scaling group as the status last told it; undefined: never looked at. */
+  /** The Auto Scaling group as last recorded in the status; undefined: never observed. */
   readonly last: Sizes | undefined;
-  /** The spec's sizes as last taken note of. */
+  /** The spec's sizes as last recorded in the status. */
   readonly noted: NodeGroupScaling | undefined;
-  /** The spec is as a write-back of ours left it. */
+  /** The spec is unchanged since Drover's own write-back. */
   readonly followed: boolean;
   /**
-   * Somebody changed the spec after a write-back of ours of which the status was never told: it is
-   * a request.
+   * A user changed the spec after a write-back that the status does not record yet: it is a
+   * request.
    */
   readonly asksAnew?: boolean;
 }
 
 export interface SizeDecision {
-  /** The spec's sizes from now on; the same object when nothing is written back. */
+  /** The spec's sizes after this pass; the same object if nothing is written back. */
   readonly scaling: NodeGroupScaling;
-  /** How many instances there are to be in the end. */
+  /** The number of instances to reach. */
   readonly target: number;
 }
 
@@ -35,7 +36,7 @@ export const clamp = (value: number, min: number, max: number): number =>
 export const isBetween = (value: number, a: number, b: number): boolean =>
   value >= Math.min(a, b) && value <= Math.max(a, b);
 
-/** Whether the group's value differs from the spec's because somebody else set it. */
+/** Whether the group's value differs from the spec because of a change from outside. */
 const isOutside = (
   field: Field,
   { spec, actual, last, noted, followed, asksAnew }: SizeFacts,
@@ -44,7 +45,7 @@ const isOutside = (
   if (asked === undefined || asked === actual[field] || last === undefined) return false;
   const moved = asksAnew === true || (noted !== undefined && asked !== noted[field]);
   if (moved && !followed) return false;
-  // After a write-back whose status was never written, the spec itself is what was last seen.
+  // After a write-back that was not recorded in the status, the spec is the last observed value.
   const before = moved ? asked : last[field];
   return !isBetween(actual[field], before, asked);
 };
@@ -75,15 +76,15 @@ export interface WantedSizes {
   readonly maxSize: number;
   readonly target: number;
   /**
-   * What an update lowers it to, and leaves to Auto Scaling which instance goes: at once with the
-   * maximum.
+   * An update lowers the desired size to this, together with the maximum, and Auto Scaling chooses
+   * the instance.
    */
   readonly lower?: number | undefined;
 }
 
 /**
- * What to set at once; undefined when nothing. Scale-in is not among it: those nodes are drained
- * first, and the maximum stays above them so that Auto Scaling does not choose for us.
+ * The sizes to set at once; undefined: none. Excludes scale-in: those nodes are drained first, and
+ * the maximum stays above them so that Auto Scaling does not choose instances.
  */
 export const sizeChange = (wanted: WantedSizes, actual: Sizes): SizeChange | undefined => {
   const desired = wanted.lower ?? Math.max(actual.desired, wanted.target);

@@ -1,5 +1,5 @@
-// The status of a NodeGroup, given its Auto Scaling group, its nodes and what is under way: counts,
-// EKS' state word, conditions. Pure; asks nobody.
+// The status of a NodeGroup from its Auto Scaling group, its nodes and operations in progress:
+// counts, EKS' state, conditions. Pure; reads no API.
 
 import { type EpochMs, formatKubeTime } from '../../api/brand.ts';
 import type { ScalingGroup, ScalingInstance } from '../../api/cloud.ts';
@@ -28,61 +28,61 @@ export type GroupView = Pick<ScalingGroup, 'minSize' | 'maxSize' | 'desiredCapac
   readonly instances: readonly GroupInstance[];
 };
 
-/** What the cluster lacks for Windows nodes: a word as a reason, and sentences. */
+/** What the cluster lacks for Windows nodes: a reason and a message. */
 export interface WindowsLack {
   readonly code: string;
   readonly message: string;
 }
 
 export interface StatusFacts {
-  /** Why terminations by Auto Scaling are not seen; undefined where they are. */
+  /** Why terminations by Auto Scaling are not seen; undefined if they are. */
   readonly hookLack?: HookLack;
-  /** What AWS says of an adopted group. */
+  /** What AWS reports about an adopted group. */
   readonly adopted?: AdoptedFacts;
-  /** Set while a deleted group is released: what that waits for, a sentence. */
+  /** Set while a deleted group is released: a sentence about what that waits for. */
   readonly releasing?: string;
-  /** Undefined: no Windows group. */
+  /** Undefined: not a Windows group. */
   readonly windows?: readonly WindowsLack[];
   readonly group: NodeGroup;
-  /** Undefined: the cloud knows no group of this name. */
+  /** Undefined: AWS has no group of this name. */
   readonly scaling: GroupView | undefined;
-  /** It has known none for so long that no answer which came too early says it. */
+  /** AWS has had none for so long that eventual consistency cannot explain it. */
   readonly isMissing: boolean;
-  /** Its node is Ready for the kubelet. */
+  /** The kubelet reports its node as Ready. */
   readonly isReady: (instanceId: string) => boolean;
-  /** It is Ready, and no drain holds it. */
+  /** Its node is Ready, and no drain holds it. */
   readonly isInService: (instanceId: string) => boolean;
-  /** Nodes of members that are ill: a sentence; undefined where all are well or start. */
+  /** A sentence about members with unhealthy nodes; undefined if all are healthy or starting. */
   readonly unhealthy?: string;
   readonly issues: readonly HealthIssue[];
-  /** The spec's sizes as taken note of now. */
+  /** The spec's sizes as recorded in this pass. */
   readonly requested: NodeGroupScaling;
   readonly target: number;
   readonly scaleIn: NodeGroupStatus['scaleIn'];
   readonly failure: NodeGroupStatus['failure'];
-  /** The last version update, where it failed. */
+  /** The last version update, if it failed. */
   readonly failedUpdate?: { readonly name: string; readonly issues: readonly HealthIssue[] };
   /** An update is in progress. */
   readonly isUpdating: boolean;
-  /** What the spec asks for and no update is there for yet: a sentence. */
+  /** A sentence about a requested revision that has no update yet. */
   readonly waitingChange?: string;
-  /** What the template was made for, where that was looked at. */
+  /** The revision of the template, if it was read. */
   readonly made?: Pick<
     NodeGroupStatus,
     'imageId' | 'releaseVersion' | 'version' | 'launchTemplate'
   >;
-  /** What of the size is an update's from now on. */
+  /** The update's part of the size. */
   readonly surge: NonNullable<NodeGroupStatus['surge']>;
   readonly sizeCalls: NonNullable<NodeGroupStatus['sizeCalls']>;
   readonly updating?: NodeGroupStatus['updating'];
   readonly requestedRevision: NodeGroupStatus['requestedRevision'];
   readonly marked: MarksStatus;
-  /** The generation whose labels and taints the launch template has. */
+  /** The generation whose labels and taints are in the launch template. */
   readonly templateGeneration: number | undefined;
   readonly now: EpochMs;
 }
 
-/** Instances that Auto Scaling still lists although they no longer count. */
+/** Instances that Auto Scaling still lists although they do not count any more. */
 const isGone = ({ lifecycleState }: GroupInstance): boolean =>
   lifecycleState === 'Terminated' || lifecycleState === 'Detached';
 
@@ -101,7 +101,7 @@ interface Counts {
   readonly instances: readonly GroupInstance[];
   /** In service. */
   readonly ready: number;
-  /** Ready for the kubelet, drained or not. */
+  /** Ready according to the kubelet, drained or not. */
   readonly joined: number;
 }
 
@@ -116,8 +116,8 @@ const countsOf = ({ scaling, isReady, isInService }: StatusFacts): Counts => {
 };
 
 /**
- * When all of its nodes had joined for the first time, drained since or not; adopted ones as they
- * are.
+ * When all nodes had joined for the first time, drained since or not; for adopted groups, the
+ * object's creation time.
  */
 const createdAt = (facts: StatusFacts, { joined }: Counts): string | undefined => {
   const { group, scaling, issues, now } = facts;
@@ -127,7 +127,10 @@ const createdAt = (facts: StatusFacts, { joined }: Counts): string | undefined =
   return whole && scaling.desiredCapacity >= facts.target ? formatKubeTime(now) : undefined;
 };
 
-/** What waiting may mend: IAM tells other services of a new instance profile only after a while. */
+/**
+ * Errors that time may fix: IAM propagates a new instance profile to other services only after a
+ * while.
+ */
 const patientCodes = new Set([
   'AsgInstanceLaunchFailures',
   'InsufficientFreeAddresses',
@@ -148,13 +151,13 @@ const stateOf = (facts: StatusFacts, created: string | undefined): NodeGroupStat
   return issues.length > 0 ? 'DEGRADED' : 'ACTIVE';
 };
 
-/** Before there is a group: what it is made with, within its bounds. */
+/** Before the group exists: the size it is created with, within its bounds. */
 const wantedAtFirst = ({ requested, target }: StatusFacts): number =>
   Math.max(requested.minSize, Math.min(requested.maxSize, target));
 
 /**
- * Of a group that is missing from one answer the last that was seen: it has not changed. One that
- * was never whole and is not there is asked for anew, with the sizes that are asked for by now.
+ * If a group is missing from one answer, the last observed sizes. A group that was never complete
+ * and does not exist is requested again, with the sizes that the spec requests.
  */
 const sizesOf = (facts: StatusFacts): Pick<NodeGroupStatus, 'desired' | 'minSize' | 'maxSize'> => {
   const { group, scaling, isMissing, requested } = facts;
@@ -176,13 +179,13 @@ const maxStatusBytes = 16_384;
 const utf8 = new TextEncoder();
 const isTooLong = (status: NodeGroupStatus): boolean => {
   const text = JSON.stringify(status);
-  // No character takes more than three bytes of UTF-8 for each of its units.
+  // A UTF-16 code unit takes at most three bytes in UTF-8.
   return text.length * 3 > maxStatusBytes && utf8.encode(text).length > maxStatusBytes;
 };
 
 /**
- * What is wrong is told shorter until the whole fits; where nothing is wrong, nothing can be told
- * shorter.
+ * Shortens the texts about issues until the status fits; without issues there is nothing to
+ * shorten.
  */
 export const statusOf = (facts: StatusFacts): NodeGroupStatus => {
   for (let halvings = 0; ; halvings++) {
@@ -192,7 +195,7 @@ export const statusOf = (facts: StatusFacts): NodeGroupStatus => {
   }
 };
 
-/** Nothing is an update's, and nothing is to be remembered for it: then nothing is told. */
+/** Omitted if the update has no part of the size and nothing is recorded for it. */
 const surgeOf = ({ surge }: StatusFacts): Pick<NodeGroupStatus, 'surge'> => {
   const { desired, maxSize, ...more } = surge;
   const isNothing = desired === 0 && maxSize === 0 && Object.keys(more).length === 0;
@@ -200,8 +203,8 @@ const surgeOf = ({ surge }: StatusFacts): Pick<NodeGroupStatus, 'surge'> => {
 };
 
 /**
- * An adopted group is as its owner made it: of the template that its spec named when it was first
- * looked at.
+ * An adopted group is as its owner created it: with the template that its spec named when it was
+ * first observed.
  */
 const adoptedTemplate = ({ group, requestedRevision }: StatusFacts) => {
   const { spec, status } = group;
@@ -258,7 +261,7 @@ const condition = (
   message: string,
 ): Condition => ({ type, status, reason, message });
 
-/** An ill node degrades its group as a condition; as in EKS, the group stays ACTIVE. */
+/** Unhealthy nodes set the group's Degraded condition; as in EKS, the group stays ACTIVE. */
 const degradedBy = (
   issue: HealthIssue | undefined,
   { unhealthy }: Pick<StatusFacts, 'unhealthy'>,
@@ -303,25 +306,25 @@ const conditionsOf = (facts: StatusFacts, counts: Counts): readonly Condition[] 
   ];
 };
 
-/** Stands only where Drover cannot drain what Auto Scaling terminates. */
+/** Set only while Drover cannot drain what Auto Scaling terminates. */
 const terminationsNotSeen = ({ hookLack }: StatusFacts): readonly Condition[] =>
   hookLack === undefined
     ? []
     : [condition('TerminationsNotSeen', 'True', hookLack.reason, hookLack.message)];
 
-/** Stands only while repairs in a row have not helped. */
+/** Set only while consecutive repairs have not helped. */
 const repairsDoNotHelp = (issues: readonly HealthIssue[]): readonly Condition[] =>
   issues
     .filter(({ code }) => code === repairIneffective)
     .map(({ message }) => condition(repairIneffective, 'True', 'RepairsDoNotHelp', message));
 
-/** Beside what is under way: what comes after it, and why not yet. */
+/** Appends the next change and why it waits. */
 const withWaiting = (progress: Condition, { waitingChange }: StatusFacts): Condition =>
   waitingChange === undefined
     ? progress
     : { ...progress, message: `${progress.message} ${waitingChange}` };
 
-/** Of Windows groups alone: nodes join without these, and pods do not run as their owners mean. */
+/** Windows groups only: nodes join without these, but pods do not run as intended. */
 const windowsSupported = ({ windows }: StatusFacts): readonly Condition[] => {
   if (windows === undefined) return [];
   const [first] = windows;
@@ -377,7 +380,10 @@ const progressing = (facts: StatusFacts, scaling: GroupView, { instances }: Coun
   return condition('Progressing', 'False', 'Settled', 'All instances are in service.');
 };
 
-/** Keeps the time of the last change of status; a new reason or message alone is no transition. */
+/**
+ * Keeps the transition time while the condition's status stays; a new reason or message is not a
+ * transition.
+ */
 const dated = (next: Condition, { group, now }: StatusFacts): Condition => {
   const before = group.status?.conditions?.find(({ type }) => type === next.type);
   const same = before?.status === next.status ? before.lastTransitionTime : undefined;

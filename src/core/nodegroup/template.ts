@@ -16,7 +16,7 @@ export interface TypeFacts {
 export interface TemplateFacts {
   readonly group: NodeGroup;
   readonly name: string;
-  /** Data of the user's own template; undefined without one. */
+  /** Data of the user's template; undefined without one. */
   readonly source: JsonObject | undefined;
   readonly imageId: string;
   readonly types: readonly TypeFacts[];
@@ -48,11 +48,11 @@ export const nodeLabels = (
   };
 };
 
-/** Of the smallest type: one launch template serves them all. */
+/** The minimum over all types, since one launch template serves them all. */
 const maxPodsOfTypes = (types: readonly TypeFacts[]): number | undefined =>
   types.length === 0 ? undefined : Math.min(...types.map(maxPodsOf));
 
-/** Undefined: it is no base64. */
+/** Undefined: not base64. */
 const decode = (base64: string): string | undefined => {
   try {
     const bytes = Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));
@@ -73,7 +73,7 @@ const textIn = (data: JsonObject | undefined, name: string): string | undefined 
   return typeof value === 'string' ? value : undefined;
 };
 
-/** User data in clear; of a template whose data is not base64 the text itself. */
+/** Decoded user data; the raw text if it is not base64. */
 export const userDataOf = (data: JsonObject): string => {
   const text = textIn(data, 'UserData') ?? '';
   return decode(text) ?? text;
@@ -84,7 +84,7 @@ export interface TemplateProblem {
   readonly message: string;
 }
 
-/** In clear text; base64 is the template's form. */
+/** In clear text; the template contains it in base64. */
 export const userDataFor = (facts: TemplateFacts): string | TemplateProblem => {
   const { group, source, imageId, types, cluster } = facts;
   const base64 = textIn(source, 'UserData');
@@ -134,7 +134,7 @@ const groupsOf = (source: JsonObject | undefined, ours: readonly string[]): Json
   return { SecurityGroupIds: [...ours] };
 };
 
-/** Data of the derived template, or why there can be none. */
+/** Data of the derived template, or why it cannot be derived. */
 export const templateData = (facts: TemplateFacts): JsonObject | TemplateProblem => {
   const { group, name, source, imageId, securityGroups } = facts;
   const { spec } = group;
@@ -162,15 +162,15 @@ export const templateData = (facts: TemplateFacts): JsonObject | TemplateProblem
 };
 
 /**
- * Whether new nodes are made of what the group's derived template holds already: then an update
- * makes no further version of it, and what was started from this one is up to date.
+ * Whether the group's derived template already has the data for new nodes. Then an update creates
+ * no further version, and instances launched from this one are up to date.
  */
 export const sameTemplateData = (latest: JsonObject, made: JsonObject): boolean =>
   jsonEqual(latest, made);
 
 /**
- * The same of a template that brings its own image and user data, to which the group adds nothing
- * of the cluster's.
+ * The same for a template with its own image and user data, to which the group adds no cluster
+ * facts.
  */
 export const sameOwnTemplate = (
   group: NodeGroup,
@@ -191,7 +191,10 @@ export const sameOwnTemplate = (
   return isData && sameTemplateData(before, after);
 };
 
-/** Several types need a mixed instances policy; one of Spot's too, for its allocation strategy. */
+/**
+ * Several types need a mixed instances policy; a single Spot type, too, for its allocation
+ * strategy.
+ */
 export const isMixedGroup = ({ spec }: NodeGroup): boolean =>
   spec.instanceTypes.length > 1 || (spec.capacityType === 'SPOT' && spec.instanceTypes.length > 0);
 

@@ -1,12 +1,12 @@
-// The sentence with which a group reports its ill nodes: how many, and the first few with what is
-// wrong and since when. It names no age, so that it changes only when a node does. Pure.
+// The sentence about a group's unhealthy nodes: how many, and for the first few what is wrong and
+// since when. It contains no ages, so that it changes only when a node does. Pure.
 import { epochMs, formatKubeTime } from '../../api/brand.ts';
 import type { Node } from '../../api/kube.ts';
 import { healthOf } from '../health/index.ts';
 
 const named = 3;
 
-/** Undefined while every node is healthy or starts. */
+/** Undefined while every node is healthy or starting. */
 export const unhealthyText = (
   nodes: readonly Node[],
   now: Parameters<typeof healthOf>[0]['now'],

@@ -1,5 +1,5 @@
-// What strange texts become on the way to a node: quoted in each family's language, never run, and
-// a user's own parts whole.
+// Unusual texts in user data: they are quoted in each family's language, never executed, and a
+// user's own parts stay complete.
 import { describe, expect, it } from 'vitest';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import { familyOf } from './images.ts';

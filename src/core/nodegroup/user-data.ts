@@ -1,5 +1,5 @@
-// What a new node of a managed group is told: its labels, taints and pod limit, in the form that
-// its image family reads. A user's own parts are kept, in EKS' order. Pure text.
+// The user data of a new node of a managed group: its labels, taints and pod limit, in the format
+// of its image family. A user's own parts are kept, in EKS' order. Pure.
 import type { Taint } from '../../api/kube.ts';
 import {
   evaluateUserData,
@@ -16,7 +16,7 @@ export interface BootstrapFacts {
   readonly labels: Readonly<Record<string, string>>;
   readonly taints: readonly Taint[];
   readonly maxPods: number | undefined;
-  /** nodeadm asks nobody: without these its nodes find no cluster. */
+  /** nodeadm calls no API, so its nodes need these to find their cluster. */
   readonly cluster: ClusterFacts;
   /** User data of the user's launch template, decoded. */
   readonly userParts: string | undefined;
@@ -36,7 +36,7 @@ const families: Readonly<Record<Family['bootstrap'], UserDataFamily>> = {
   powershell: 'windows',
 };
 
-/** A fault: EKS refuses the user's own parts. */
+/** An error if EKS would refuse the user's own parts. */
 export const bootstrapUserData = (facts: BootstrapFacts): Written => {
   const { family, clusterName, cluster, labels, taints, maxPods, userParts } = facts;
   const isWindows = family.bootstrap === 'powershell';
@@ -46,7 +46,8 @@ export const bootstrapUserData = (facts: BootstrapFacts): Written => {
       cluster: { name: clusterName, ...cluster },
       labels,
       taints,
-      // Windows' own script knows its number: one interface, not the formula of Linux.
+      // The Windows script computes its own number, from one interface and not by the formula of
+      // Linux.
       maxPods: isWindows ? undefined : maxPods,
     },
     userParts,
@@ -55,7 +56,7 @@ export const bootstrapUserData = (facts: BootstrapFacts): Written => {
 
 const sorted = (values: readonly string[]): string => values.toSorted().join('\n');
 
-/** Labels and taints of a node that is started with it, whatever else differs. */
+/** Labels and taints of a node started with it, ignoring all other differences. */
 const marksOf = (userData: string): string => {
   const { labels, taints } = evaluateUserData(userData, exampleFacts).node;
   return JSON.stringify([

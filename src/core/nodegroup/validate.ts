@@ -1,5 +1,5 @@
-// EKS' validation rules for node groups, in EKS' words where they are known (reference aws-api 6).
-// Each answers the complaint or undefined. Pure.
+// EKS' validation rules for node groups, with EKS' messages where they are known (reference aws-api
+// 6). Each returns the complaint or undefined. Pure.
 import type { Taint } from '../../api/kube.ts';
 import type {
   NodeGroupScaling,
@@ -13,7 +13,7 @@ export type Complaint = string | undefined;
 export const first = (...complaints: readonly Complaint[]): Complaint =>
   complaints.find((one) => one !== undefined);
 
-/** EKS words the same mistake differently when a group is created and when it is changed. */
+/** EKS has different messages for the same mistake on create and on update. */
 export const sizeComplaint = (
   { minSize, maxSize, desired }: NodeGroupScaling,
   when: 'create' | 'update',
@@ -81,7 +81,7 @@ const keyComplaint = (key: string): Complaint => {
   return isRight && namePart.test(name) ? undefined : `Invalid value: ${key} : ${charactersRule}`;
 };
 
-/** Node labels that only EKS and Kubernetes themselves set. */
+/** Prefixes of node labels that only EKS and Kubernetes set. */
 const reserved = ['kubernetes.io/', 'k8s.io/', 'eks.amazonaws.com/'];
 
 const isReserved = (key: string): boolean => reserved.some((name) => key.startsWith(name));
@@ -113,7 +113,7 @@ export const taintsComplaint = (taints: readonly Taint[]): Complaint => {
   return undefined;
 };
 
-/** AWS keeps these keys for itself. */
+/** AWS reserves these keys. */
 export const tagsComplaint = (tags: Readonly<Record<string, string>>): Complaint => {
   const key = Object.keys(tags).find((one) => /^aws:/i.test(one));
   return key === undefined
@@ -121,7 +121,10 @@ export const tagsComplaint = (tags: Readonly<Record<string, string>>): Complaint
     : `Invalid tag key ${key}: tag keys with the prefix aws: are reserved for use by AWS`;
 };
 
-/** What no node can have: kubectl writes a spec without asking EKS, which has no empty values. */
+/**
+ * Marks that no node can have. kubectl writes a spec without EKS' validation, which forbids empty
+ * values.
+ */
 export const marksComplaint = (spec: Marks): Complaint => {
   const known = complaints.get(spec);
   if (known !== undefined) return known.complaint;
@@ -132,7 +135,7 @@ export const marksComplaint = (spec: Marks): Complaint => {
 
 type Marks = Pick<NodeGroupSpec, 'labels' | 'taints'>;
 
-/** Specs never change, and each pass over a group asks some times. */
+/** Cached: specs are immutable, and each pass over a group asks several times. */
 const complaints = new WeakMap<Marks, { readonly complaint: Complaint }>();
 
 const complaintAbout = ({ labels = {}, taints = [] }: Marks): Complaint => {
@@ -143,7 +146,7 @@ const complaintAbout = ({ labels = {}, taints = [] }: Marks): Complaint => {
 /** The name is also that of a Kubernetes object. */
 const objectName = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/** What EKS takes: upper case letters and `_` too. */
+/** EKS also accepts upper case letters and `_`. */
 const eksName = /^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/;
 
 export const nameComplaint = (name: string): Complaint => {

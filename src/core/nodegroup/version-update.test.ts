@@ -1,4 +1,4 @@
-// Which versions and templates EKS lets a node group be updated to.
+// The versions and templates to which EKS allows a node group to be updated.
 import { describe, expect, it } from 'vitest';
 import {
   sameTemplateComplaint,

@@ -1,5 +1,5 @@
-// EKS' rules for the version, release and launch template that a node group is updated to, in EKS'
-// words where they are known. Pure: whoever asks reads cluster, images and templates.
+// EKS' rules for the version, release and launch template of an update, with EKS' messages where
+// they are known. Pure: the caller reads cluster, images and templates.
 import type { JsonObject } from '../../api/json.ts';
 import type { NodeGroupSpec } from '../../api/nodegroup.ts';
 import type { NodeGroupChange, NodeGroupUpdateSpec } from '../../api/nodegroup-update.ts';
@@ -7,8 +7,8 @@ import { familyOf } from './images.ts';
 import type { Complaint } from './validate.ts';
 
 /**
- * EKS takes the version that the group has, or the cluster's: anything above, below or between, and
- * what is no version at all, is one mistake to it.
+ * EKS accepts the version of the group or of the cluster. Every other value, above, below, between
+ * or not a version, gets the same error.
  */
 export const versionComplaint = (
   version: string,
@@ -19,7 +19,7 @@ export const versionComplaint = (
     : 'Nodegroup Kubernetes version should be equal to Cluster kubernetes version ' +
       `${known.cluster} or NodeGroup kubernetes version ${known.group}`;
 
-/** Where the launch template has the image, it has the version. */
+/** A launch template with an image determines the version. */
 export const customImageComplaint = (asked: {
   readonly version: string | undefined;
   readonly releaseVersion: string | undefined;
@@ -36,7 +36,7 @@ export const customImageComplaint = (asked: {
 
 type TemplateRef = NonNullable<NodeGroupSpec['launchTemplate']>;
 
-/** A group keeps the launch template it was made with, or has none for good. */
+/** A group keeps the launch template it was created with, or none. */
 export const sameTemplateComplaint = (
   now: TemplateRef | undefined,
   asked: { readonly id?: string; readonly name?: string },
@@ -57,7 +57,7 @@ export const sameTemplateComplaint = (
         `created with: ${now.id}. Only its version can be changed.`;
 };
 
-/** EKS has a code for a request that is wrong by itself, and one for what it leads to. */
+/** EKS has one code for a request that is invalid by itself, and another for its consequences. */
 export interface Refusal {
   readonly code: 'InvalidParameterException' | 'InvalidRequestException';
   readonly message: string;
@@ -70,7 +70,7 @@ export interface TemplateVersion {
   readonly data: JsonObject;
 }
 
-/** What may not stand in a node group's template (EKS user guide, "launch-templates"). */
+/** Fields that a node group's template must not have (EKS user guide, "launch-templates"). */
 export const templateRefusal = ({ id, data }: TemplateVersion): Refusal | undefined => {
   const refuse = (what: string): Refusal => ({
     code: 'InvalidRequestException',
@@ -96,7 +96,7 @@ export const typesTwice =
 
 type TemplateUser = Pick<NodeGroupSpec, 'amiType' | 'autoScalingGroupName'>;
 
-/** What no node group can be made from, whoever asks. */
+/** Why no node group can be created from or updated to the template. */
 export const madeRefusal = (
   { amiType, autoScalingGroupName }: TemplateUser,
   template: TemplateVersion,
@@ -104,8 +104,8 @@ export const madeRefusal = (
   const { id, version, data } = template;
   const isCustom = amiType === 'CUSTOM';
   const which = `Launch template ${id} version ${version}`;
-  // An adopted group starts its instances from the operator's template as it is. EKS' rules are
-  // about templates that EKS completes with a role, subnets and user data.
+  // An adopted group launches instances from the operator's template as it is. EKS' rules are about
+  // templates that EKS completes with a role, subnets and user data.
   if (isCustom && autoScalingGroupName !== undefined) {
     if ('ImageId' in data) return undefined;
     const message = `${which} should specify an image id: Auto Scaling starts instances from it as it is.`;
@@ -119,7 +119,7 @@ export const madeRefusal = (
         'configured to use an EKS optimized AMI.';
     return { code: 'InvalidParameterException', message };
   }
-  // Nothing is merged into the user data of an image of one's own: without it no node would join.
+  // Nothing is merged into the user data of a custom AMI, so without user data no node would join.
   if (isCustom && !('UserData' in data)) {
     const message =
       `${which} has an image id and no user data: its nodes could not join the cluster. Add ` +
@@ -129,7 +129,9 @@ export const madeRefusal = (
   return templateRefusal(template);
 };
 
-/** What a group is not created with, whoever asks: EKS takes types once. */
+/**
+ * Why a group cannot be created with the template: EKS accepts instance types in one place only.
+ */
 export const creationRefusal = (
   spec: Pick<NodeGroupSpec, 'instanceTypes'>,
   template: TemplateVersion,
@@ -140,8 +142,8 @@ export const creationRefusal = (
 };
 
 /**
- * What another version of the group's own template must have, and must not, besides. A group whose
- * version in use (`before`) has types in both places, or in neither, goes on so.
+ * Further rules for another version of the group's own template. If the version in use (`before`)
+ * has types in both places, or in neither, the group may keep that.
  */
 export const versionRefusal = (
   spec: TemplateUser & Pick<NodeGroupSpec, 'instanceTypes'>,
@@ -161,7 +163,7 @@ export const versionRefusal = (
   return { code: 'InvalidRequestException', message };
 };
 
-/** Types that images of this kind do not run on. */
+/** Instance types that cannot run images of this AMI type. */
 export const misfitComplaint = (
   amiType: string,
   types: readonly { readonly name: string; readonly architectures: readonly string[] }[],
@@ -176,7 +178,7 @@ export const misfitComplaint = (
     : `[${list}] is not a valid instance type for requested amiType ${amiType}`;
 };
 
-/** As EKS tells them; the template by its name. */
+/** As EKS lists them; the template by its name. */
 export const versionParams = (change: NodeGroupChange): NodeGroupUpdateSpec['params'] => {
   const { version, releaseVersion, launchTemplate } = change;
   const all: readonly (readonly [string, string | undefined])[] = [

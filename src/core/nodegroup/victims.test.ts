@@ -1,4 +1,4 @@
-// How the drain stands that a scale-in or an update asked for, where somebody else asked the same
+// The state of a drain requested by a scale-in or update, if other actors requested drains of the
 // node since.
 import { describe, expect, it } from 'vitest';
 import { epochMs } from '../../api/brand.ts';

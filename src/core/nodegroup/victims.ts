@@ -1,10 +1,10 @@
-// Nodes on their way out through a scale-in or delete: which there are, which are too many, which
-// are drained and may be terminated, which drain failed. Reads NodeDisruptions; writes nothing.
+// Nodes drained by a scale-in or delete: which exist, which are surplus, which are drained and may
+// be terminated, which failed. Reads NodeDisruptions; writes nothing.
 import { type EpochMs, parseTime } from '../../api/brand.ts';
 import type { DisruptionCause, NodeDisruption } from '../../api/disruption.ts';
 import { unreadyPodText } from '../drain/index.ts';
 
-/** Ids of causes of scale-in and delete begin so; the group's name and a time follow. */
+/** Prefix of the cause ids of scale-in and delete; the group's name and a time follow. */
 export const scaleInId = (group: string, at: string): string => `scale-in/${group}/${at}`;
 
 export const isOwnScaleIn = (cause: DisruptionCause, group: string): boolean =>
@@ -13,21 +13,24 @@ export const isOwnScaleIn = (cause: DisruptionCause, group: string): boolean =>
   cause.id.startsWith(`scale-in/${group}/`);
 
 /**
- * Whether a cause was asked for by the scale-in or update `id`: the first time, or again after a
- * withdrawal.
+ * Whether a cause belongs to the scale-in or update `id`: its first request, or a repeated one
+ * after a withdrawal.
  */
 export const isOfRequest = (causeId: string, id: string): boolean =>
   causeId === id || causeId.startsWith(`${id}/`);
 
-/** The id for asking an instance: a withdrawn cause is spent, and asking again needs another. */
+/**
+ * The next id for requesting a drain: a withdrawn cause is spent, and a repeated request needs
+ * another id.
+ */
 export const nextCauseId = (disruption: NodeDisruption | undefined, id: string): string => {
   const asked = (disruption?.spec.causes ?? []).filter((cause) => isOfRequest(cause.id, id));
-  // Not their number: a record that is full drops the oldest.
+  // Not the number of causes, since a full record drops the oldest.
   const last = Math.max(...asked.map((cause) => Number(cause.id.slice(id.length + 1)) || 1));
   return asked.length === 0 ? id : `${id}/${last + 1}`;
 };
 
-/** After the drain's own deadline the record is given this long to say how it ended. */
+/** Time after the drain's own deadline for its result to be recorded. */
 const graceMs = 120_000;
 
 export type VictimState =
@@ -36,17 +39,14 @@ export type VictimState =
   | { readonly kind: 'failed'; readonly message: string };
 
 export interface VictimFacts {
-  /** The scale-in that asks. */
+  /** The scale-in or update that asks. */
   readonly id: string;
-  /** The instance is a node now. */
+  /** The instance is a node. */
   readonly hasNode: boolean;
   readonly now: EpochMs;
 }
 
-/**
- * Until when an instance whose drain is over may still be kept: for its cooldown, or by whoever
- * asked.
- */
+/** Until when a drained instance may still be kept: for its cooldown, or by the requester. */
 const keptUntil = ({ status }: NodeDisruption, cause: DisruptionCause): number => {
   const { phase, drainedAt } = status ?? {};
   const emptyAt = phase === 'Completing' ? parseTime(drainedAt) : undefined;
@@ -55,8 +55,8 @@ const keptUntil = ({ status }: NodeDisruption, cause: DisruptionCause): number =
 };
 
 /**
- * Drained for us a moment ago, so that its end has been asked for or is under way; what others
- * asked of it since, and took back, keeps it no longer.
+ * Drained for this request moments ago, so its termination is under way. Later requests of other
+ * actors that were withdrawn do not delay it.
  */
 const isStillGoing = (
   { status }: NodeDisruption,
@@ -70,7 +70,7 @@ const isStillGoing = (
   return wasDrained && endedAt !== undefined && now <= endedAt + graceMs;
 };
 
-/** How the drain stands that `id` asked for; undefined when it did not, or must ask again. */
+/** State of the drain that `id` requested; undefined: not requested, or must be requested again. */
 export const victimState = (
   disruption: NodeDisruption,
   { id, hasNode, now }: VictimFacts,
@@ -82,12 +82,13 @@ export const victimState = (
   const message = status?.message ?? 'the drain did not end in time';
   if (status?.phase === 'Ended' && status.handledCauses?.includes(cause.id) === true) {
     if (isStillGoing(disruption, cause, now)) return { kind: 'drained' };
-    // Drained again for somebody who took it back, or joined since: who knows what runs there now.
+    // Drained again for another actor that cancelled it, or joined since: pods may be running
+    // there.
     const isStale = status.outcome === 'NothingToDrain' && hasNode;
     if (status.outcome === 'Cancelled' || isStale) return undefined;
     return status.outcome === 'Failed' ? { kind: 'failed', message } : { kind: 'drained' };
   }
-  // Another cause on the node may have no end of its own; ours has.
+  // Another cause on the node may have no deadline; this one has.
   const until = Math.max(parseTime(cause.deadline) ?? now, keptUntil(disruption, cause));
   if (now > until + graceMs) return { kind: 'failed', message };
   return { kind: 'draining' };
@@ -95,7 +96,7 @@ export const victimState = (
 
 const maxBlockers = 5;
 
-/** What these budgets waited for, where that is known: a sentence for each pod, by its own name. */
+/** What these budgets waited for, if known: one sentence per pod, by name. */
 const unreadyText = (failed: readonly NodeDisruption[]): string => {
   const waiting = failed.flatMap(({ status }) => status?.waitingOn ?? []);
   const texts = waiting.flatMap((one) => {
@@ -118,7 +119,7 @@ const budgetsText = (failed: readonly NodeDisruption[]): string => {
   return told.length === 0 ? '' : `. ${told.join('. ')}`;
 };
 
-/** The pods and budgets that stood in the way; empty where none is known. */
+/** The pods and budgets that blocked the drain; empty if none is known. */
 export const heldBy = (failed: readonly NodeDisruption[]): string => {
   const blockers = failed.flatMap(({ status }) =>
     (status?.waitingOn ?? []).flatMap((one) => {
@@ -137,7 +138,7 @@ export const heldBy = (failed: readonly NodeDisruption[]): string => {
 export const retriesSentence = (group: string): string =>
   `Reached max retries while trying to evict pods from nodes in node group ${group}.`;
 
-/** EKS' sentence, then the pods and budgets that stood in the way. */
+/** EKS' sentence, then the pods and budgets that blocked the drain. */
 export const evictionFailure = (
   group: string,
   failed: readonly NodeDisruption[],

@@ -1,5 +1,5 @@
-// Makes the observation of one group's repairs out of what the cluster and the cloud say of it. The
-// controller and the command line share it, so that both decide on the same facts. Pure.
+// Builds the observation of one group's repairs from the facts of the cluster and the cloud. The
+// controller and the command line share it, so both decide on the same facts. Pure.
 import { type EpochMs, epochMs, parseTime } from '../../api/brand.ts';
 import type { ScalingGroup, ScalingInstance } from '../../api/cloud.ts';
 import { defined } from '../../api/defined.ts';
@@ -17,10 +17,10 @@ export interface RepairFacts {
   /** The node of an instance of the group. */
   readonly nodeOf: (instanceId: string) => Node | undefined;
   readonly nodes: readonly Node[];
-  /** All of the group. */
+  /** All repairs of the group. */
   readonly repairs: readonly NodeRepair[];
   readonly disruptionOf: (instanceId: string) => NodeDisruption | undefined;
-  /** Of instances without a Node object. */
+  /** For instances without a Node object. */
   readonly launchedAt: ReadonlyMap<string, EpochMs>;
   readonly missedSince: ReadonlyMap<string, EpochMs>;
   readonly impaired: ReadonlyMap<string, readonly ImpairedCheck[]>;
@@ -36,7 +36,7 @@ const isInService = (node: Node): boolean =>
   node.metadata.labels?.[marks.excludeFromLoadBalancers] === undefined &&
   node.spec.taints?.some(({ key }) => key === marks.disruptedTaint) !== true;
 
-/** A process that did not see the Node go finds it in the open episode. */
+/** For a process that did not see the Node's deletion: the time recorded in the open episode. */
 const missedBefore = ({ repairs }: RepairFacts, instanceId: string): EpochMs | undefined => {
   const open = repairs.find(
     ({ spec, status }) =>
@@ -71,7 +71,7 @@ const memberOf = (
   };
 };
 
-/** Instances that Auto Scaling has in service; the others start, stand by or end. */
+/** Whether Auto Scaling has it in service; others are launching, on standby or terminating. */
 export const isMember = ({ lifecycleState }: ScalingInstance): boolean =>
   lifecycleState === 'InService';
 

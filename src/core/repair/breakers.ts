@@ -15,25 +15,25 @@ import { repairRuleOf, repairTimesOf } from './policy.ts';
 /** EKS' defaults: more than 5 nodes and more than 20 % of them unhealthy. */
 const smallGroup = 5;
 const defaultPercentage = 20;
-/** A blip counts for no breaker. */
+/** Shorter failures count for no breaker. */
 const shortestMs = 30_000;
 const zoneShare = 0.5;
 const otherZonesShare = 0.1;
 const partitionShare = 0.3;
 const partitionWithinMs = 2 * 60_000;
-/** Fewer nodes that fall silent at once are nodes that fail. */
+/** Fewer nodes that become silent at once are treated as failing nodes. */
 const partitionNodes = 3;
 const signalNodes = 3;
 const signalShare = 0.2;
 const signalWithinMs = 10 * 60_000;
 
-/** Node objects of this many members, and of this share, do not vanish by themselves. */
+/** This many members, and this share, do not lose their Node objects by themselves. */
 const missingNodes = 2;
 const missingShare = 0.5;
 /** An instance that is older and has no Node object had one, unless a repair says otherwise. */
 const joinedBeforeMs = 60 * 60_000;
 
-/** Breakers after whose closing the group rests. */
+/** Breakers that start the group's cooldown when they close. */
 export const stormKinds: ReadonlySet<RepairBlockerKind> = new Set([
   'groupUnhealthy',
   'zoneOutage',
@@ -55,7 +55,7 @@ export const sizeOf = ({ members, desired }: RepairObservation): number =>
 export const unhealthyMembers = (observation: RepairObservation): readonly RepairMember[] =>
   observation.members.filter((member) => counts(member, observation));
 
-/** More unhealthy members than this stop new repairs; undefined: no number does. */
+/** More unhealthy members than this stop new repairs; undefined: no limit. */
 const unhealthyLimit = (observation: RepairObservation): number | undefined => {
   const size = sizeOf(observation);
   const config = observation.group.spec.nodeRepairConfig ?? {};
@@ -63,7 +63,7 @@ const unhealthyLimit = (observation: RepairObservation): number | undefined => {
   if (count !== undefined) return count;
   if (maxUnhealthyNodeThresholdPercentage === undefined && size <= smallGroup) return undefined;
   const percentage = maxUnhealthyNodeThresholdPercentage ?? defaultPercentage;
-  // One is always allowed: a group of three would never be repaired otherwise.
+  // At least one: a group of three would otherwise never be repaired.
   return Math.max(1, Math.floor((size * percentage) / 100));
 };
 
@@ -88,7 +88,10 @@ const shareOf = (nodes: readonly ClusterNode[], now: EpochMs): Share => ({
   all: nodes.length,
 });
 
-/** Half a zone is down while the others are well: replacing its nodes makes an outage worse. */
+/**
+ * Half of a zone is down while the other zones are healthy: replacing its nodes makes an outage
+ * worse.
+ */
 export const zoneBreaker = (
   { cluster, now }: RepairObservation,
   zone: string,
@@ -119,7 +122,7 @@ const mostWithin = (times: readonly EpochMs[], withinMs: number): number => {
   return most;
 };
 
-/** Many nodes fell silent at once: the API server or its network did, not the nodes. */
+/** Many nodes became silent at once: the API server or its network failed, not the nodes. */
 export const partitionBreaker = ({ cluster }: RepairObservation): RepairBlocker | undefined => {
   const silent = cluster.filter(({ ready }) => ready === 'Unknown').map(({ since }) => since);
   const together = mostWithin(silent, partitionWithinMs);
@@ -179,7 +182,7 @@ export const missingBreaker = (observation: RepairObservation): RepairBlocker | 
   return { kind: 'sameSignal', message };
 };
 
-/** EKS stops repairs while a zonal shift is active. Running repairs go on. */
+/** EKS stops repairs during a zonal shift. Running repairs continue. */
 export const shiftBlocker = ({ group }: RepairObservation): RepairBlocker | undefined => {
   const zones = group.metadata.annotations?.[zonalShiftAnnotation];
   if (zones === undefined || zones === '') return undefined;
@@ -187,7 +190,7 @@ export const shiftBlocker = ({ group }: RepairObservation): RepairBlocker | unde
   return { kind: 'zonalShift', message };
 };
 
-/** How many repairs may run at once. A percentage is one of the unhealthy nodes, as in EKS. */
+/** Maximum number of parallel repairs. As in EKS, a percentage refers to the unhealthy nodes. */
 export const maxParallelOf = (observation: RepairObservation): number => {
   const { spec } = observation.group;
   const { maxParallelNodesRepairedCount: count, maxParallelNodesRepairedPercentage: percentage } =
@@ -198,9 +201,7 @@ export const maxParallelOf = (observation: RepairObservation): number => {
   return Math.max(1, Math.floor((unhealthy * percentage) / 100));
 };
 
-/**
- * A node that still serves takes a place in the group's disruption ledger; a dead one has its own.
- */
+/** A node in service takes a place in the group's disruption ledger; a dead one has one already. */
 export const ledgerBlocker = (
   observation: RepairObservation,
   member: RepairMember,

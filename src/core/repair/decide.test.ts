@@ -1,5 +1,5 @@
-// When a node is repaired, and what keeps it from that: tables over the pure decision. The rows of
-// other systems' tests are named where they were taken as examples.
+// When a node is repaired, and what prevents it: tables over the pure decision. Rows modelled on
+// other systems' tests name them.
 import { describe, expect, it } from 'vitest';
 import {
   aMember,
@@ -95,7 +95,7 @@ describe('a wait', () => {
   it('is not begun again by a flap, a second reason or a restart', () => {
     const findings = [{ condition: 'Ready', reason: 'NodeStatusUnknown', since: timeAt(0) }];
     const repairs = [aRepair(1, 0, { phase: 'Waiting', findings })];
-    // NotReady again since minute 25, after a good minute, and for another reason.
+    // NotReady again since minute 25, after one healthy minute, and for another reason.
     const conditions = [bad(25, { status: 'False', reason: 'KubeletNotReady' })];
     const again = (m: number) =>
       aRepairObservation(m, [aMember(1, m, { conditions }), ...healthyMembers(2, 3, m)], {
@@ -190,7 +190,7 @@ describe('a node is never repaired', () => {
     };
     const disruptions = new Map([[idOf(1), drained]]);
     expect(verdictOf(oneOf(3, 40, { repairs, disruptions }), 1)).toBe('Blocked draining');
-    // Who has it in hand may end it: no episode is opened beside that.
+    // The other cause may terminate it: no episode is opened beside it.
     expect(verdictOf(oneOf(3, 40, { disruptions }), 1)).toBe('none');
   });
 });
@@ -310,7 +310,7 @@ describe('breakers', () => {
     expect(running({ updateConfig: { maxUnavailable: 3 } })).toBe(3);
     const config = (more: object) => ({ nodeRepairConfig: { enabled: true, ...more } });
     expect(running(config({ maxParallelNodesRepairedCount: 2 }))).toBe(2);
-    // Of the unhealthy nodes.
+    // The percentage refers to the unhealthy nodes.
     expect(running(config({ maxParallelNodesRepairedPercentage: 50 }))).toBe(2);
     expect(verdictOf(some(4, 5), 2)).toBe('Blocked parallel');
   });
@@ -330,7 +330,7 @@ describe('breakers', () => {
     const observation = aRepairObservation(m, members, { repairs });
     expect(verdictOf(observation, 1)).toContain('zoneOutage');
     expect(verdictOf(observation, 15)).toBe('Repairing');
-    // One dead node is no outage, though it is half of its zone.
+    // One dead node is not an outage, though it is half of its zone.
     const small = [of(1, 'a', 0), of(2, 'a'), of(3, 'b'), of(4, 'b'), of(5, 'c')];
     const one = aRepairObservation(m, small, { repairs: [aRepair(1, 0)] });
     expect(verdictOf(one, 1)).toBe('Repairing');

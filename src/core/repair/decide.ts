@@ -1,6 +1,6 @@
-// Decides the repairs of one group: which episodes open, wait, are blocked, start, are proven or
-// end. A repair ends as a cause Repair on a NodeDisruption; nothing is drained or terminated here.
-// Pure.
+// Decides the repairs of one group: which episodes open, wait, are blocked, start, are verified or
+// end. A repair acts through a Repair cause on a NodeDisruption; nothing is drained or terminated
+// here. Pure.
 import { type EpochMs, epochMs, formatTime, parseTime } from '../../api/brand.ts';
 import { jsonEqual } from '../../api/json.ts';
 import {
@@ -21,14 +21,14 @@ import { repairModeOf } from './policy.ts';
 import { nextRepairing, nextVerifying } from './running.ts';
 import { cooldownOf, nextWaiting, othersCauses, type Taken } from './waiting.ts';
 
-/** How soon a group with an open repair is looked at again, and one without. */
+/** Intervals between looks at a group with an open repair, and at one without. */
 const lookAgainMs = 30_000;
 const restMs = 60_000;
 
 export const isOpenRepair = ({ status }: NodeRepair): boolean =>
   status === undefined || !endedRepairPhases.includes(status.phase);
 
-/** It has decided its act, or is proving its effect. */
+/** It has decided its action, or is verifying the effect. */
 export const isRunning = ({ status }: NodeRepair): boolean =>
   status?.phase === 'Repairing' || status?.phase === 'Verifying';
 
@@ -36,14 +36,14 @@ const byAge = (a: NodeRepair, b: NodeRepair): number =>
   a.spec.unhealthySince.localeCompare(b.spec.unhealthySince) ||
   (a.metadata.name < b.metadata.name ? -1 : 1);
 
-/** Ready first: a group that is being made or deleted has no repairs. */
+/** A group that is being created or deleted has no repairs. */
 const isLive = ({ group }: RepairObservation): boolean =>
   group.status?.createdAt !== undefined && group.metadata.deletionTimestamp === undefined;
 
 const isRepairing = (observation: RepairObservation): boolean =>
   repairModeOf(observation.group) !== 'Off' && isLive(observation);
 
-/** The episode of a member that has fallen ill; undefined: none is to be opened. */
+/** The episode for a member that became unhealthy; undefined: none is to be opened. */
 const opened = (
   { group, repairs, disruptions, now }: RepairObservation,
   member: RepairMember,
@@ -54,7 +54,7 @@ const opened = (
   const { instanceId, availabilityZone, node } = member;
   if (repairs.some((one) => isOpenRepair(one) && one.spec.instanceId === instanceId))
     return undefined;
-  // Whoever drains it has it in hand; a repair that had it begins no second one.
+  // Another cause already drains it; no repair is opened beside that.
   if (othersCauses(disruptions.get(instanceId)).length > 0) return undefined;
   const name = repairName(instanceId, repairs);
   const { condition, reason, since } = first;
@@ -73,7 +73,10 @@ const opened = (
   };
 };
 
-/** A repair that its group no longer wants; what runs goes on, since its instance may be gone. */
+/**
+ * Cancels a repair that its group has switched off. Running repairs continue, since their instance
+ * may be terminated already.
+ */
 const switchedOff = (repair: NodeRepair, { now }: RepairObservation): NodeRepairStatus => {
   const { blockedBy: _blocked, action: _action, ...rest } = repair.status ?? {};
   const message = 'node repair was switched off';
@@ -86,7 +89,7 @@ const write = (repair: NodeRepair, status: NodeRepairStatus): readonly RepairSte
   return [{ kind: 'WriteRepair', name, resourceVersion, status }];
 };
 
-/** Ended repairs beyond those that are kept, oldest first. */
+/** Ended repairs above the limit of kept ones. */
 const forgotten = ({ repairs }: RepairObservation): readonly RepairStep[] =>
   repairs
     .filter((repair) => !isOpenRepair(repair))
@@ -157,7 +160,7 @@ const look = (
   return next.status.phase === 'Repairing' ? { ...taken, running: taken.running + 1 } : taken;
 };
 
-/** An episode that is to be opened, as it will be: printed by `--dry-run` and `explain`. */
+/** The episode that would be opened, for `--dry-run` and `explain`. */
 const asOpened = (
   { name, spec }: Extract<RepairStep, { kind: 'OpenRepair' }>,
   member: RepairMember,

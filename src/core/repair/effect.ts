@@ -1,5 +1,6 @@
-// Whether the repairs of a group help. A repair that fails, or whose replacement falls ill within
-// the hour, does not; two in a row make the group wait longer before each next one. Pure.
+// Whether the repairs of a group help. A repair does not help if it fails, or if its replacement
+// becomes unhealthy within the hour. After two such in a row the group backs off, longer each time.
+// Pure.
 import { type EpochMs, epochMs, formatTime, parseTime } from '../../api/brand.ts';
 import { endedRepairPhases, type NodeRepair, repairIneffective } from '../../api/node-repair.ts';
 import type { HealthIssue, NodeGroup } from '../../api/nodegroup.ts';
@@ -58,8 +59,8 @@ export const ineffectiveRepairs = (repairs: readonly NodeRepair[]): Ineffective 
 };
 
 /**
- * The health issue of a group whose repairs do not help. It stands while the next repair waits for
- * that, and as long as an unhealthy node is left.
+ * The health issue of a group whose repairs do not help. It stays while the next repair is delayed
+ * for that reason, and while an unhealthy node remains.
  */
 export const ineffectiveIssue = (
   repairs: readonly NodeRepair[],

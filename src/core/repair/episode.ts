@@ -1,5 +1,5 @@
-// One open repair whose destructive act has not been decided: its findings, when it becomes
-// eligible, and whether it is over. Flaps, second reasons and restarts move no time. Pure.
+// One open repair before its action is decided: its findings, when it becomes eligible, and whether
+// it is over. Flapping, further reasons and restarts do not change its times. Pure.
 import { type EpochMs, epochMs, formatTime, parseTime } from '../../api/brand.ts';
 import {
   type NodeRepair,
@@ -47,7 +47,7 @@ export interface Due {
   readonly actions: readonly RepairAction[];
 }
 
-/** The finding whose wait is over first, counted from its start in this episode. */
+/** The finding whose wait ends first, counted from its start in this episode. */
 export const dueOf = (
   group: NodeGroup,
   member: RepairMember,
@@ -64,11 +64,11 @@ export const dueOf = (
   return first;
 };
 
-/** The annotation of an operator on the node. */
+/** The value of the operator's annotation on the node. */
 export const askedOf = ({ node }: RepairMember): string | undefined =>
   node?.metadata.annotations?.[repairAnnotation];
 
-/** When a healthy member has recovered; undefined: it is not healthy. */
+/** When a healthy member counts as recovered; undefined: it is not healthy. */
 export const recoversAt = (group: NodeGroup, { health }: RepairMember): EpochMs | undefined => {
   if (health.state !== 'Healthy' && health.state !== 'Pressure') return undefined;
   return health.since === undefined
@@ -76,7 +76,7 @@ export const recoversAt = (group: NodeGroup, { health }: RepairMember): EpochMs 
     : epochMs(health.since + repairTimesOf(group).healthyDelayMs);
 };
 
-/** Object names stay far below Kubernetes' 253 characters: an instance id has 19. */
+/** Well below Kubernetes' limit of 253 characters: an instance id has 19. */
 export const repairName = (instanceId: string, repairs: readonly NodeRepair[]): string => {
   const numbers = repairs
     .filter(({ spec }) => spec.instanceId === instanceId)

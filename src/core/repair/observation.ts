@@ -1,5 +1,4 @@
-// What a decision about the repairs of one group looks at, and the plan that it makes. No
-// behaviour.
+// The input of a decision about the repairs of one group, and the resulting plan. No behaviour.
 import type { EpochMs } from '../../api/brand.ts';
 import type { DisruptionCause, NodeDisruption } from '../../api/disruption.ts';
 import type { Node } from '../../api/kube.ts';
@@ -13,7 +12,7 @@ export interface RepairMember {
   readonly availabilityZone: string;
   readonly node: Node | undefined;
   readonly health: NodeHealth;
-  /** Its node is Ready and no drain holds it. */
+  /** Its node is Ready and not marked for a drain. */
   readonly isInService: boolean;
 }
 
@@ -21,7 +20,7 @@ export interface RepairMember {
 export interface ClusterNode {
   readonly zone: string;
   readonly ready: 'True' | 'False' | 'Unknown';
-  /** Since when it is so. */
+  /** Since when `ready` has this value. */
   readonly since: EpochMs;
 }
 
@@ -29,9 +28,9 @@ export interface RepairObservation {
   readonly group: NodeGroup;
   readonly desired: number;
   readonly members: readonly RepairMember[];
-  /** All of the group, ended ones too. */
+  /** All repairs of the group, including ended ones. */
   readonly repairs: readonly NodeRepair[];
-  /** By instance id, of members and of instances with a repair. */
+  /** By instance id, for members and for instances with a repair. */
   readonly disruptions: ReadonlyMap<string, NodeDisruption>;
   readonly cluster: readonly ClusterNode[];
   readonly now: EpochMs;

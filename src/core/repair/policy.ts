@@ -48,7 +48,7 @@ export interface RepairRule {
 
 const noAction: readonly RepairAction[] = [];
 
-/** XIDs that EKS answers with a reboot; Drover replaces the node when the reboot does not help. */
+/** XIDs that EKS handles with a reboot; Drover replaces the node when the reboot does not help. */
 const rebootXids: ReadonlySet<string> = new Set(['13', '31', '48', '63', '64', '94', '95']);
 
 const acceleratorActions = (reason: string): readonly RepairAction[] => {
@@ -58,7 +58,7 @@ const acceleratorActions = (reason: string): readonly RepairAction[] => {
 };
 
 const missingWaitMs: Readonly<Record<string, number>> = {
-  // Its time to start has passed already.
+  // Its startup time has already passed.
   NeverJoined: 0,
   NodeDeleted: deletedWaitMs,
 };
@@ -75,7 +75,7 @@ const defaultRule = ({ condition, reason }: Finding): RepairRule => {
   return { waitMs, actions: ['Replace'] };
 };
 
-/** How specific a rule is for a reason; undefined: it does not match. */
+/** How specifically a rule matches a reason; undefined: it does not match. */
 const specificity = ({ reason }: NodeRepairRule, given: string): number | undefined => {
   if (reason === undefined) return 0;
   if (reason === given) return Number.POSITIVE_INFINITY;

@@ -1,5 +1,5 @@
-// A repair by hand: what it skips, what refuses it, what an operator may overrule, and what the
-// controller then does.
+// A manual repair: what it skips, what refuses it, what an operator may override, and what the
+// controller does then.
 import { describe, expect, it } from 'vitest';
 import {
   aMember,

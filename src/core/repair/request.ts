@@ -1,5 +1,5 @@
-// A repair that an operator asks for by hand: the object or the change that records it, and the
-// plan that the controller makes of it. `drover repair` and its dry run share it. Pure.
+// A manual repair: the object or the change that records it, and the controller's plan for it.
+// `drover repair` and its dry run share it. Pure.
 import { formatTime } from '../../api/brand.ts';
 import {
   type NodeRepair,
@@ -23,19 +23,19 @@ export type RequestWrite =
     };
 
 export type RequestDecision =
-  /** A repair of the instance has decided its act already. */
+  /** A repair of the instance has already decided its action. */
   | { readonly kind: 'underWay'; readonly repair: NodeRepair }
   | {
       readonly kind: 'blocked';
       readonly blockedBy: readonly RepairBlocker[];
-      /** None of them has to be waited for or removed. */
+      /** An operator may override all of them. */
       readonly isOverrulable: boolean;
     }
   | {
       readonly kind: 'accepted';
       readonly name: string;
       readonly write: RequestWrite;
-      /** What the controller does: the repair's attempt, then its cause. */
+      /** The controller's steps: the repair's attempt, then its cause. */
       readonly steps: readonly RepairStep[];
     };
 
@@ -84,7 +84,7 @@ const isOf = (step: RepairStep, { metadata: { name }, spec }: NodeRepair): boole
 const mayOverrule = ({ kind }: RepairBlocker): boolean =>
   overrulableBlockers.some((one) => one === kind);
 
-/** What becomes of a request for this member as the group is now. */
+/** The result of a request for this member in the group's current state. */
 export const decideRequest = (
   observation: RepairObservation,
   member: RepairMember,

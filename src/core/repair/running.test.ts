@@ -1,4 +1,4 @@
-// A repair that has started: intent before cause, one act at a time, proof of its effect.
+// A repair that has started: intent before cause, one action at a time, verification of its effect.
 import { describe, expect, it } from 'vitest';
 import {
   aMember,

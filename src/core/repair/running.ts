@@ -1,6 +1,6 @@
-// A repair whose act was decided: its cause is recorded, the disruption path drains and ends or
-// reboots the instance, then its effect is proven. A reboot that does not help is followed by the
-// next action. Nothing here touches a node or an instance. Pure.
+// A repair with a decided action: its cause is recorded, the disruption path drains the node and
+// terminates or reboots the instance, then the effect is verified. A reboot that does not help is
+// followed by the next action. Nothing here touches a node or an instance. Pure.
 import { epochMs, formatTime, parseTime } from '../../api/brand.ts';
 import type { DisruptionCause, NodeDisruption } from '../../api/disruption.ts';
 import type {
@@ -17,10 +17,12 @@ import type { RepairMember, RepairObservation, RepairStep } from './observation.
 import { repairModeOf, repairTimesOf } from './policy.ts';
 import { holdBlocker } from './waiting.ts';
 
-/** A node whose kubelet is not Ready cannot stop pods in order; evictions are sent all the same. */
+/**
+ * Drain time of a node whose kubelet is not Ready: its pods are evicted, but cannot stop cleanly.
+ */
 const deadDrainMs = 2 * 60_000;
 const rebootWithinMs = 10 * 60_000;
-/** EC2 Auto Scaling ends the old instance before or while it starts the new one. */
+/** EC2 Auto Scaling terminates the old instance before or while it launches the new one. */
 const replaceSlackMs = 5 * 60_000;
 
 export interface Running {
@@ -54,13 +56,13 @@ const causeOf = (
   };
 };
 
-/** The drain that served the cause has ended. */
+/** The drain for the cause has ended. */
 const isServed = ({ status, spec }: NodeDisruption, causeId: string): boolean => {
   const cause = spec.causes.find(({ id }) => id === causeId);
   return cause !== undefined && wasHandled(cause, status?.handledCauses ?? []);
 };
 
-/** Pods may still be moved back: the instance has not been acted on. */
+/** Whether the repair can still be cancelled: nothing was done to the instance yet. */
 const isDraining = ({ status }: NodeDisruption): boolean =>
   status === undefined || ['Pending', 'Marking', 'Draining'].includes(status.phase);
 
@@ -96,9 +98,9 @@ const ended = (
   return { status: { ...rest, ...how, attempts, endedAt }, steps: [] };
 };
 
-/** The action after the last one, where the rule of the episode's finding has one. */
+/** The action after the last one, where the rule for the episode's finding has one. */
 const nextAction = (group: NodeGroup, repair: NodeRepair, member: RepairMember | undefined) => {
-  // An operator asked for this one action.
+  // An operator requested this single action.
   if (member === undefined || repair.spec.requested !== undefined) return undefined;
   const due = dueOf(group, member, repair.status?.findings ?? []);
   const tried = repair.status?.attempts?.length ?? 0;
@@ -214,7 +216,7 @@ export const nextRepairing = (repair: NodeRepair, observation: RepairObservation
   return same(repair);
 };
 
-/** What this pass has counted as replacements already. */
+/** Instances that this pass has already counted as replacements. */
 export interface Replaced {
   readonly replacements: readonly string[];
 }
@@ -223,8 +225,8 @@ const isHealthy = ({ health }: RepairMember): boolean =>
   health.state === 'Healthy' || health.state === 'Pressure';
 
 /**
- * A healthy member whose node is younger than the repair and that no other repair counts as its
- * own.
+ * A healthy member whose node is younger than the repair and is not the replacement of another
+ * repair.
  */
 const replacementOf = (
   repair: NodeRepair,
@@ -255,7 +257,7 @@ const nextReplaced = (
   const since = parseTime(attempt?.startedAt) ?? now;
   const isLeft = members.some(({ instanceId }) => instanceId === repair.spec.instanceId);
   if (!isLeft) {
-    // Times of nodes have no fraction of a second.
+    // Creation times of nodes have whole seconds.
     const of = { since: Math.floor(since / 1000) * 1000, taken };
     const replacement = replacementOf(repair, observation, of);
     if (replacement !== undefined) {

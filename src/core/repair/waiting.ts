@@ -1,5 +1,5 @@
-// An open repair before its destructive act: it waits, is blocked, is cancelled, or starts. The
-// start is only the intent; the cause on the NodeDisruption follows from it (running.ts). Pure.
+// An open repair before its action: it waits, is blocked, is cancelled, or starts. Starting only
+// records the intent; the cause on the NodeDisruption follows from it (running.ts). Pure.
 import { type EpochMs, epochMs, formatTime, parseTime } from '../../api/brand.ts';
 import type { NodeDisruption } from '../../api/disruption.ts';
 import {
@@ -30,11 +30,11 @@ import { askedOf, causeIdOf, type Due, dueOf, mergedFindings, recoversAt } from 
 import type { RepairMember, RepairObservation } from './observation.ts';
 import { repairModeOf, repairTimesOf } from './policy.ts';
 
-/** What the repairs that were looked at before in this pass have taken. */
+/** What the repairs already handled in this pass have taken. */
 export interface Taken {
-  /** Repairs that run. */
+  /** Number of running repairs. */
   readonly running: number;
-  /** No repair of the group starts before. */
+  /** No repair of the group starts before this time, epoch milliseconds. */
   readonly cooldownUntil: number;
   /** Instances that this pass counts as replacements. */
   readonly replacements: readonly string[];
@@ -47,7 +47,7 @@ export interface Next {
 
 const isEnded = ({ status }: NodeDisruption): boolean => status?.phase === 'Ended';
 
-/** Causes of others that have the node in hand. */
+/** Causes on the disruption that belong to others and already handle the node. */
 export const othersCauses = (disruption: NodeDisruption | undefined): readonly string[] => {
   if (disruption === undefined) return [];
   const causes = causesInForce(disruption).filter(({ kind }) => kind !== 'Repair');
@@ -82,7 +82,7 @@ export const holdBlocker = (
   ];
 };
 
-/** Breakers whose closing starts a cooldown. */
+/** Breakers that start a cooldown when they close. */
 export const stormBlockers = (
   observation: RepairObservation,
   member: RepairMember,
@@ -155,7 +155,7 @@ const over = (
   return { ...rest, phase: 'Cancelled', message, endedAt: formatTime(now) };
 };
 
-/** A breaker held it up and is closed: when its group may start again. */
+/** When the group may start repairs again after a breaker that blocked this repair has closed. */
 export const cooldownOf = (
   repair: NodeRepair,
   observation: RepairObservation,
@@ -207,7 +207,9 @@ const whileHealthy = (
   return { status: { ...rest, phase: 'Waiting', message }, wakeAt: [at] };
 };
 
-/** A repair that an operator asks for: no wait, no finding, no blocker that it overrules. */
+/**
+ * A manual repair: without wait or finding, and without the blockers that the operator overrides.
+ */
 const nextRequested = (
   repair: NodeRepair,
   request: RepairRequest,
@@ -232,7 +234,9 @@ const nextRequested = (
   return { status: started(seen, member, [action], observation.now), wakeAt: [] };
 };
 
-/** When an operator made it eligible: the first look after that, at every later look. */
+/**
+ * When an operator made it eligible: the time of the first look after that, kept at later looks.
+ */
 const askedAt = ({ status }: NodeRepair, due: Due, now: EpochMs): EpochMs => {
   const known = parseTime(status?.eligibleAt);
   const first = known !== undefined && known <= now ? known : now;

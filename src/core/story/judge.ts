@@ -1,9 +1,9 @@
-// The story of one node from its steps: how long lay between them, and what is missing or in the
-// wrong order. The order is that of EKS' own drain: out of the load balancers, cordoned, pods
-// evicted, deleted.
+// The story of one node from its steps: how long lay between them, and what is missing or out of
+// order. The reference is EKS' own drain: out of the load balancers, cordoned, pods evicted,
+// deleted.
 import type { NodeRecord, Step, StepKind } from './read.ts';
 
-/** How long one thing took to follow another. */
+/** The time from one step to another. */
 export interface Passage {
   readonly name: string;
   readonly seconds: number;
@@ -33,7 +33,7 @@ export interface NodeStory {
   readonly findings: readonly Finding[];
 }
 
-/** Nothing for so long while a node is being emptied is worth a word. */
+/** A gap of this length while a node is being drained is reported. */
 const silenceMs = 5 * 60_000;
 const namedPods = 3;
 
@@ -72,7 +72,7 @@ const passagesOf = (steps: readonly Step[]): readonly Passage[] => {
 const after = (steps: readonly Step[], step: Step | undefined, kind: StepKind): Step | undefined =>
   step === undefined ? undefined : steps.find((one) => one.kind === kind && one.at >= step.at);
 
-/** Deletions of pods that had been evicted. */
+/** Deletions of pods that were evicted first. */
 const removalsOf = (steps: readonly Step[]): readonly Step[] => {
   const evicted = new Set<string | undefined>();
   return steps.filter(({ kind, pod }) => {

@@ -21,14 +21,14 @@ export type StepKind =
   | 'deleted';
 
 export interface Step {
-  /** Epoch milliseconds at which the API server had answered. */
+  /** When the API server answered, epoch milliseconds. */
   readonly at: number;
   readonly kind: StepKind;
   readonly user: string;
   readonly agent: string;
   /** `namespace/name` */
   readonly pod?: string;
-  /** What stands behind the kind: labels, taints, the budget's own words. */
+  /** Details of the step: labels, taints, the budget's message. */
   readonly detail?: string;
 }
 
@@ -38,11 +38,11 @@ export interface NodeRecord {
   readonly steps: readonly Step[];
 }
 
-/** Of a log of millions of events: more than this of nodes and pods is no story any more. */
+/** Limit for logs of millions of events; further steps of nodes and pods are dropped. */
 const maxSteps = 500_000;
 export const exclusionLabel = 'node.kubernetes.io/exclude-from-external-load-balancers';
 const groupLabels = ['eks.amazonaws.com/nodegroup', 'alpha.eksctl.io/nodegroup-name'];
-/** Written with every heartbeat or by every kubelet: nothing that happened to a node. */
+/** Labels written with every heartbeat or by every kubelet; they are not steps. */
 const dullLabels =
   /^(?:beta\.kubernetes\.io|kubernetes\.io|topology\.|failure-domain\.|node\.kubernetes\.io\/instance-type)/;
 
@@ -65,7 +65,7 @@ export class StoryReader {
   #firstMs: number | undefined;
   #lastMs: number | undefined;
 
-  /** True when there were more steps than are kept: the rest was left out. */
+  /** True when the limit of steps is reached: further ones are dropped. */
   get isFull(): boolean {
     return this.#count >= maxSteps;
   }
@@ -76,7 +76,7 @@ export class StoryReader {
     return { from: this.#firstMs, to: this.#lastMs };
   }
 
-  /** Any order of resources; events of one log in their order. */
+  /** Accepts resources in any order; the events of one log must be in theirs. */
   add(event: JsonObject, at: number): void {
     this.#firstMs = Math.min(this.#firstMs ?? at, at);
     this.#lastMs = Math.max(this.#lastMs ?? at, at);
@@ -155,7 +155,7 @@ export class StoryReader {
       if (code < 300) say('evicted');
       else if (code === 429) say('refused', budgetOf(event));
     } else if (reference.subresource === 'status' && by.user.startsWith('system:node:')) {
-      // A kubelet writes the status of its own pods alone.
+      // A kubelet writes the status of its own pods only.
       this.#nodeOfPod.set(pod, by.user.slice('system:node:'.length));
     } else if (reference.subresource === undefined && event.verb === 'delete' && code < 300) {
       if (by.user.startsWith('system:node:')) {
@@ -165,7 +165,7 @@ export class StoryReader {
     }
   }
 
-  /** Each node with what happened on it, in order; pods whose node nothing tells are left out. */
+  /** Each node with its steps in order; pods without a known node are left out. */
   nodes(): readonly NodeRecord[] {
     const podSteps = new Map<string, Step[]>();
     for (const step of this.#podSteps) {
@@ -182,7 +182,7 @@ export class StoryReader {
     }));
   }
 
-  /** Pods that were evicted or refused while nothing told where they ran. */
+  /** Pods that were evicted or refused without a known node. */
   homeless(): readonly string[] {
     const pods = this.#podSteps
       .filter(({ kind }) => kind === 'evicted' || kind === 'refused')
@@ -206,7 +206,7 @@ const tellReady = (entry: Entry, asked: JsonObject, say: Say): void => {
   else say('notReady', reason === '' ? status : reason);
 };
 
-/** Of a whole object (`update`) what is not in it is not set; of a patch it is not touched. */
+/** In a complete object (`update`) an absent field is unset; in a patch it is unchanged. */
 const tellMarks = (entry: Entry, asked: JsonObject, isWhole: boolean, say: Say): void => {
   const labels = objectOr(objectOr(asked.metadata).labels);
   const spec = objectOr(asked.spec);
@@ -247,7 +247,7 @@ const tellMarks = (entry: Entry, asked: JsonObject, isWhole: boolean, say: Say):
   }
 };
 
-/** The API server's own words name the budget: in the causes, else in the message. */
+/** The budget named by the API server: in the causes, else in the message. */
 const budgetOf = (event: JsonObject): string => {
   const statuses = [event.responseObject, event.responseStatus].map(objectOr);
   for (const status of statuses) {

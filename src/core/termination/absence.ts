@@ -1,5 +1,6 @@
-// When there is no node to drain: never joined, deleted, or its instance is gone. Completing a hook
-// on that ground is asked of the servers themselves first, past every cache.
+// Decides for an instance without a Node: it never joined, its Node was deleted, or it is
+// terminated. Before it completes a hook on that ground, it asks the servers directly, past every
+// cache.
 
 import { epochMs, formatTime } from '../../api/brand.ts';
 import { defined } from '../../api/defined.ts';
@@ -16,13 +17,13 @@ import { classifyOptions, inTheWay } from './pods-left.ts';
 import { type StatusChange, waitingFields, writeStatus } from './status.ts';
 import { endBlockers, mustTerminate } from './terminating.ts';
 
-/** An answer is believed this long; then it is asked for again. */
+/** An answer is valid for this long; after that the question is asked again. */
 const believedMs = 30_000;
 
 const fresh = (answer: { readonly at: number } | undefined, now: number): boolean =>
   answer !== undefined && now - answer.at < believedMs;
 
-/** The questions that are open before a missing node is believed. */
+/** Questions that need an answer before a missing node is accepted as absent. */
 const questions = ({ disruption, memory, now }: Observation): readonly Step[] => {
   const { instanceId, nodeName } = disruption.spec;
   const ask = (what: 'noNode' | 'instance'): Step => ({
@@ -36,7 +37,7 @@ const questions = ({ disruption, memory, now }: Observation): readonly Step[] =>
   ];
 };
 
-/** The name under which the node registered, by the journal or by whoever recorded the cause. */
+/** The name under which the node registered, from the status or from the recorded cause. */
 const registeredName = ({ spec, status }: NodeDisruption): string | undefined =>
   status?.node?.name ?? spec.nodeName;
 
@@ -45,7 +46,7 @@ export const withoutNode = (observation: Observation, demand: Demand): Decision 
   const { disruption, memory } = observation;
   const { instanceId } = disruption.spec;
   if (demand.heldBy !== undefined && memory.instance?.gone !== true) {
-    // Its turn has not come: only an instance that is gone has nothing to wait for.
+    // Its turn has not come: only an instance that does not exist has nothing to wait for.
     const ask = askForInstance(observation);
     return decision({
       steps: ask === undefined ? [] : [ask],
@@ -73,7 +74,8 @@ export const withoutNode = (observation: Observation, demand: Demand): Decision 
   if (instanceId === undefined && name !== undefined) {
     return complete(observation, demand, { outcome: 'NothingToDrain', message: deleted(name) });
   }
-  // It may have registered and been deleted before the cause was recorded: pods on its name tell.
+  // It may have registered and been deleted before the cause was recorded; pods bound to its name
+  // show that.
   const likelyName = name ?? memory.instance?.nodeName;
   return likelyName === undefined
     ? complete(observation, demand, neverJoined)
@@ -86,7 +88,9 @@ const neverJoined = {
   message: 'the instance never became a node',
 };
 
-/** Its deadline waits for no answer: a server that is away must not let the hook run out. */
+/**
+ * The deadline does not wait for an answer: an unreachable server must not let the hook run out.
+ */
 const isDeletedAndDue = (
   { memory, now }: Observation,
   demand: Demand,
@@ -136,13 +140,13 @@ const whileDeleted = (observation: Observation, demand: Demand, name: string): D
   });
 };
 
-/** Stop times of this episode and of those before it. */
+/** Stop times of this episode and of earlier ones. */
 const stopsOf = ({ status }: NodeDisruption, { stopTimes = [] }: Memory): StatusChange => {
   const all = mergedStops([...(status?.stopTimes ?? []), ...stopTimes], stopTimesOfNode);
   return all.length === 0 ? {} : { stopTimes: all };
 };
 
-/** The write that leaves draining behind: from here on only the hooks and the end are left. */
+/** The write that ends the drain: only the hooks and the end of the instance remain after it. */
 export const complete = (
   { disruption, memory, now }: Observation,
   demand: Demand,
@@ -178,8 +182,8 @@ export const askForInstance = ({ disruption, memory, now }: Observation): Step |
 };
 
 /**
- * Whether the cloud is taking the instance: what it says after our last call. undefined = it is to
- * be asked.
+ * Whether the cloud is terminating the instance, by its answer after our last call. undefined = the
+ * cloud has to be asked.
  */
 export const isLeaving = ({ memory, now }: Observation): boolean | undefined => {
   const { leaving, terminate } = memory;
@@ -188,7 +192,7 @@ export const isLeaving = ({ memory, now }: Observation): boolean | undefined => 
   return leaving.at >= (terminate?.at ?? leaving.at) ? leaving.found : undefined;
 };
 
-/** Asks Auto Scaling, about its group where that is known, and EC2. */
+/** Asks EC2, and Auto Scaling about its group where the group is known. */
 export const askWhetherLeaving = ({ disruption, group }: Observation): readonly Step[] => {
   const { instanceId } = disruption.spec;
   if (instanceId === undefined) return [];
@@ -203,6 +207,6 @@ export const askWhetherLeaving = ({ disruption, group }: Observation): readonly 
   ];
 };
 
-/** When the answer about the instance is asked for again. */
+/** The time at which the answer about the instance expires and is asked for again. */
 export const askAgainAt = ({ memory }: Observation) =>
   memory.instance === undefined ? undefined : epochMs(memory.instance.at + believedMs);

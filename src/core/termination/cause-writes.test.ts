@@ -1,4 +1,4 @@
-// Which causes are one, and what is written for each.
+// Which causes are the same, and what is written for each.
 import { describe, expect, it } from 'vitest';
 import type { DisruptionCause, NodeDisruption, NodeDisruptionSpec } from '../../api/disruption.ts';
 import {

@@ -1,5 +1,6 @@
-// Causes on a NodeDisruption: when two are one, and what to write so that one is recorded. Used by
-// all that record a cause (intake, lifecycle backstop, command line). Decides no drain.
+// Causes on a NodeDisruption: decides when two are the same, and what to write so that one is
+// recorded. Used by everything that records a cause (intake, lifecycle backstop, command line).
+// Decides no drain.
 
 import { parseTime } from '../../api/brand.ts';
 import { isConfirmed, isInForce, isPending, isRefuted } from '../../api/confirmation.ts';
@@ -7,17 +8,17 @@ import { defined } from '../../api/defined.ts';
 import type { DisruptionCause, NodeDisruption, NodeDisruptionSpec } from '../../api/disruption.ts';
 import type { JsonObject } from '../../api/json.ts';
 
-/** How long a drain may take where its group says nothing; EKS waits about this long. */
+/** Drain timeout where the group sets none; EKS waits about this long. */
 export const defaultDrainTimeoutSeconds = 15 * 60;
 
-/** EC2 takes a spot instance this long after its notice. */
+/** EC2 terminates a spot instance this long after its notice. */
 export const spotNoticeMs = 120_000;
 
 /** EC2 Auto Scaling: a wait ends after 48 h or 100 heartbeat timeouts, whichever is first. */
 const longestHookSeconds = 172_800;
 const longestHookInHeartbeats = 100;
 
-/** How long Auto Scaling lets a hook wait, whatever is done. */
+/** Seconds until Auto Scaling ends a hook's wait, regardless of heartbeats. */
 export const hookWaitSeconds = (times: {
   readonly heartbeatTimeoutSeconds: number;
   readonly globalTimeoutSeconds: number;
@@ -28,12 +29,12 @@ export const hookWaitSeconds = (times: {
     times.heartbeatTimeoutSeconds * longestHookInHeartbeats,
   );
 
-/** Bounds the object: beyond it, causes that no longer count make room. */
+/** Bounds the object: above it, causes that are over are dropped to make room. */
 export const maxCauses = 32;
 
 /**
- * Id of a lifecycle hook's cause. Without a token (found by polling) one id stands for the action
- * that is open now; the message, when it still comes, puts its token in.
+ * Id of a lifecycle hook's cause. Without a token (found by polling) one id stands for the open
+ * action. A message that arrives later adds its token.
  */
 export const hookCauseId = (hook: {
   readonly autoScalingGroupName: string;
@@ -41,12 +42,12 @@ export const hookCauseId = (hook: {
   readonly token?: string;
 }): string => `hook/${hook.autoScalingGroupName}/${hook.name}/${hook.token ?? 'polled'}`;
 
-/** Of an event found in EC2's list; AWS Health's messages name theirs by an ARN. */
+/** Prefix for an event from EC2's list; AWS Health's messages identify theirs by an ARN. */
 const scheduledEventPrefix = 'maintenance/instance-event-';
 
 /**
- * EC2's list and AWS Health's message share no name for one event of an instance: its start does.
- * What a message closed does not hide what EC2 lists.
+ * EC2's list and AWS Health's message share no identifier for an event of an instance; they share
+ * its start. An event closed by a message does not hide one that EC2 lists.
  */
 const isSameEvent = (known: DisruptionCause, incoming: DisruptionCause): boolean =>
   known.kind === 'Maintenance' &&
@@ -60,8 +61,8 @@ const isSameHook = (a: DisruptionCause, b: DisruptionCause): boolean =>
   a.hook?.autoScalingGroupName === b.hook?.autoScalingGroupName && a.hook?.name === b.hook?.name;
 
 /**
- * An unconfirmed cause stands for all of its kind and hook, whatever the messages say: what is
- * asked of the cloud is the same. So a flood of forged messages costs one write for each instance.
+ * An unconfirmed cause stands for all of its kind and hook, because the same question is asked of
+ * the cloud for each. A flood of forged messages therefore costs one write per instance.
  */
 const isSameClaim = (known: DisruptionCause, incoming: DisruptionCause): boolean =>
   known.kind === incoming.kind &&
@@ -70,7 +71,7 @@ const isSameClaim = (known: DisruptionCause, incoming: DisruptionCause): boolean
   !isConfirmed(known) &&
   isSameHook(known, incoming);
 
-/** Same id; or the same hook, once with its token and once without; or the same scheduled event. */
+/** Same id, the same hook with and without its token, or the same scheduled event. */
 const isSameCause = (known: DisruptionCause, incoming: DisruptionCause): boolean => {
   if (known.id === incoming.id || isSameEvent(known, incoming)) return true;
   if (isSameClaim(known, incoming)) return true;
@@ -80,7 +81,7 @@ const isSameCause = (known: DisruptionCause, incoming: DisruptionCause): boolean
   return isSameHook(known, incoming) && (a.token === undefined || b.token === undefined);
 };
 
-/** AWS moves a start: who is in time for the sooner one is in time for the later one. */
+/** AWS may move a start; a drain in time for the sooner start is in time for the later one. */
 const sooner = (known: DisruptionCause, incoming: DisruptionCause): DisruptionCause | undefined => {
   const { deadline, reason } = incoming;
   const [before, after] = [parseTime(known.deadline), parseTime(deadline)];
@@ -100,14 +101,14 @@ const supersedes = (known: DisruptionCause, incoming: DisruptionCause): boolean 
   return !isRefuted(incoming) && (isRefuted(known) || isOver);
 };
 
-/** What is known of the same cause from both; undefined when `incoming` adds nothing. */
+/** Merges what both say of the same cause; undefined when `incoming` adds nothing. */
 const enrich = (known: DisruptionCause, incoming: DisruptionCause): DisruptionCause | undefined => {
   if (supersedes(known, incoming)) return incoming;
   if (!isConfirmed(incoming)) return undefined;
   if (known.kind === 'Maintenance' && known.id === incoming.id) return sooner(known, incoming);
   if (known.hook === undefined || incoming.hook?.token === undefined) return undefined;
   if (known.hook.token !== undefined) return undefined;
-  // The earlier start and the earlier deadline stay: a wait never begins again.
+  // Keeps the earlier start and the earlier deadline: a wait never starts over.
   const [startedAt = ''] = [known.hook.startedAt, incoming.hook.startedAt].sort();
   const deadlines = [known.deadline, incoming.deadline].filter((each) => each !== undefined).sort();
   const [deadline] = deadlines;
@@ -119,7 +120,7 @@ const enrich = (known: DisruptionCause, incoming: DisruptionCause): DisruptionCa
   };
 };
 
-/** A hook found by polling gets its message's token later: still the cause that was handled. */
+/** Whether the cause was handled, including a hook found by polling whose token arrived later. */
 export const wasHandled = (cause: DisruptionCause, handled: readonly string[]): boolean => {
   if (handled.includes(cause.id)) return true;
   if (cause.hook === undefined) return false;
@@ -127,11 +128,13 @@ export const wasHandled = (cause: DisruptionCause, handled: readonly string[]): 
   return handled.includes(hookCauseId({ autoScalingGroupName, name }));
 };
 
-/** Withdrawn or refuted: it stands for nothing. */
+/** Withdrawn or refuted: the cause has no effect. */
 const isOver = (cause: DisruptionCause): boolean =>
   cause.cancelledAt !== undefined || isRefuted(cause);
 
-/** `causes` without the oldest one that is over, else handled, else not confirmed yet. */
+/**
+ * `causes` without the oldest one that is over; else the oldest handled; else the oldest pending.
+ */
 const withoutOne = (
   causes: readonly DisruptionCause[],
   handled: readonly string[],
@@ -148,8 +151,8 @@ const withoutOne = (
 const maxUnconfirmed = 8;
 
 /**
- * `causes` with room for `cause`; undefined where there is none: all are in force, or as many of
- * its kind are unconfirmed and it is not one that may be true, or all those may be.
+ * `causes` with room for `cause`. Undefined where there is none: every cause is in force; or the
+ * limit of unconfirmed causes of its kind is reached, and `cause` is refuted or none of those is.
  */
 const makeRoom = (
   causes: readonly DisruptionCause[],
@@ -168,8 +171,9 @@ const isOneTooMany = (causes: readonly DisruptionCause[], cause: DisruptionCause
   causes.filter((one) => one.kind === cause.kind && !isConfirmed(one)).length >= maxUnconfirmed;
 
 /**
- * `spec` with `cause` in it; the same object when it was there already, or when there is no room:
- * a cause in force is never dropped for another. `handled` is what the status names as handled.
+ * `spec` with `cause` added. Returns the same object when the cause is already recorded or there is
+ * no room: a cause in force is never dropped for another. `handled`: ids the status lists as
+ * handled.
  */
 export const mergeCause = (
   spec: NodeDisruptionSpec,
@@ -187,7 +191,7 @@ export const mergeCause = (
 };
 
 export interface DisruptionSubject {
-  /** Instance id, or the node's uid where there is no instance: the object's name. */
+  /** The object's name: the instance id, or the node's uid where there is no instance. */
   readonly name: string;
   readonly instanceId?: string;
   readonly nodeName?: string;
@@ -195,14 +199,14 @@ export interface DisruptionSubject {
 }
 
 export type CauseWrite =
-  /** `refused`: nothing is written since every cause there is in force, and there are too many. */
+  /** `refused`: nothing is written, because the limit of causes is reached and all are in force. */
   | { readonly kind: 'recorded'; readonly refused?: true }
   | { readonly kind: 'create'; readonly object: JsonObject }
-  /** A JSON merge patch that carries the resourceVersion it was made from. */
+  /** A JSON merge patch with the resourceVersion it was computed from. */
   | { readonly kind: 'patch'; readonly body: JsonObject };
 
 /**
- * What governs comes first, as `kubectl get` shows the first cause; else in order of their coming.
+ * Causes in force come first, because `kubectl get` shows the first one; the rest keep their order.
  */
 const rankOf = (cause: DisruptionCause): number => {
   if (isInForce(cause)) return 0;
@@ -217,7 +221,7 @@ const asJson = (causes: readonly DisruptionCause[]): readonly JsonObject[] =>
       ...(hook === undefined ? {} : { hook: { ...hook } }),
     }));
 
-/** The one write that records `cause`, given the object as it is now. */
+/** The single write that records `cause` on the object's current state. */
 export const causeWrite = (
   existing: NodeDisruption | undefined,
   subject: DisruptionSubject,
@@ -283,17 +287,20 @@ const withdrawAll = (
     (cause) => ({ ...cause, cancelledAt }),
   );
 
-/** Causes that an operator may withdraw: the operator's own, and recommendations. */
+/** Causes that an operator may withdraw: manual ones and rebalance recommendations. */
 export const mayBeWithdrawn = ({ kind }: DisruptionCause): boolean =>
   kind === 'Manual' || kind === 'RebalanceRecommendation';
 
-/** The one write that withdraws every cause that an operator may; `recorded` when none counts. */
+/**
+ * The single write that withdraws every cause that an operator may withdraw; `recorded` when there
+ * are none.
+ */
 export const withdrawWrite = (existing: NodeDisruption, cancelledAt: string): CauseWrite =>
   withdrawAll(existing, cancelledAt, mayBeWithdrawn);
 
 /**
- * The one write that withdraws one cause, one that was dealt with included: its node is given back
- * once no other cause wants it. `recorded` when it is withdrawn already, or not there.
+ * The single write that withdraws one cause, even a handled one: its node is uncordoned once no
+ * other cause needs it drained. `recorded` when the cause is already withdrawn or does not exist.
  */
 export const withdrawCauseWrite = (
   existing: NodeDisruption,
@@ -302,8 +309,8 @@ export const withdrawCauseWrite = (
 ): CauseWrite => withdrawAll(existing, cancelledAt, ({ id }) => id === causeId);
 
 /**
- * The one write that replaces causes by their id, as with the cloud's answer. `recorded` when none
- * is found, or all were withdrawn.
+ * The single write that replaces causes by id, for example with the cloud's answer. `recorded` when
+ * none is found, or all are withdrawn.
  */
 export const replaceCausesWrite = (
   existing: NodeDisruption,
@@ -317,14 +324,11 @@ export const replaceCausesWrite = (
   );
 };
 
-/**
- * The one write that withdraws every cause of an update that still counts; `recorded` when none
- * does.
- */
+/** The single write that withdraws every update cause in effect; `recorded` when there are none. */
 export const withdrawUpdatesWrite = (existing: NodeDisruption, cancelledAt: string): CauseWrite =>
   withdrawAll(existing, cancelledAt, ({ kind }) => kind === 'Update');
 
-/** What begins to count with the end of a hold. All times are RFC 3339. */
+/** Values that take effect when a hold ends. Times are RFC 3339. */
 export interface Lifted {
   readonly deadline: string;
   readonly onDeadline: 'force' | 'fail';
@@ -332,8 +336,8 @@ export interface Lifted {
 }
 
 /**
- * The one write that ends a cause's hold, so that its node is drained. `recorded` when it holds no
- * more (what was written first stands), was withdrawn, or is not there.
+ * The single write that ends a cause's hold, so that its node is drained. `recorded` when the hold
+ * has already ended (the first write stands), or the cause is withdrawn or does not exist.
  */
 export const liftWrite = (existing: NodeDisruption, causeId: string, lifted: Lifted): CauseWrite =>
   changeWrite(
@@ -343,8 +347,8 @@ export const liftWrite = (existing: NodeDisruption, causeId: string, lifted: Lif
   );
 
 /**
- * The one write that lets a drained instance go, once its cooldown is over. `recorded` when it is
- * let go already, was withdrawn, or is not there.
+ * The single write that allows a drained instance to be terminated after its cooldown. `recorded`
+ * when that is already allowed, or the cause is withdrawn or does not exist.
  */
 export const freeTerminationWrite = (
   existing: NodeDisruption,

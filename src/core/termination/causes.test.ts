@@ -144,7 +144,7 @@ describe('causes in force', () => {
     const causes = [
       aManualCause({ id: 'old' }),
       aManualCause({ id: 'withdrawn', cancelledAt: timePlus(1) }),
-      // Found by polling and dealt with; its message came afterwards and brought the token.
+      // Found by polling and handled; its message arrived later and added the token.
       aHookCause(),
       aManualCause({ id: 'new' }),
     ];

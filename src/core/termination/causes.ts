@@ -1,6 +1,6 @@
-// Several causes on one instance as one demand: the earliest deadline that forces, the strongest
-// follow-up, every hook of ours. Causes that were withdrawn or that the cloud has not confirmed,
-// and those of earlier episodes, do not count.
+// Combines the causes on one instance into one demand: the earliest deadline that forces, the
+// strongest follow-up, every hook that Drover owns. Causes that are withdrawn, not confirmed by the
+// cloud, or from earlier episodes do not count.
 
 import { type DurationMs, durationMs, type EpochMs, epochMs, parseTime } from '../../api/brand.ts';
 import { isInForce } from '../../api/confirmation.ts';
@@ -22,15 +22,15 @@ export const causesInForce = (disruption: NodeDisruption): readonly DisruptionCa
 };
 
 /**
- * Dealt with by an earlier episode and never withdrawn: a notice whose instance still has to go, a
- * drained node that nobody has given back. The marks stand for these too.
+ * Causes handled by an earlier episode and never withdrawn: a notice whose instance still has to be
+ * terminated, or a drained node that was not uncordoned. The marks stay for these too.
  */
 export const standingCauses = ({ spec, status }: NodeDisruption): readonly DisruptionCause[] =>
   spec.causes.filter((cause) => isInForce(cause) && wasHandled(cause, status?.handledCauses ?? []));
 
 /**
- * The causes that are dealt with now. Once Completing is written these are the ones it was written
- * for: one that came afterwards has drained nothing yet, and its hook must not be completed.
+ * The causes that this episode handles. From Completing on these are the ones recorded for it: a
+ * cause that arrived later has drained nothing yet, and its hook must not be completed.
  */
 const causesToServe = (disruption: NodeDisruption): readonly DisruptionCause[] => {
   const causes = causesInForce(disruption);
@@ -42,29 +42,32 @@ const causesToServe = (disruption: NodeDisruption): readonly DisruptionCause[] =
 const isHolding = (cause: DisruptionCause): boolean => cause.hold === true;
 
 /**
- * One cause that does not hold is enough for the drain to go on. Those that hold then wait for the
- * next episode, unless the instance goes anyway: nothing is left for them in that case.
+ * One cause without a hold is enough for the drain to continue. Causes with a hold wait for the
+ * next episode, unless the instance is terminated anyway, which leaves nothing for them to do.
  */
 const due = (causes: readonly DisruptionCause[]): readonly DisruptionCause[] => {
   const now = causes.filter((cause) => !isHolding(cause));
   return now.length === 0 || now.some(({ kind }) => endsByItself[kind]) ? causes : now;
 };
 
-/** As the journal has it: what is evicted first needs the word that the node is held no more. */
+/**
+ * Whether the status records a hold. The status must say that the hold ended before the first
+ * eviction.
+ */
 export const wasHeld = ({ status }: NodeDisruption): boolean =>
   status?.waitingOn?.some(({ kind }) => kind === 'hold') ?? false;
 
-/** Whether the node is to be marked and left alone for now. */
+/** Whether the node is only marked for the time being, without evictions. */
 export const isHeld = (disruption: NodeDisruption): boolean =>
   holdingCause(causesInForce(disruption)) !== undefined;
 
-/** The cause for whose turn the node waits, marked and with all its pods; undefined = none does. */
+/** The cause that the marked node waits for with all its pods; undefined = none. */
 export const holdingCause = (causes: readonly DisruptionCause[]): DisruptionCause | undefined =>
   causes.every(isHolding) ? causes[0] : undefined;
 
 /**
- * The cause for whose turn a drained instance stays; undefined = none does. One that asks for its
- * end and waits for nothing is enough.
+ * The cause that keeps a drained instance from being terminated; undefined = none. One cause that
+ * ends the instance and waits for nothing is enough to allow it.
  */
 const keepingCause = (causes: readonly DisruptionCause[]): DisruptionCause | undefined => {
   const ending = causes.filter(
@@ -73,7 +76,7 @@ const keepingCause = (causes: readonly DisruptionCause[]): DisruptionCause | und
   return ending.every(({ holdTermination }) => holdTermination === true) ? ending[0] : undefined;
 };
 
-/** Kinds of causes after which the cloud ends the instance once Drover lets go of it. */
+/** Kinds of causes after which the cloud terminates the instance once Drover is done with it. */
 export const endsByItself: Readonly<Record<DisruptionCause['kind'], boolean>> = {
   ScaleIn: true,
   LifecycleHook: true,
@@ -86,8 +89,8 @@ export const endsByItself: Readonly<Record<DisruptionCause['kind'], boolean>> = 
 };
 
 /**
- * Causes that came while the causes before them were being ended: they open the next episode, and
- * until then their hooks wait and must not run out.
+ * Causes that arrived while earlier ones were being completed. They open the next episode; until
+ * then their hooks need heartbeats.
  */
 export const causesToCome = (disruption: NodeDisruption): readonly DisruptionCause[] => {
   const { phase, completingCauses = [] } = disruption.status ?? {};
@@ -95,7 +98,7 @@ export const causesToCome = (disruption: NodeDisruption): readonly DisruptionCau
   return causesInForce(disruption).filter((cause) => !wasHandled(cause, completingCauses));
 };
 
-/** Ids of what needs no further episode: withdrawn, done earlier, or `done` now. */
+/** Ids of causes that need no further episode: withdrawn, handled earlier, or in `done`. */
 export const handledIds = (
   { spec, status }: NodeDisruption,
   done: readonly DisruptionCause[],
@@ -113,18 +116,23 @@ export interface Demand {
   readonly causes: readonly DisruptionCause[];
   readonly hooks: readonly KnownHook[];
   readonly followUp: FollowUp;
-  /** Pods that come back keep the node from being empty: an update without force fails for them. */
+  /**
+   * Pods that keep returning prevent the node from being empty: an update without force fails on
+   * them.
+   */
   readonly waitsForReturning: boolean;
-  /** Every cause holds: nothing is evicted, no time runs. */
+  /** Every cause has a hold: nothing is evicted and no timeout runs. */
   readonly heldBy?: DisruptionCause;
-  /** Drained, its instance is not terminated yet. */
+  /** The node is drained, but its instance must not be terminated yet. */
   readonly keptBy?: DisruptionCause;
   readonly onDeadline: 'force' | 'fail';
   readonly deadline?: EpochMs;
-  /** Taken from the cause whose deadline forces. */
+  /** From the cause whose deadline forces. */
   readonly forceFrom?: EpochMs;
   readonly safetyMs: number;
-  /** The longest that one of the causes wants between the drain's end and our termination. */
+  /**
+   * The longest cooldown that a cause requests between the end of the drain and the termination.
+   */
   readonly cooldownMs: DurationMs;
 }
 
@@ -148,7 +156,7 @@ const hasDefaultTimeout: Readonly<Record<DisruptionCause['kind'], boolean>> = {
   Manual: false,
 };
 
-/** When the time of a cause began to run: while it holds, none does. */
+/** When the timeout of a cause starts to run; it does not run during a hold. */
 const beginOf = (cause: DisruptionCause, { disruption, now }: Observation): EpochMs => {
   const receivedAt = parseTime(cause.receivedAt) ?? now;
   if (cause.hold === undefined) return receivedAt;
@@ -157,8 +165,8 @@ const beginOf = (cause: DisruptionCause, { disruption, now }: Observation): Epoc
 };
 
 /**
- * The deadline of one cause: what was recorded with it, whatever its group's settings say by now. A
- * drain that fails keeps its instance as long as the hook lets it.
+ * The deadline of one cause, as recorded with it even if the group's settings have changed. A drain
+ * with `onDeadline: fail` keeps its instance as long as the hook allows.
  */
 const termOf = (cause: DisruptionCause, observation: Observation): Term => {
   const { group, options } = observation;
@@ -178,7 +186,10 @@ const termOf = (cause: DisruptionCause, observation: Observation): Term => {
   return { cause, onDeadline, deadline: afterForceFrom(cause, epochMs(receivedAt + timeoutMs)) };
 };
 
-/** Pods are forced for a while before the deadline, and not before `forceFrom`: that is earlier. */
+/**
+ * Forcing starts some time before the deadline and not before `forceFrom`, so the deadline moves
+ * along.
+ */
 const afterForceFrom = (cause: DisruptionCause, deadline: EpochMs): EpochMs =>
   epochMs(Math.max(deadline, (forceFromOf(cause) ?? 0) + safetyMs));
 
@@ -194,7 +205,7 @@ const earliest = (terms: readonly Term[]): Term | undefined => {
   return first;
 };
 
-/** Where nothing forces: the drain is given up when the last of its causes gives up. */
+/** Where nothing forces, the drain fails at the latest deadline of its causes. */
 const latest = (terms: readonly Term[]): EpochMs | undefined => {
   let last: EpochMs | undefined;
   for (const { deadline } of terms) {
@@ -205,8 +216,8 @@ const latest = (terms: readonly Term[]): EpochMs | undefined => {
 };
 
 /**
- * The deadline that forces first. None does where a hook that is not to be forced ends before it:
- * nobody may force so early, and the hook ends the drain.
+ * The earliest deadline that forces. None does where a hook with `onDeadline: fail` ends sooner:
+ * forcing that early is not allowed, and the hook ends the drain.
  */
 const forcingTerm = (terms: readonly Term[], hooks: readonly KnownHook[]): Term | undefined => {
   const open = hooks.filter(({ status }) => status.state === 'Open');
@@ -229,8 +240,8 @@ const longestCooldown = (causes: readonly DisruptionCause[]): DurationMs =>
   durationMs(1000 * Math.max(0, ...causes.map(({ cooldownSeconds = 0 }) => cooldownSeconds)));
 
 /**
- * What kept the instance of a drained node from being asked for by the causes it was drained for,
- * withdrawn or not.
+ * What delayed the termination of a drained instance according to the causes it was drained for,
+ * withdrawn ones included.
  */
 export const keptAsAsked = ({
   spec,
@@ -252,7 +263,7 @@ export const demandOf = (observation: Observation): Demand => {
     .map((cause) => termOf(cause, observation));
   const forcing = forcingTerm(terms, hooks);
   const wanted = forcing === undefined ? latest(terms) : forcing.deadline;
-  // Whatever the causes want, a hook that still waits is completed before it ends.
+  // An open hook is completed before it ends, whatever the causes request.
   const bounds = hooks
     .filter(({ status }) => status.state === 'Open')
     .map(({ ref }) => lastCompletion(ref));

@@ -1,5 +1,5 @@
-// Completing: the node is done with, its hooks are told, and so is whoever asked. What was decided
-// stands in the status; a call that is repeated after a crash finds its work done.
+// Completing: the drain is over; its hooks are completed and its follow-up is carried out. The
+// decision is recorded in the status, so repeating a call after a crash is harmless.
 
 import { type EpochMs, formatTime } from '../../api/brand.ts';
 import { isReady } from '../../api/conditions.ts';
@@ -32,7 +32,10 @@ const hookBlocker = (hook: KnownHook, dueAt: EpochMs): WaitingOn => ({
   retryAt: formatTime(dueAt),
 });
 
-/** What was to be completed without a drain has a node again: the next episode drains it. */
+/**
+ * The hook was to be completed without a drain, but the node exists again: the next episode drains
+ * it.
+ */
 const beginAgain = ({ disruption, now }: Observation): Decision => {
   const change = {
     phase: 'Ended' as const,
@@ -45,8 +48,9 @@ const beginAgain = ({ disruption, now }: Observation): Decision => {
 };
 
 /**
- * Drained, and its owner has not let it go. It may go by itself meanwhile: where its node is not
- * there or not Ready the instance is asked about. Its `waitingOn` is empty when it is gone.
+ * The node is drained and its termination is on hold. The instance may still be terminated by
+ * others, so it is asked about when its node is missing or not Ready. `waitingOn` is empty once it
+ * is gone.
  */
 const whileKept = (observation: Observation, keptBy: DisruptionCause): Decision => {
   const { memory, node } = observation;
@@ -89,12 +93,12 @@ export const decideCompleting = (observation: Observation, demand: Demand): Deci
     const steps = askWhetherLeaving(observation);
     return decision({ steps, waitingOn: [{ kind: 'instance', message }] });
   }
-  // Too late: what was asked for stands, and with it the marks.
+  // Too late to withdraw: the follow-up stands, and so do the marks.
   const { followUp } = disruption.status ?? {};
   return end(observation, demand, leaving && followUp !== undefined ? { followUp } : {});
 };
 
-/** Pods that were left stay named for those who ask why it was forced. */
+/** Keeps the blockers that name the remaining pods, which explain why the drain was forced. */
 const withoutEndBlockers = ({
   waitingOn,
   waitingOnTotal = 0,
@@ -104,14 +108,14 @@ const withoutEndBlockers = ({
   return gone === 0 ? {} : { waitingOn: rest, waitingOnTotal: waitingOnTotal - gone };
 };
 
-/** What is said of a hook that ended before Drover completed it. */
+/** The message about a hook that ended before Drover completed it. */
 const endedEarly = (
   { hooks }: Demand,
   outcome: NodeDisruptionStatus['outcome'],
 ): string | undefined => {
   const expired = hooks.find(({ status: { state } }) => state === 'Expired');
   if (expired !== undefined) return `hook ${expired.ref.name} had timed out`;
-  // Elsewhere the answer to our own completion may have been lost.
+  // Where the instance exists, the answer to our own completion may have been lost.
   const gone = hooks.find(({ status: { state } }) => state === 'Gone');
   return gone !== undefined && outcome === 'InstanceGone'
     ? `hook ${gone.ref.name} had ended`
@@ -132,7 +136,7 @@ const end = (
   const change = {
     phase: 'Ended' as const,
     endedAt: formatTime(now),
-    // A cause that came meanwhile is not among them: it opens the next episode.
+    // A cause that arrived in the meantime is not among them: it opens the next episode.
     handledCauses: handledIds(disruption, demand.causes),
     ...defined({ message }),
     ...(failed ? withoutEndBlockers(before) : waitingFields([])),

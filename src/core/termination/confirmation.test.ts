@@ -1,4 +1,4 @@
-// One row per kind of notice and answer of the cloud: what the cause counts for.
+// One row per kind of notice and answer of the cloud: whether the cause counts.
 import { describe, expect, it } from 'vitest';
 import {
   aDisruption,

@@ -1,6 +1,6 @@
-// Whether the cloud confirms what a notice says: facts of one instance and a cause -> the cause
-// with what the cloud says of it. One row for each kind of notice; nothing else may let one move a
-// pod.
+// Whether the cloud confirms a notice: takes the facts of one instance and a cause, returns the
+// cause with the cloud's verdict. One row per kind of notice; no other code may let a notice evict
+// a pod.
 import { type EpochMs, epochMs, formatTime, parseTime } from '../../api/brand.ts';
 import {
   type InstanceFacts,
@@ -19,13 +19,15 @@ import { hookEnd } from './hooks.ts';
  * How far the cloud's answers may lag behind its messages; a denial after that refutes the cause.
  */
 const answersWithinMs = 120_000;
-/** EC2 reclaims a spot instance at the end of its notice; one that runs this much later is kept. */
+/**
+ * EC2 reclaims a spot instance at the end of its notice; one still running this much later is kept.
+ */
 const takenWithinMs = 60_000;
 /** A cause that the cloud has not answered for this long is refuted. */
 const unansweredWithinMs = 60 * 60_000;
-/** How soon the cloud is asked again about an unconfirmed cause; the last one repeats. */
+/** Delays between questions about an unconfirmed cause; the last one repeats. */
 const askAgainMs = [1_000, 2_000, 5_000, 10_000] as const;
-/** How often it is asked whether a confirmed cause still holds. */
+/** How often the cloud is asked whether a confirmed cause still holds. */
 const stillSoMs = 60_000;
 
 type Verdict = Pick<Confirmation, 'state' | 'reason'>;
@@ -42,7 +44,7 @@ interface Claim {
 /** Undefined: the facts change nothing. */
 type Row = (claim: Claim) => Verdict | undefined;
 
-/** Pending for an hour, then refuted: polling or another notice finds what is true after that. */
+/** Pending for an hour, then refuted: after that, polling or another notice has to report it. */
 const unanswered = ({ cause, facts: { failure }, now }: Claim, what: string): Verdict => {
   const reason = `${what} is not known${failure === undefined ? ' yet' : `: ${failure}`}`;
   const since = parseTime(cause.receivedAt) ?? now;
@@ -100,13 +102,13 @@ const rebalance: Row = (claim) => {
   return facts.market === 'spot' ? confirmed('EC2: a spot instance') : notSpot;
 };
 
-/** The window of the message itself is open: the message alone says so. */
+/** The window that the message states is open; nothing else confirms that. */
 const isOpenWindow = ({ window }: DisruptionCause, now: EpochMs): boolean => {
   const [startsAt, endsAt] = [parseTime(window?.startsAt), parseTime(window?.endsAt)];
   return startsAt !== undefined && endsAt !== undefined && startsAt <= now && now < endsAt;
 };
 
-/** The first of EC2's events that is still to come. */
+/** The next scheduled event of EC2's list. */
 const soonest = ({ scheduled = [] }: InstanceFacts): ScheduledFact | undefined =>
   scheduled
     .filter(({ isOver }) => !isOver)
@@ -125,7 +127,7 @@ const maintenance: Row = (claim) => {
   }
   const reason = 'EC2 lists no such event';
   if (!isConfirmed(cause)) return denied(claim, reason);
-  // EC2 lists events of running instances alone.
+  // EC2 lists events only for running instances.
   return state === 'running' ? refuted(reason) : undefined;
 };
 
@@ -142,7 +144,7 @@ const rows: Readonly<Record<CauseKind, Row>> = {
   Manual: believed,
 };
 
-/** A drain's time runs from its confirmation, and a hook's end bounds it. */
+/** The drain timeout starts at the confirmation and is bounded by the hook's end. */
 const fromNow = (cause: DisruptionCause, now: EpochMs): DisruptionCause => {
   const { hook: ref, deadline, receivedAt, onDeadline } = cause;
   const [before, since] = [parseTime(deadline), parseTime(receivedAt)];
@@ -153,28 +155,28 @@ const fromNow = (cause: DisruptionCause, now: EpochMs): DisruptionCause => {
   return { ...begun, deadline: formatTime(epochMs(later)) };
 };
 
-/** A cause that rests on its message alone drains as budgets allow and forces nothing. */
+/** A cause confirmed only by its own message drains as budgets allow and never forces. */
 const withoutForce = ({ deadline: _, ...cause }: DisruptionCause): DisruptionCause => ({
   ...cause,
   onDeadline: 'fail',
 });
 
-/** EC2 may act from the start that it names itself, whatever a message says. */
+/** EC2 may act from the start in its own list, whatever a message says. */
 const asListed = (cause: DisruptionCause, live: ScheduledFact, now: EpochMs): DisruptionCause => {
   const start = parseTime(live.notBefore);
   if (start === undefined) return cause;
   return { ...cause, deadline: formatTime(epochMs(Math.max(start, now + spotNoticeMs))) };
 };
 
-/** Not settled yet: people read the cloud's answer so far, not that it is being asked. */
+/** A pending cause shows the cloud's latest answer as its reason. */
 const withReason = (cause: DisruptionCause, verdict: Verdict, now: EpochMs): DisruptionCause =>
   verdict.reason === cause.confirmation?.reason
     ? cause
     : { ...cause, confirmation: { ...verdict, at: formatTime(now) } };
 
 /**
- * The cause with the cloud's answer; the same object where that answer is known already.
- * A refuted cause stays so: only another notice, or the cloud's own list, brings it back.
+ * The cause with the cloud's answer; the same object where that answer is already recorded. A
+ * refuted cause stays refuted unless another notice or the cloud's own list reports it.
  */
 export const confirmCause = (
   cause: DisruptionCause,
@@ -195,16 +197,14 @@ export const confirmCause = (
   return { ...timed, confirmation };
 };
 
-/**
- * `cause` of a message that cannot be true whatever the cloud says, as one from another account.
- */
+/** Refutes a cause whose message cannot be true, for example one from another account. */
 export const refuteCause = (
   cause: DisruptionCause,
   reason: string,
   now: EpochMs,
 ): DisruptionCause => ({ ...cause, confirmation: { ...refuted(reason), at: formatTime(now) } });
 
-/** When the cloud is to be asked about a cause again; undefined: never. */
+/** When to ask the cloud about a cause again; undefined = never. */
 export const nextLookAt = (cause: DisruptionCause, now: EpochMs): EpochMs | undefined => {
   if (!needsConfirmation[cause.kind] || cause.cancelledAt !== undefined) return undefined;
   if (isPending(cause)) {

@@ -1,5 +1,5 @@
-// Whatever happens to a disruption, in any order: each decision settles, re-running at a fixed
-// state does nothing, forgetting everything in memory changes no outcome.
+// For any sequence of events on a disruption: each decision settles, a second run on the same state
+// does nothing, and losing the memory changes no outcome.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {

@@ -126,7 +126,7 @@ describe('Marking', () => {
     const [intent] = decideDisruption(model.observation).steps;
     if (intent === undefined) throw new Error('no intent');
     model.apply(intent);
-    // The patch was refused with 409: an administrator was faster.
+    // The patch failed with 409: an administrator wrote first.
     model.change({ node: aNode({ unschedulable: true, resourceVersion: '8' }) });
     expect(model.settle()).toEqual(['Marking', 'PatchNode', 'Draining']);
     expect(model.status?.ownedMarks).toMatchObject({ unschedulable: false, excludeLabel: true });

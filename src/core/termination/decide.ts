@@ -1,6 +1,6 @@
-// What to do next about one disruption: one function per phase over what was observed. Emits steps
-// with no choice left in them; at a fixed state a second decision emits none. Evictions are not
-// here: they are allocated over all drains at once (core/drain).
+// Decides the next steps of one disruption: one function per phase, from the observation. Steps
+// leave no choice open; a second decision on the same state emits none. Evictions are not decided
+// here: core/drain allocates them over all drains together.
 import { epochMs } from '../../api/brand.ts';
 import { isPending } from '../../api/confirmation.ts';
 import type { DisruptionPhase, NodeDisruption } from '../../api/disruption.ts';
@@ -29,7 +29,8 @@ const byPhase: Readonly<Record<DisruptionPhase, Decide>> = {
 };
 
 /**
- * The hooks to keep waiting, by phase. One being completed waits until Auto Scaling confirms it.
+ * The hooks that need heartbeats, by phase. A hook being completed needs them until Auto Scaling
+ * confirms.
  */
 const hooksToKeep: Readonly<
   Record<DisruptionPhase, (observation: Observation, demand: Demand) => readonly KnownHook[]>
@@ -45,7 +46,7 @@ const hooksToKeep: Readonly<
   Ended: () => [],
 };
 
-/** Heartbeats stand before everything else: no failure of another step may hold them up. */
+/** Heartbeats come first: no failure of another step may delay them. */
 const heartbeats = (observation: Observation, demand: Demand): Decision => {
   const { disruption, now } = observation;
   const { instanceId } = disruption.spec;
@@ -61,7 +62,7 @@ const heartbeats = (observation: Observation, demand: Demand): Decision => {
   return decision({ steps, wakeAt: open.map(heartbeatDue) });
 };
 
-/** A hook that has ended since the last write stands in the journal at once, for those who ask. */
+/** Writes at once that a hook has ended since the last write, so that readers see it. */
 const hooksWrite = (observation: Observation, demand: Demand, { steps }: Decision): Decision => {
   const { disruption, now } = observation;
   const { status } = disruption;
@@ -75,13 +76,13 @@ const hooksWrite = (observation: Observation, demand: Demand, { steps }: Decisio
   return decision({ steps: [writeStatus({ disruption, demand, change: {}, now })] });
 };
 
-/** Every write of the journal says in whose term it was made. */
+/** Adds the leader's term to every status write. */
 const signed = (step: Step, leaderEpoch: number | undefined): Step =>
   step.kind !== 'WriteStatus' || leaderEpoch === undefined
     ? step
     : { ...step, status: { ...step.status, leaderEpoch } };
 
-/** Nothing begins, and nothing is undone, before the cloud has said whether there is a reason. */
+/** Nothing starts and nothing is undone while the cloud has not confirmed or denied a cause. */
 const awaitsCloud = (disruption: NodeDisruption, { causes }: Demand): boolean => {
   const phase = phaseOf(disruption);
   const isOpen = phase === 'Pending' || phase === 'Marking' || phase === 'Draining';

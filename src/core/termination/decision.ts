@@ -1,4 +1,4 @@
-// What a phase decided, before heartbeats and the plan's frame are put around it.
+// What a phase decided, before heartbeats and the frame of the plan are added.
 import type { EpochMs } from '../../api/brand.ts';
 import type { WaitingOn } from '../../api/disruption.ts';
 import type { Step } from '../../api/plan.ts';
@@ -6,7 +6,7 @@ import type { Step } from '../../api/plan.ts';
 export interface Decision {
   readonly steps: readonly Step[];
   readonly waitingOn: readonly WaitingOn[];
-  /** Times at which something may have to be done unasked. */
+  /** Times at which to decide again without an event. */
   readonly wakeAt: readonly (EpochMs | undefined)[];
 }
 

@@ -1,5 +1,5 @@
-// A deleted Node object is not a deleted instance: the drain goes on by the instance, and the marks
-// come back with the node.
+// A deleted Node object does not mean a terminated instance: the drain continues by instance id,
+// and the node is marked again when it registers.
 import { describe, expect, it } from 'vitest';
 import {
   aDisruption,

@@ -1,5 +1,5 @@
-// Draining: waits until the node is empty, or until its deadline decides. What holds it up comes
-// from the allocation; here are the node's own questions: gone, unmarked, empty, late.
+// Draining: waits until the node is empty or its deadline passes. The allocation reports the
+// blockers; this file decides whether the node is missing, unmarked, empty or past its deadline.
 
 import { type EpochMs, epochMs, formatTime, parseTime } from '../../api/brand.ts';
 import { isReady } from '../../api/conditions.ts';
@@ -40,11 +40,14 @@ import {
   writeStatus,
 } from './status.ts';
 
-/** A quorum list that disagreed with the watch is repeated after this. */
+/** Delay before a quorum list that disagreed with the watch is repeated. */
 const listAgainMs = 1_000;
-/** An allocation that follows the first list of pods is over by then. */
+/** The allocation that follows the first list of pods takes at most this long. */
 const namedWithinMs = 5_000;
-/** Past the deadline the server may say this long that nothing is left, where no hook ends. */
+/**
+ * After the deadline, how long the API server may still confirm that the node is empty, hooks
+ * permitting.
+ */
 const confirmMs = 15_000;
 
 export const decideDraining = (observation: Observation, demand: Demand): Decision => {
@@ -106,7 +109,7 @@ const drainMarked = (observation: Observation, demand: Demand, marked: Marked): 
   return { ...rest, steps: [...asked, ...rest.steps], wakeAt };
 };
 
-/** The deadline decides: by force what is left goes with the instance, else the drain failed. */
+/** At the deadline: with force the remaining pods end with the instance, else the drain fails. */
 const atDeadline = (observation: Observation, demand: Demand, marked: Marked): Decision => {
   const { pods, memory, now } = observation;
   const { node, status } = marked;
@@ -134,7 +137,8 @@ const atDeadline = (observation: Observation, demand: Demand, marked: Marked): D
     const unknown = known === undefined ? 'the pods of the node were not known' : 'no pod was seen';
     return end(`${unknown} at the deadline, and no list confirmed that it was empty`, 0);
   }
-  // An unlisted node is not an empty one, and an empty one has not failed: the server is asked.
+  // A node without a list of pods may not be empty, and an empty node has not failed: ask the
+  // server.
   if (known !== undefined) {
     const rest = whenEmpty(observation, demand, marked);
     return { ...rest, wakeAt: [...rest.wakeAt, until] };
@@ -153,8 +157,8 @@ const atDeadline = (observation: Observation, demand: Demand, marked: Marked): D
 };
 
 /**
- * The deadline takes effect even where nobody was there to force before it: what is left is then
- * deleted first, with a second of grace, and has the safety time to go. Undefined after that.
+ * Applies a force deadline that no process was running for: deletes the remaining pods with one
+ * second of grace and waits the safety time. Undefined after that.
  */
 const forceLate = (
   observation: Observation,
@@ -166,7 +170,7 @@ const forceLate = (
   if (demand.onDeadline !== 'force') return undefined;
   const since = parseTime(status.forcingSince);
   const until = epochMs(Math.min((since ?? now) + demand.safetyMs, ...hookBounds(demand)));
-  // A hook may end it before anything may be forced.
+  // A hook may end the drain before forcing is allowed.
   if (now >= until || now < (demand.forceFrom ?? 0)) return undefined;
   const waiting = lastBlockers(observation);
   const waitingOn = waiting.waitingOn ?? [];
@@ -179,8 +183,8 @@ const forceLate = (
 };
 
 /**
- * A drain that gives up says what kept the pods: where nobody has looked at them yet, as just after
- * a restart, that is waited for a moment. Undefined after that.
+ * A failing drain names the pods that blocked it. Right after a restart they may not have been
+ * examined; wait briefly for that. Undefined after that.
  */
 const untilNamed = (observation: Observation, demand: Demand): Decision | undefined => {
   const { blockers, memory, now } = observation;
@@ -197,8 +201,8 @@ const hookBounds = ({ hooks }: Demand): readonly EpochMs[] =>
   hooks.filter(({ status }) => status.state === 'Open').map(({ ref }) => lastCompletion(ref));
 
 /**
- * How long past the deadline, or past the first look of a process that came after it, it may be
- * asked whether the node is empty: no hook waits for that.
+ * Until when the API server may be asked whether the node is empty: `confirmMs` after the deadline,
+ * or after this process first saw it. Open hooks end it earlier.
  */
 const confirmUntil = (
   demand: Demand,
@@ -209,7 +213,7 @@ const confirmUntil = (
   return epochMs(Math.min(since + confirmMs, ...hookBounds(demand)));
 };
 
-/** What the pods that were left were waiting for: the answer to "why was it forced". */
+/** What the remaining pods were waiting for: explains why the drain was forced. */
 const lastBlockers = (
   { blockers, disruption, now }: Observation,
   returning: readonly WaitingOn[] = [],
@@ -258,7 +262,7 @@ const whenEmpty = (
   return complete(observation, demand, how, total);
 };
 
-/** How many pods there were: a drain that ends before its progress is due writes it at its end. */
+/** Total of pods, written at the end of a drain that was too quick for a progress write. */
 const totalOf = ({ memory }: Observation, { podsTotal }: NodeDisruptionStatus): StatusChange => {
   const most = Math.max(podsTotal ?? 0, memory.mostPods ?? 0);
   return podsTotal === undefined && memory.mostPods === undefined ? {} : { podsTotal: most };
@@ -288,7 +292,7 @@ const boomerangBlockers = ({ skip }: Classified): readonly WaitingOn[] =>
     ...ownerOf(pod),
   }));
 
-/** Pods are there: writes what must be recorded before it is done, and rarely the progress. */
+/** Pods remain: writes what must be recorded before it is done; writes progress only rarely. */
 const whileFull = (observation: Observation, demand: Demand, full: Full): Decision => {
   const { disruption, blockers, now } = observation;
   const { status, classified } = full;
@@ -304,10 +308,10 @@ const whileFull = (observation: Observation, demand: Demand, full: Full): Decisi
   const forces = forceTimes(demand, status, classified);
   const forcing = status.forcingSince === undefined && forces.some((at) => at <= now);
   const dueAt = progressDueAt(status);
-  // What has not been looked at yet (after a restart) must not wipe out what was written before.
+  // Blockers that are not examined yet (after a restart) must not erase the recorded ones.
   const moved = blockers !== undefined && progressChanged(status, waitingOn);
-  // The allocation follows a new demand a moment later. Its message is written at once, once for
-  // each demand.
+  // The allocation follows a new demand with a short delay. Its message is written at once, one
+  // write per demand.
   const isOther = blockers !== undefined && forceMoved(status, waitingOn);
   const due = (moved && dueAt !== undefined && dueAt <= now) || isOther;
   const change: StatusChange = {

@@ -1,6 +1,6 @@
-// Disruptions as the drains that share budgets: which may evict, until when, with whose intent to
-// force. The batch rule is here: nothing is evicted before every node of the batch shows its marks,
-// nor while further notices are arriving.
+// Turns disruptions into the drains that share budgets: which may evict, until when, and whether
+// they force. Batch rule: nothing is evicted before every node of the batch shows its marks, or
+// while further notices are arriving.
 
 import { type EpochMs, epochMs, formatTime, parseTime } from '../../api/brand.ts';
 import { isConfirmed, isInForce } from '../../api/confirmation.ts';
@@ -14,13 +14,13 @@ import type { Compat } from './observation.ts';
 import { phaseOf } from './status.ts';
 import { awaitsTurn } from './turns.ts';
 
-/** A node that cannot be marked holds up the others of its batch no longer than this. */
+/** A node that cannot be marked delays the others of its batch no longer than this. */
 export const batchWaitMs = 5_000;
-/** Notices that come this soon after one another are one batch: its end is seen by the silence. */
+/** Notices less than this apart form one batch; a longer silence ends it. */
 const batchQuietMs = 100;
 const maxNamedNodes = 5;
 
-/** The deadline as the status has it: acted on only once it is written. */
+/** The deadline in the status: it takes effect only once it is written. */
 export const forceWindow = (
   demand: Demand,
   status: NodeDisruptionStatus,
@@ -40,7 +40,7 @@ export interface Unmarked {
   readonly receivedAt: EpochMs;
 }
 
-/** When a disruption was first asked for; never, where nothing that it asks for is confirmed. */
+/** When a disruption was first requested; never, where none of its causes is confirmed. */
 export const receivedAt = ({ spec }: NodeDisruption): EpochMs =>
   epochMs(
     Math.min(
@@ -48,7 +48,7 @@ export const receivedAt = ({ spec }: NodeDisruption): EpochMs =>
     ),
   );
 
-/** A disruption whose node still lacks its marks, since when it was asked for. */
+/** A disruption whose node still lacks its marks, with the time of its request. */
 export const unmarkedOf = (
   disruption: NodeDisruption,
   node: Node | undefined,
@@ -61,12 +61,12 @@ export const unmarkedOf = (
   return { node: node.metadata.name, receivedAt: receivedAt(disruption) };
 };
 
-/** What every drain of one allocation has in common. */
+/** Values shared by every drain of one allocation. */
 export interface Batch {
   readonly unmarked: readonly Unmarked[];
   /** The earliest time among `unmarked`. */
   readonly oldestUnmarkedAt: EpochMs | undefined;
-  /** The two newest of all disruptions: whatever a drain's own is, one of them is another's. */
+  /** The two newest disruptions: for any drain, at least one of them is another's. */
   readonly newest: readonly { readonly id: string; readonly receivedAt: EpochMs }[];
 }
 
@@ -83,7 +83,7 @@ export const batchOf = (
     (least, each) => Math.min(least, each.receivedAt),
     Number.POSITIVE_INFINITY,
   );
-  // A time that is yet to come is somebody's skewed clock, and no news.
+  // A time in the future comes from a skewed clock and does not count.
   const recent = all.filter((each) => {
     const age = now - each.receivedAt;
     return age >= 0 && age < batchQuietMs;
@@ -97,9 +97,7 @@ export const batchOf = (
 
 type BatchBlocker = Extract<WaitingOn, { kind: 'batch' }>;
 
-/**
- * What a marked drain waits for, or undefined when it may go on: its batch, and its batch's end.
- */
+/** What a marked drain waits for, its batch or the batch's end; undefined when it may proceed. */
 export const batchBlocker = (
   disruption: NodeDisruption,
   batch: Batch,
@@ -124,7 +122,7 @@ export const batchBlocker = (
   return { kind: 'batch', nodes: [], until: formatTime(quietAt) };
 };
 
-/** The drain of a disruption, or undefined while it has nothing to evict from, or is held. */
+/** The drain of a disruption; undefined while nothing can be evicted or it is on hold. */
 export const drainOf = (options: {
   readonly disruption: NodeDisruption;
   readonly node: Node | undefined;

@@ -1,4 +1,4 @@
-// A notice on a node that another cause has drained: the record tells what each of them did.
+// A notice on a node that another cause has drained: the status says what each of them did.
 import { describe, expect, it } from 'vitest';
 import {
   aHookCause,
@@ -20,7 +20,7 @@ const spot = aManualCause({
 });
 const hook = aHookCause({ receivedAt: timePlus(60) });
 
-/** Two pods went for the update, and for whatever came by then. */
+/** Two pods were evicted for the update and for every cause recorded up to then. */
 const drained = (causes = [update]): Model => {
   const model = draining(causes, [aPod('p1'), aPod('p2')]);
   model.change({ pods: [] });

@@ -1,5 +1,4 @@
-// An episode that finds its node empty because the one before it had drained it: what it says of
-// that. Pure.
+// Describes an episode that finds its node empty because an earlier episode drained it. Pure.
 
 import type {
   CauseKind,
@@ -9,7 +8,7 @@ import type {
 } from '../../api/disruption.ts';
 import { wasHandled } from './cause-writes.ts';
 
-/** By them the sentence is known again in the episode after the next. */
+/** Prefix by which a later episode recognizes the sentence. */
 const already = 'empty already: ';
 
 const emptiesNode: Readonly<Record<DisruptionOutcome, boolean>> = {
@@ -21,14 +20,14 @@ const emptiesNode: Readonly<Record<DisruptionOutcome, boolean>> = {
   Cancelled: false,
 };
 
-/** For which causes the episode was that has ended, each kind once. */
+/** The kinds of the causes that the ended episode served, each once. */
 export const causesServed = ({ spec, status }: NodeDisruption): readonly CauseKind[] => {
   const { completingCauses = [] } = status ?? {};
   const served = spec.causes.filter((cause) => wasHandled(cause, completingCauses));
   return [...new Set(served.map(({ kind }) => kind))];
 };
 
-/** Undefined: it had pods of its own, or nobody had moved any before. */
+/** Undefined: this episode had pods of its own, or no earlier one evicted any. */
 export const emptiedText = (
   { previous }: NodeDisruptionStatus,
   podsTotal: number,

@@ -1,6 +1,6 @@
-// Ended: a new cause, or a node that registers anew under a cause that stands, opens the next
-// episode. Withdrawing the causes undoes the marks unless the instance is being terminated; after a
-// day the record is deleted. Nothing else happens to a disruption that has ended.
+// Ended: the next episode starts with a new cause, or when the node registers again under a cause
+// in force. Withdrawing the causes undoes the marks unless the instance is being terminated. The
+// record is deleted after a day. Nothing else happens to an ended disruption.
 
 import { epochMs, parseTime } from '../../api/brand.ts';
 import { isInForce, isPending } from '../../api/confirmation.ts';
@@ -20,8 +20,8 @@ import { wasTerminated } from './terminating.ts';
 const keptMs = 86_400_000;
 
 /**
- * The Node object was deleted and the same instance has registered another one, without our marks:
- * what was drained stays drained for as long as its causes stand.
+ * The Node was deleted and the same instance registered a new one without our marks. It has to be
+ * drained for as long as its causes are in force.
  */
 const isRegisteredAnew = ({ disruption, node }: Observation): boolean => {
   const drained = disruption.status?.node;
@@ -30,7 +30,7 @@ const isRegisteredAnew = ({ disruption, node }: Observation): boolean => {
   return standingCauses(disruption).length > 0;
 };
 
-/** The next episode for the causes that stand: what ended their hooks is not asked for again. */
+/** The next episode for the causes in force; a hook that was completed is not completed again. */
 const drainAgain = (disruption: NodeDisruption): Step => {
   const next = nextEpisode(disruption);
   const { handledCauses = [], ...status } = next.status;
@@ -49,7 +49,7 @@ export const decideEnded = (observation: Observation, demand: Demand): Decision 
   if (demand.causes.length > 0) return decision({ steps: [nextEpisode(disruption)] });
   const same = node !== undefined && status?.node?.uid === node.metadata.uid;
   if (isRegisteredAnew(observation)) return decision({ steps: [drainAgain(disruption)] });
-  // A patch that was long on its way may land after the end: the node's own record shows it.
+  // A delayed patch may arrive after the end; the annotation on the node records it.
   const owned = same
     ? (recordedOn(node, disruption.metadata.name) ?? status.ownedMarks)
     : undefined;
@@ -58,7 +58,7 @@ export const decideEnded = (observation: Observation, demand: Demand): Decision 
   const withdrawn =
     causes.length > 0 && causes.every((cause) => !isInForce(cause) && !isPending(cause));
   if (ours && withdrawn && !wasTerminated(disruption)) return startUndoing(observation);
-  // The record of our marks is needed for as long as they stand.
+  // The record of our marks is needed until the marks are removed.
   if (ours) return decision({});
   const ended = parseTime(status?.endedAt);
   if (ended === undefined) return decision({});

@@ -163,7 +163,7 @@ describe('withdrawing', () => {
   );
   it.each([
     ['leaves', 'native', true],
-    // Of its two patches nobody can tell whose the cordon is.
+    // Its two patches do not show who set the cordon.
     ['takes', 'eks', undefined],
   ] as const)(
     '%s a cordon (%s) that somebody sets where our marks never landed after a crash',
@@ -340,7 +340,7 @@ describe('withdrawing', () => {
     expect(model.observation.node?.spec.unschedulable).toBe(true);
     expect(model.settle()).toEqual(['Undoing', 'PatchNode', 'Ended']);
     expect(model.observation.node?.spec).not.toHaveProperty('unschedulable', true);
-    // Another's record on the node is not ours to act on.
+    // The annotation of another disruption is not ours to act on.
     const record = JSON.stringify({ disruption: 'i-2', owned: { unschedulable: true } });
     const annotations = { [marksAnnotation]: record };
     model.change({ node: aMarkedNode({ annotations }) });
@@ -395,7 +395,7 @@ describe('Ended', () => {
     ['but not of one that registered anew', 'uid-new', false],
   ])('inherits the marks %s', (_name, uid, unschedulable) => {
     const model = ended();
-    // On the new node it is an administrator who cordoned.
+    // On the new node an administrator set the cordon.
     model.change({ node: aMarkedNode({ uid }) });
     model.causes([aManualCause(), aHookCause()]);
     model.settle();

@@ -1,4 +1,4 @@
-// A node whose causes hold: marked, left alone, then drained at once when it is let go.
+// A node whose causes have a hold: marked, not drained, then drained at once when the hold ends.
 import { describe, expect, it } from 'vitest';
 import {
   aDisruption,
@@ -35,7 +35,7 @@ const lifted = (seconds: number): DisruptionCause => ({
 });
 const byUpdate = [{ kind: 'hold', by: 'update u-1' }];
 
-/** A held node that shows its marks, two seconds after it was asked for. */
+/** A held node that shows its marks, two seconds after the request. */
 const aHeldNode = (causes: readonly DisruptionCause[] = [held]): Model => {
   const model = new Model(observe({ disruption: aDisruption(causes), pods: [aPod('p1')] }));
   model.settle();

@@ -1,5 +1,6 @@
-// Held: the node shows its marks and keeps its pods until a cause that does not hold is in force.
-// No time runs meanwhile. That it is held, and that it no longer is, stands in the status first.
+// Held: the node has its marks and keeps its pods until a cause without a hold is in force. No
+// timeout runs meanwhile. The status records the start and the end of the hold before they take
+// effect.
 import { formatTime } from '../../api/brand.ts';
 import type { DisruptionCause, WaitingOn } from '../../api/disruption.ts';
 import { type Demand, wasHeld } from './causes.ts';
@@ -7,7 +8,7 @@ import { type Decision, decision } from './decision.ts';
 import type { Observation } from './observation.ts';
 import { demandMoved, type StatusChange, waitingFields, writeStatus } from './status.ts';
 
-/** `update NAME`: ids of causes begin with their kind where somebody in particular asked. */
+/** `update NAME`: a cause with a requester carries its kind as the prefix of its id. */
 const turnOf = ({ kind, id, requestedBy }: DisruptionCause): string => {
   const noun = kind.toLowerCase();
   const name = id.startsWith(`${noun}/`) ? id.slice(noun.length + 1) : (requestedBy ?? id);
@@ -24,13 +25,13 @@ export const terminationBlocker = (cause: DisruptionCause): WaitingOn => ({
   by: turnOf(cause),
 });
 
-/** What the status says of a hold when the node is (again) marked for this demand. */
+/** The status fields of a hold when the node is marked (again) for this demand. */
 export const holdFields = ({ disruption, now }: Observation, demand: Demand): StatusChange => {
   if (demand.heldBy !== undefined) return waitingFields([holdBlocker(demand.heldBy)]);
   return wasHeld(disruption) ? { heldUntil: formatTime(now), ...waitingFields([]) } : {};
 };
 
-/** The node is marked: it waits for its turn. */
+/** The node is marked and waits for its turn. */
 export const whileHeld = (
   observation: Observation,
   demand: Demand,
@@ -45,7 +46,7 @@ export const whileHeld = (
   return decision({ steps: [writeStatus({ disruption, demand, change, now })], waitingOn });
 };
 
-/** The write before the first eviction after a hold: from here on the time of the drain runs. */
+/** The write before the first eviction after a hold; the drain timeout starts here. */
 export const letGo = (observation: Observation, demand: Demand): Decision => {
   const { disruption, now } = observation;
   const change = holdFields(observation, demand);

@@ -1,5 +1,5 @@
-// The lifecycle hooks that wait for us: which there are, until when they wait, when the next
-// heartbeat is due, when to complete again after a failure. Rules H1 to H4. Calls nothing.
+// The lifecycle hooks that Drover completes: which are open, when they end, when the next heartbeat
+// is due, when to retry a completion. Rules H1 to H4. Calls nothing.
 
 import {
   type DurationMs,
@@ -16,12 +16,12 @@ import type { HookMemory, Memory, Observation } from './observation.ts';
 
 const shortestIntervalMs = 10_000;
 const longestIntervalMs = 600_000;
-/** Kept free before a hook's end, for completing it with some retries. */
+/** Reserved before a hook's end, for completing it with some retries. */
 const longestMarginMs = 60_000;
 const firstRetryMs = 1_000;
 const longestRetryMs = 30_000;
 
-/** Group and name: an instance waits at most once in each. */
+/** Group and name: an instance waits at most once in each hook. */
 export const hookKey = (hook: {
   readonly autoScalingGroupName: string;
   readonly name: string;
@@ -29,7 +29,7 @@ export const hookKey = (hook: {
 
 const startOf = (hook: HookRef): number => parseTime(hook.startedAt) ?? 0;
 
-/** Hooks of these causes, each once: the earliest start and the token of whoever knows one. */
+/** The hooks of these causes, each once, with the earliest start and any known token. */
 export const hooksOf = (causes: readonly DisruptionCause[]): readonly HookRef[] => {
   const byKey = new Map<string, HookRef>();
   for (const { hook } of causes) {
@@ -48,10 +48,10 @@ export const hooksOf = (causes: readonly DisruptionCause[]): readonly HookRef[] 
 
 const totalWaitMs = (hook: HookRef): number => hookWaitSeconds(hook) * 1000;
 
-/** When the hook ends whatever we do. */
+/** When the hook ends, regardless of heartbeats. */
 export const hookEnd = (hook: HookRef): EpochMs => epochMs(startOf(hook) + totalWaitMs(hook));
 
-/** The last moment at which completing it still leaves room for retries. */
+/** The last moment that still leaves room for retries of the completion. */
 export const lastCompletion = (hook: HookRef): EpochMs =>
   epochMs(hookEnd(hook) - Math.min(longestMarginMs, totalWaitMs(hook) / 10));
 
@@ -73,8 +73,8 @@ export interface KnownHook {
 }
 
 /**
- * Whether the hook that Auto Scaling no longer knows ended by its heartbeat timeout. Certain only
- * where this process knows of the last heartbeat, or has looked after the hook from its start.
+ * Whether a hook that Auto Scaling does not know ended by its heartbeat timeout. Certain only where
+ * this process sent the last heartbeat, or has handled the hook from its start.
  */
 const hasTimedOut = (ref: HookRef, { hooks, firstLookAt }: Memory): boolean => {
   const seen = hooks.get(hookKey(ref));
@@ -86,7 +86,7 @@ const hasTimedOut = (ref: HookRef, { hooks, firstLookAt }: Memory): boolean => {
   return last !== undefined && seen.lastAttemptAt - last >= timeoutMs;
 };
 
-/** The hooks of these causes with what is known of each, from this process or from the status. */
+/** The hooks of these causes with their state, from this process's memory or from the status. */
 export const knownHooks = (
   observation: Observation,
   causes: readonly DisruptionCause[],
@@ -115,18 +115,18 @@ export const knownHooks = (
 };
 
 /**
- * When to send the next heartbeat. One found by polling began nobody knows when: at once. So where
- * another process sent the last one: it wrote down when by its own clock, which may be ahead of
- * ours by longer than the hook lasts.
+ * When to send the next heartbeat. At once for a hook found by polling, because its start is
+ * unknown. Also at once where another process sent the last one: its clock may be ahead of ours by
+ * more than the hook's timeout.
  */
 export const heartbeatDue = (hook: KnownHook): EpochMs => {
   const isOurs = hook.status.lastHeartbeatAt === undefined && hook.ref.token !== undefined;
   const began = isOurs ? epochMs(startOf(hook.ref)) : undefined;
   const last = hook.memory?.lastHeartbeatAt ?? began;
   const regular = last === undefined ? 0 : last + heartbeatInterval(hook.ref);
-  // Waits out a failure, but never so long that the hook runs out between two tries.
+  // Waits after a failure, but never so long that the hook runs out between two tries.
   return epochMs(Math.max(regular, nextTry(hook.memory)));
 };
 
-/** When to complete the hook: at once, or after the wait of a failed call. */
+/** When to complete the hook: at once, or after the backoff of a failed call. */
 export const completionDue = (hook: KnownHook): EpochMs => epochMs(nextTry(hook.memory));

@@ -17,7 +17,7 @@ describe('the journal', () => {
     const writes: number[] = [];
     for (let at = 1; at < 855; at++) {
       model.at(at);
-      // Every second another pod is the blocked one.
+      // Every second a different pod is blocked.
       const pod = `demo/p${at}`;
       model.change({ blockers: blocked.map((each) => ({ ...each, pod })) });
       if (model.settle().includes('Draining')) writes.push(at);

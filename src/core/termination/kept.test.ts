@@ -1,5 +1,5 @@
-// A drained instance that is kept for its owner: told, not terminated before it is let go and its
-// cooldown is over, and not waited for where it goes anyway.
+// A drained instance whose termination is on hold: its hooks are completed, and it is terminated
+// only after the hold and the cooldown. Nothing waits for it if others terminate it.
 import { describe, expect, it } from 'vitest';
 import {
   aHookCause,

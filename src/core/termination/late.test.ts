@@ -1,5 +1,5 @@
-// What comes late or changes in the middle: a deadline that nobody was there for, a hook during
-// Completing, another mode while the node is being marked, a second drain.
+// Late events and changes in the middle: a deadline that no process was running for, a hook during
+// Completing, a changed mode while the node is being marked, a second drain.
 import { describe, expect, it } from 'vitest';
 import {
   aDisruption,
@@ -101,7 +101,7 @@ describe('a hook that comes while others are being ended', () => {
       for (const step of decideDisruption(model.observation).steps) model.apply(step);
     }
     expect(model.status?.phase).toBe('Completing');
-    // The cloud refuses the completion, again and again.
+    // The cloud refuses the completion repeatedly.
     const refused = { failures: 9, lastAttemptAt: tPlus(79), message: 'throttled' };
     const hooks = new Map([['asg-1/Terminate-LC-Hook', refused]]);
     model.change({ memory: { ...model.observation.memory, hooks } });
@@ -157,7 +157,7 @@ describe('another mode in the middle of marking', () => {
     model.apply(first);
     const { node } = model.observation;
     if (node === undefined) throw new Error('no node');
-    // Somebody takes the label away, so that there still is something to mark.
+    // An administrator removes the label, so that a mark is missing.
     const unlabelled = { ...node, metadata: { ...node.metadata, labels: {} } };
     model.change({ node: unlabelled, options: observe().options });
     expect(model.settle()).toEqual(['PatchNode', 'Draining']);

@@ -1,5 +1,5 @@
-// Pending and Marking: the intent stands in the status before the first patch; nothing is evicted
-// before the marks have come back through the watch.
+// Pending and Marking: the intent is written to the status before the first patch. Nothing is
+// evicted before the watch shows the marks.
 import { epochMs, formatTime, parseTime } from '../../api/brand.ts';
 import { isRefuted } from '../../api/confirmation.ts';
 import type { OwnedMarks } from '../../api/disruption.ts';
@@ -30,7 +30,7 @@ export const startMarking = (observation: Observation, demand: Demand, node: Nod
   const { status } = disruption;
   const subject = disruption.metadata.name;
   const { compat } = options;
-  // Marks on an older node of the same name went away with it.
+  // Marks on an earlier node of the same name were deleted with it.
   const sameNode = status?.node?.uid === uid;
   const before = sameNode ? status?.ownedMarks : undefined;
   const ownedMarks = marksToOwn({ node, disruption: subject, compat, before });
@@ -71,8 +71,9 @@ export const decidePending = (observation: Observation, demand: Demand): Decisio
 };
 
 /**
- * The node was drained before and its marks stand: the message of its own termination, mostly. It
- * is not waited for again whether a scheduler knows of them; that it is empty is asked for again.
+ * The node was drained before and its marks stand; usually this is the notice of its own
+ * termination. Schedulers already know of the marks, so there is no settle time. That the node is
+ * empty is checked again.
  */
 const goOn = (observation: Observation, demand: Demand, node: Node): Decision | undefined => {
   const { disruption, now, options } = observation;
@@ -85,7 +86,7 @@ const goOn = (observation: Observation, demand: Demand, node: Node): Decision | 
   const change = {
     phase: 'Draining' as const,
     startedAt: formatTime(now),
-    // Known to schedulers by then; a list from before the end does not count.
+    // Schedulers know of the marks already; a list of pods from before the end does not count.
     markedAt: formatTime(epochMs(endedAt - settleMs + 1)),
     ...podCounts(observation),
     ...holdFields(observation, demand),
@@ -94,9 +95,9 @@ const goOn = (observation: Observation, demand: Demand, node: Node): Decision | 
 };
 
 /**
- * Without our annotation the one patch of native mode never landed: what stands there came from
- * somebody else after the intent was written. An intent without the annotation is that of the other
- * mode, whose patches land one by one.
+ * Without our annotation the single patch of native mode was never applied, so another actor set
+ * the marks after the intent was written. An intent without the annotation belongs to eks mode,
+ * whose patches are applied one by one.
  */
 const hasNotLanded = ({ disruption, node }: Observation): boolean => {
   const { metadata, status } = disruption;
@@ -105,7 +106,7 @@ const hasNotLanded = ({ disruption, node }: Observation): boolean => {
   return isMarking && intended && node !== undefined && !recordedOn(node, metadata.name);
 };
 
-/** The withdrawal of the last cause: what was done to the node is undone. */
+/** The last cause was withdrawn: starts undoing the marks. */
 export const startUndoing = (observation: Observation): Decision => {
   const { disruption, node, now } = observation;
   const { status } = disruption;
@@ -113,7 +114,7 @@ export const startUndoing = (observation: Observation): Decision => {
   const owned = same
     ? (recordedOn(node, disruption.metadata.name) ?? status?.ownedMarks)
     : undefined;
-  // Where nothing is seen at all the patch may have landed a moment ago.
+  // Where no mark is visible, the patch may have been applied a moment ago.
   const areTheirs = hasNotLanded(observation) && hasMarksOfOurs(node, owned);
   const change = {
     phase: 'Undoing' as const,
@@ -125,7 +126,7 @@ export const startUndoing = (observation: Observation): Decision => {
   return decision({ steps: [writeStatus({ disruption, change, now })] });
 };
 
-/** How many pods there are to drain, where they are listed by now. */
+/** How many pods there are to drain, if they are listed yet. */
 const podCounts = ({ pods, daemonSetIsGone, disruption, now }: Observation): StatusChange => {
   if (pods === undefined) return {};
   const { boomerangs = [] } = disruption.status ?? {};
@@ -163,7 +164,7 @@ export const decideMarking = (observation: Observation, demand: Demand): Decisio
     return complete(observation, demand, { outcome, message });
   }
   const subject = disruption.metadata.name;
-  // Then the intent has to say so first.
+  // The intent has to say so first.
   const unpatched = compat === 'native' && hasNotLanded(observation);
   const before = unpatched ? undefined : status.ownedMarks;
   const owned = marksToOwn({ node, disruption: subject, compat, before });

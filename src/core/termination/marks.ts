@@ -1,5 +1,5 @@
-// The marks on a node being drained: which are missing, which are ours, how to set them in the mode
-// of EKS and in our own, how to take away ours and no others. Patches are data; nothing is sent.
+// The marks on a node being drained: which are missing, which are ours, how to set them in eks and
+// native mode, how to remove ours and no others. Patches are data; nothing is sent.
 import { defined } from '../../api/defined.ts';
 import type { OwnedMarks } from '../../api/disruption.ts';
 import { marks } from '../../api/disruption.ts';
@@ -9,7 +9,9 @@ import { parseJson } from '../../api/parse-json.ts';
 import type { Step } from '../../api/plan.ts';
 import type { Compat } from './observation.ts';
 
-/** A scheduler that has not seen the cordon may bind a pod this much later (so does Karpenter). */
+/**
+ * A scheduler that has not seen the cordon may bind a pod up to this much later (as in Karpenter).
+ */
 export const settleMs = 5_000;
 
 type PatchNode = Extract<Step, { kind: 'PatchNode' }>;
@@ -24,7 +26,7 @@ export const noMarks: OwnedMarks = {
 const isOurTaint = (taint: Taint): boolean =>
   taint.key === marks.disruptedTaint && taint.effect === 'NoSchedule';
 
-/** Which marks stand on the node now, whoever set them. The label counts with any value. */
+/** Which marks the node has, whoever set them. The label counts with any value. */
 export const marksOn = (node: Node): OwnedMarks => ({
   excludeLabel: node.metadata.labels?.[marks.excludeFromLoadBalancers] !== undefined,
   unschedulable: node.spec.unschedulable === true,
@@ -45,7 +47,7 @@ export const marksAreVisible = (node: Node, compat: Compat): boolean => {
   return wanted[compat].every((mark) => present[mark]);
 };
 
-/** Ours by the node's own record of them (native mode), for this disruption. */
+/** The marks that the node's annotation (native mode) records as ours for this disruption. */
 export const recordedOn = (node: Node, disruption: string): OwnedMarks | undefined => {
   const text = node.metadata.annotations?.[marks.annotation];
   if (text === undefined) return undefined;
@@ -67,8 +69,8 @@ export const recordedOn = (node: Node, disruption: string): OwnedMarks | undefin
 };
 
 /**
- * What will be ours once the missing marks are set: those that are missing now, and those that were
- * ours before. A mark that stood there already is its owner's.
+ * The marks that are ours once the missing ones are set: those missing at present, and those
+ * already ours. A mark that another actor set is not ours.
  */
 export const marksToOwn = (options: {
   readonly node: Node;
@@ -79,7 +81,7 @@ export const marksToOwn = (options: {
   const { node, disruption, compat } = options;
   const present = marksOn(node);
   const before = recordedOn(node, disruption) ?? options.before ?? noMarks;
-  // What was ours stays ours where the mode was changed meanwhile: nobody else would undo it.
+  // Marks of ours stay ours when the mode changes, because no other actor would undo them.
   const own = (mark: Mark): boolean =>
     present[mark] ? before[mark] : wanted[compat].includes(mark);
   return {
@@ -106,7 +108,7 @@ const taintJson = ({ key, value, effect, timeAdded }: Taint): JsonObject => ({
   ...defined({ value, timeAdded }),
 });
 
-/** The two patches that article 001 shows in the audit log, label then cordon, nothing beside. */
+/** The two patches that article 001 shows in the audit log: the label, then the cordon, no more. */
 const eksSteps = (node: Node): readonly PatchNode[] => {
   const present = marksOn(node);
   const label = { metadata: { labels: { [marks.excludeFromLoadBalancers]: 'true' } } };
@@ -117,7 +119,7 @@ const eksSteps = (node: Node): readonly PatchNode[] => {
   ];
 };
 
-/** Taints are one list to a merge patch: written whole, safe only with the resourceVersion. */
+/** A merge patch replaces the whole list of taints; it is safe only with the resourceVersion. */
 const nativeSteps = (node: Node, disruption: string, owned: OwnedMarks): readonly PatchNode[] => {
   if (marksAreVisible(node, 'native')) return [];
   const present = marksOn(node);
@@ -147,7 +149,7 @@ export const markSteps = (options: {
     ? eksSteps(options.node)
     : nativeSteps(options.node, options.disruption, options.owned);
 
-/** Our marks that still stand on the node with the value we gave them. */
+/** Our marks that still have the value we set. */
 const stillOurs = (node: Node, owned: OwnedMarks): OwnedMarks => ({
   excludeLabel:
     owned.excludeLabel && node.metadata.labels?.[marks.excludeFromLoadBalancers] === 'true',
@@ -162,8 +164,8 @@ export const hasMarksOfOurs = (node: Node | undefined, owned: OwnedMarks | undef
   node !== undefined && owned !== undefined && Object.values(stillOurs(node, owned)).some(Boolean);
 
 /**
- * Undoing is one patch, so the mark that only we set shows whether it has landed: what stands then
- * is somebody else's, as the cordon of a person who came just after a crash of ours.
+ * Undoing is a single patch, so the mark that only Drover sets shows whether it was applied. Marks
+ * that remain after it belong to another actor, for example a cordon set just after a crash.
  */
 export const isUndone = (node: Node, owned: OwnedMarks): boolean => {
   const witness = witnessOf(owned);
@@ -173,7 +175,9 @@ export const isUndone = (node: Node, owned: OwnedMarks): boolean => {
 const witnessOf = (owned: OwnedMarks): Mark | undefined =>
   owned.annotation ? 'annotation' : owned.excludeLabel ? 'excludeLabel' : undefined;
 
-/** What undoing finds as ours: a witness that somebody took away before it begins is none. */
+/**
+ * The marks to undo. A witness mark that was removed before the undo starts does not count as ours.
+ */
 export const marksToUndo = (node: Node, owned: OwnedMarks): OwnedMarks => {
   const witness = witnessOf(owned);
   const others = hasMarksOfOurs(node, owned);
@@ -182,7 +186,7 @@ export const marksToUndo = (node: Node, owned: OwnedMarks): OwnedMarks => {
     : owned;
 };
 
-/** One patch that takes away what is ours, with uid and resourceVersion in either mode. */
+/** One patch that removes our marks, with uid and resourceVersion in either mode. */
 export const undoSteps = (node: Node, owned: OwnedMarks): readonly PatchNode[] => {
   const ours = stillOurs(node, owned);
   if (!Object.values(ours).some(Boolean)) return [];

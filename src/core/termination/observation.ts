@@ -1,5 +1,5 @@
-// What a decision about one disruption looks at. `memory` is what this process has seen itself: it
-// may be empty at any time (a restart), and then costs a repeated call, never a wrong one.
+// The input of a decision about one disruption. `memory` is what this process has observed itself.
+// It may be empty at any time (a restart); that costs a repeated call, never a wrong one.
 import type { DurationMs, EpochMs } from '../../api/brand.ts';
 import type { NodeDisruption, WaitingOn } from '../../api/disruption.ts';
 import type { Node, Pod } from '../../api/kube.ts';
@@ -13,20 +13,20 @@ export interface TerminationOptions {
   readonly compat: Compat;
   /** For causes without a deadline of their own; EKS waits about this long (15 min). */
   readonly drainTimeoutMs: DurationMs;
-  /** The term of this leader, where there may be another one. */
+  /** The term of this leader, where leader election is used. */
   readonly epoch?: number;
 }
 
 export interface HookMemory {
   readonly lastHeartbeatAt?: EpochMs;
-  /** The last call, a failed one included, and how many failed in a row. */
+  /** The last call, failed or not, and the number of failures in a row. */
   readonly lastAttemptAt?: EpochMs;
   readonly failures: number;
   readonly message?: string;
   readonly result?: 'Completed' | 'Gone';
 }
 
-/** A call that acts on the instance: the last one, and how many failed in a row. */
+/** A call that acts on the instance: the last one, and the number of failures in a row. */
 interface InstanceCall {
   readonly at: EpochMs;
   readonly done: boolean;
@@ -36,18 +36,18 @@ interface InstanceCall {
 
 export interface Memory {
   readonly hooks: ReadonlyMap<string, HookMemory>;
-  /** When this process first looked at the disruption: nobody may have looked before. */
+  /** When this process first saw the disruption; it may be the first process to do so. */
   readonly firstLookAt?: EpochMs;
-  /** The node's pods as a quorum list gave them. */
+  /** The node's pods from a quorum list. */
   readonly listed?: { readonly at: EpochMs; readonly pods: readonly Pod[] };
   /**
-   * How many pods to evict were seen on the node at once: what is written at the end of a quick
+   * The largest number of evictable pods seen on the node at once; written at the end of a quick
    * drain.
    */
   readonly mostPods?: number;
-  /** How long pods of the node took to stop: written at the end of the drain. */
+  /** How long the node's pods took to stop; written at the end of the drain. */
   readonly stopTimes?: readonly StopTimes[];
-  /** Whether a quorum list of nodes knew this one. */
+  /** Whether a quorum list of nodes contained this one. */
   readonly nodeListed?: { readonly at: EpochMs; readonly found: boolean };
   /** `nodeName`: its private DNS name, under which kubelets on AWS register by default. */
   readonly instance?: {
@@ -55,11 +55,11 @@ export interface Memory {
     readonly gone: boolean;
     readonly nodeName?: string;
   };
-  /** Whether the cloud was taking the instance, or had. */
+  /** Whether the cloud is terminating the instance, or has. */
   readonly leaving?: { readonly at: EpochMs; readonly found: boolean };
   /**
    * Whether the group rebalances its capacity, how many of its other members are in service, and
-   * how many it is to have.
+   * its desired size.
    */
   readonly replacement?: {
     readonly at: EpochMs;
@@ -78,14 +78,14 @@ export interface Waiting {
   readonly dueAt: EpochMs | undefined;
 }
 
-/** The state of a group's ledger, as one that waits sees it. */
+/** The state of a group's disruption ledger for a drain that waits for its turn. */
 export interface Ledger {
   readonly maxUnavailable: number;
-  /** How long one drain is given, in milliseconds. */
+  /** The time allowed for one drain, in milliseconds. */
   readonly drainMs: number;
   /** Nodes out of service, including those whose turn has just come. */
   readonly out: number;
-  /** All that wait, in any order. */
+  /** All waiting drains, in any order. */
   readonly waiting: readonly Waiting[];
 }
 
@@ -96,10 +96,10 @@ export interface Observation {
   /** Pods bound to the node; undefined until its watch has listed them. */
   readonly pods: readonly Pod[] | undefined;
   readonly daemonSetIsGone?: (uid: string) => boolean;
-  /** From the allocation over all drains; undefined while it has not looked at this one. */
+  /** From the allocation over all drains; undefined while it has not examined this one. */
   readonly blockers: readonly WaitingOn[] | undefined;
   readonly group: NodeGroup | undefined;
-  /** The group's, where the causes may wait for their turn; undefined: nothing is waited for. */
+  /** The group's ledger, where the causes may wait for their turn; undefined: no waiting. */
   readonly ledger?: Ledger;
   readonly memory: Memory;
   readonly now: EpochMs;

@@ -4,22 +4,22 @@ import type { DisruptionPhase } from '../../api/disruption.ts';
 
 export const transitions: Readonly<Record<DisruptionPhase, readonly DisruptionPhase[]>> = {
   /**
-   * Draining: the episode before drained the node and its marks stand. Completing: there is no node
-   * to mark. Ended: withdrawn before anything was done. Undoing: so, and marks of an earlier
-   * episode stand that nobody wants any more.
+   * To Draining: the previous episode drained the node and its marks stand. To Completing: there is
+   * no node to mark. To Ended: withdrawn before anything was done. To Undoing: withdrawn, and marks
+   * of an earlier episode stand that no cause needs.
    */
   Pending: ['Marking', 'Draining', 'Completing', 'Undoing', 'Ended'],
-  /** Marking again: the node registered anew, so its marks are gone. */
+  /** To Marking again: the node registered again, so its marks are gone. */
   Marking: ['Marking', 'Draining', 'Completing', 'Undoing'],
-  /** Marking: somebody took a mark away, or the node registered anew. */
+  /** To Marking: a mark was removed, or the node registered again. */
   Draining: ['Marking', 'Completing', 'Undoing'],
   Completing: ['Ended'],
   Undoing: ['Ended'],
-  /** Pending: a new cause opens the next episode. Undoing: a drained node is given back. */
+  /** To Pending: a new cause starts the next episode. To Undoing: a drained node is uncordoned. */
   Ended: ['Pending', 'Undoing'],
 };
 
-/** `to`, when it may follow `from`; throws on a programmer's mistake. */
+/** `to`, when it may follow `from`; throws on a programming error. */
 export const transition = (from: DisruptionPhase, to: DisruptionPhase): DisruptionPhase => {
   if (!transitions[from].includes(to)) {
     throw new Error(`a disruption never goes from ${from} to ${to}`);

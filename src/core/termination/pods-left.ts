@@ -1,5 +1,5 @@
 // Which pods keep a node from being empty: those to evict and, for an update without force, those
-// that their owner puts back. Counts them; evicts nothing.
+// that their owner recreates. Counts them; evicts nothing.
 
 import { type EpochMs, parseTime } from '../../api/brand.ts';
 import { isSilent } from '../../api/conditions.ts';
@@ -22,7 +22,7 @@ export const inTheWay = ({ evict, skip }: Classified, { waitsForReturning }: Dem
 const kubeletIsUnreachable = (node: Node | undefined): boolean =>
   node !== undefined && isSilent(node);
 
-/** Whether the instance goes after this drain: whatever a dead kubelet leaves on it goes along. */
+/** Whether the instance is terminated after this drain, and with it the pods of a dead kubelet. */
 const takesInstance = (disruption: NodeDisruption): boolean =>
   causesInForce(disruption).some(
     ({ kind, followUp, hold }) =>
@@ -30,7 +30,7 @@ const takesInstance = (disruption: NodeDisruption): boolean =>
       (hold !== true && (kind === 'Update' || followUp === 'Terminate' || followUp === 'Replace')),
   );
 
-/** Whether pods of its dead kubelet that were told to stop go with the instance. */
+/** Whether terminating pods of a dead kubelet may be left to end with the instance. */
 export const leavesPods = ({
   disruption,
   node,
@@ -44,7 +44,7 @@ export const unstoppableTimes = (
 ): readonly EpochMs[] =>
   leavesPods(observation) ? evict.flatMap(({ pod }) => unstoppableFrom(pod) ?? []) : [];
 
-/** What is said of a node that is empty but for them. */
+/** The message about a node that is empty except for those pods. */
 export const unstoppableText = ({ skip }: Classified): string | undefined => {
   const count = skip.filter(({ reason }) => reason === 'unstoppable').length;
   if (count === 0) return undefined;

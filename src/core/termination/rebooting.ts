@@ -1,5 +1,5 @@
-// The reboot of a drained instance: recorded before it is asked for, so that a restart asks for no
-// second one while the first may be under way. Whether it helped is for whoever asked to prove.
+// The reboot of a drained instance. It is recorded before it is requested, so that a restart does
+// not request a second one. Whether it helped is for the requester to verify.
 import { epochMs, formatTime, parseTime } from '../../api/brand.ts';
 import { defined } from '../../api/defined.ts';
 import type { DisruptionOutcome, NodeDisruption, WaitingOn } from '../../api/disruption.ts';
@@ -9,7 +9,7 @@ import type { Observation } from './observation.ts';
 import { waitingFields, writeStatus } from './status.ts';
 
 const againMs = 5_000;
-/** A machine that reboots has another boot id, or is silent, well before this. */
+/** Well within this, a rebooting machine reports another boot id or is silent. */
 const showsWithinMs = 2 * 60_000;
 
 export const mustReboot = (
@@ -23,7 +23,7 @@ export const mustReboot = (
 
 const bootIdOf = ({ node }: Observation): string | undefined => node?.status.nodeInfo?.bootID;
 
-/** Asks for the reboot. Its `waitingOn` is empty when nothing is left to do. */
+/** Requests the reboot. `waitingOn` is empty when nothing is left to do. */
 export const reboot = (observation: Observation, demand: Demand): Decision => {
   const { disruption, memory, now } = observation;
   const { instanceId } = disruption.spec;
@@ -46,7 +46,7 @@ export const reboot = (observation: Observation, demand: Demand): Decision => {
   if (bootId !== undefined && noted.bootId !== undefined && bootId !== noted.bootId) {
     return decision({});
   }
-  // A process before this one may have asked.
+  // An earlier process may have requested it.
   const isOthers = (memory.firstLookAt ?? 0) > askedAt;
   const shownAt = epochMs(askedAt + showsWithinMs);
   if (isOthers && memory.reboot === undefined && now < shownAt) {

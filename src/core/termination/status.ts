@@ -1,5 +1,5 @@
-// The status of a disruption, which is its journal: built whole from what is known, bounded in
-// size, written as rarely as it stays useful (at most 8 times per drain). Decides no phase.
+// Builds the status of a disruption, which is its journal: complete, bounded in size, and written
+// rarely (at most 8 times per drain). Decides no phase.
 
 import { type EpochMs, epochMs, formatTime, parseTime } from '../../api/brand.ts';
 import { defined } from '../../api/defined.ts';
@@ -29,15 +29,15 @@ const maxStatusBytes = 16_384;
 const firstProgressMs = 2_000;
 /** ... and again whenever this many times as much time has passed: 2 s, 16 s, 128 s, ... */
 const progressFactor = 8;
-/** ... but at the latest after this long: what comes to block late in a drain is named in it. */
+/** ... but at least this often, so that a blocker that appears late in a drain is recorded. */
 const longestProgressMs = 5 * 60_000;
 
 export const phaseOf = (disruption: NodeDisruption): DisruptionPhase =>
   disruption.status?.phase ?? 'Pending';
 
 /**
- * Whether this leader has entered its term in the record, so that what an earlier one had read of
- * it is no longer current and its writes fail. Nothing is done to a node before that.
+ * Whether this leader has written its term to the record. That makes what an earlier leader read
+ * stale, so its writes fail. Nothing is done to a node before that.
  */
 export const isTaken = ({ status }: NodeDisruption, epoch: number | undefined): boolean =>
   epoch === undefined ||
@@ -46,8 +46,8 @@ export const isTaken = ({ status }: NodeDisruption, epoch: number | undefined): 
   status.leaderEpoch === epoch;
 
 /**
- * Whether a later leader has entered its term: whoever still decides in an earlier one was replaced
- * without having noticed, and has nothing to do or to write any more.
+ * Whether a later leader has written its term: this process was replaced without noticing, and must
+ * not act or write.
  */
 export const isSuperseded = ({ status }: NodeDisruption, epoch: number | undefined): boolean =>
   epoch !== undefined && (status?.leaderEpoch ?? epoch) > epoch;
@@ -57,7 +57,7 @@ const shorten = (waiting: WaitingOn): WaitingOn => {
   return { ...waiting, message: `${waiting.message.slice(0, maxMessageLength - 1)}…` };
 };
 
-/** Keeps what a reader acts on first: blockers that time alone does not remove. */
+/** Ranks blockers by what a reader acts on first: those that time alone does not remove. */
 const weight = (waiting: WaitingOn): number => {
   if (waiting.kind === 'termination') return waiting.why === 'grace' ? 2 : 1;
   return waiting.kind === 'tier' || waiting.kind === 'settling' ? 2 : 0;
@@ -66,7 +66,7 @@ const weight = (waiting: WaitingOn): number => {
 const identity = (waiting: WaitingOn): string =>
   `${waiting.kind}/${'pod' in waiting ? waiting.pod : ''}`;
 
-/** Blockers that are the same as before keep the time since when they have been there. */
+/** Unchanged blockers keep the time since which they exist. */
 export const withSince = (
   current: readonly WaitingOn[],
   previous: readonly WaitingOn[] | undefined,
@@ -81,7 +81,7 @@ export const withSince = (
   });
 };
 
-/** In the order of weight, the first 20, each message cut. */
+/** The 20 heaviest blockers, each message truncated. */
 const boundedBlockers = (waitingOn: readonly WaitingOn[]): readonly WaitingOn[] =>
   waitingOn
     .toSorted((a, b) => weight(a) - weight(b))
@@ -93,8 +93,8 @@ const bytesOf = (status: NodeDisruptionStatus): number =>
   utf8.encode(JSON.stringify(status)).length;
 
 /**
- * Drops blockers from the end until the whole fits; they stay counted. Then the pods of boomerangs:
- * an owner that stays recorded is not found anew, its pods merely stay on the node.
+ * Drops blockers from the end until the status fits; they stay counted. Then drops the pods of
+ * boomerangs: an owner that stays recorded is not detected again, so its pods stay on the node.
  */
 export const bounded = (status: NodeDisruptionStatus): NodeDisruptionStatus => {
   const { waitingOn = [], boomerangs = [], stopTimes, ...rest } = status;
@@ -157,8 +157,8 @@ const deadlineOf = (status: NodeDisruptionStatus | undefined): StatusChange => (
 const unwritten: NodeDisruptionStatus = { episode: 1, phase: 'Pending' };
 
 /**
- * The write that changes the status by `change`. Fields follow the demand while there is one; an
- * ended disruption keeps what it ended with.
+ * The status write that applies `change`. Fields follow the demand while there is one; an ended
+ * disruption keeps its last values.
  */
 export const writeStatus = (options: {
   readonly disruption: NodeDisruption;
@@ -174,7 +174,7 @@ export const writeStatus = (options: {
   const { deadline: _old, ...open } = before ?? unwritten;
   const { heldUntil: _until, forcingSince: _since, ...held } = open;
   const current = demand?.heldBy === undefined ? open : held;
-  // What was acted on stands: a hook that was completed no longer bounds what is demanded.
+  // Completed work stands: a completed hook does not bound the demand.
   const settled = from === 'Completing' || from === 'Ended';
   const kept = settled ? before : current;
   const { generation } = disruption.metadata;
@@ -195,7 +195,9 @@ export const writeStatus = (options: {
   };
 };
 
-/** A cause came or went: its new deadline stands in the status before it is acted on. */
+/**
+ * Whether a cause was added or removed: its deadline is written to the status before it applies.
+ */
 export const demandMoved = (status: NodeDisruptionStatus, demand: Demand): boolean => {
   const deadline = demand.deadline === undefined ? undefined : formatTime(demand.deadline);
   const { followUp, onDeadline } = demand;
@@ -203,7 +205,7 @@ export const demandMoved = (status: NodeDisruptionStatus, demand: Demand): boole
   return status.followUp !== followUp || status.onDeadline !== onDeadline;
 };
 
-/** What an episode is remembered by once the next has begun. */
+/** The summary of an episode that is kept once the next has begun. */
 const summaryOf = (
   disruption: NodeDisruption,
   status: NodeDisruptionStatus,
@@ -218,7 +220,7 @@ const summaryOf = (
   };
 };
 
-/** The status with which the next episode begins: nothing of the last but what is still ours. */
+/** The status with which the next episode begins; it keeps only what is still ours. */
 export const nextEpisode = (disruption: NodeDisruption): WriteStatus => {
   const before = disruption.status;
   const { resourceVersion, name, generation } = disruption.metadata;
@@ -231,7 +233,7 @@ export const nextEpisode = (disruption: NodeDisruption): WriteStatus => {
       episode: (before?.episode ?? 0) + 1,
       phase: 'Pending',
       ...defined({ observedGeneration: generation }),
-      // Ownership of marks is that of one node: without its uid it would hold for any.
+      // Ownership of marks belongs to one node: without the node's uid it would apply to any node.
       ...(before?.ownedMarks === undefined || before.node === undefined
         ? {}
         : { ownedMarks: before.ownedMarks, node: before.node }),
@@ -241,7 +243,7 @@ export const nextEpisode = (disruption: NodeDisruption): WriteStatus => {
   };
 };
 
-/** What a reader would notice: which pods wait for what. Times and counts move all the time. */
+/** What matters to a reader: which pods wait for what. Times and counts change constantly. */
 const gist = (waitingOn: readonly WaitingOn[]): string =>
   boundedBlockers(waitingOn)
     .filter((waiting) => weight(waiting) < 2)
@@ -259,7 +261,7 @@ const gist = (waitingOn: readonly WaitingOn[]): string =>
 const forceAtOf = (waiting: WaitingOn): string | undefined =>
   'forceAt' in waiting ? waiting.forceAt : undefined;
 
-/** Whether what is written of when pods are forced is no longer so: a cause came or went since. */
+/** Whether the recorded force time is outdated, because a cause was added or removed. */
 export const forceMoved = (
   { waitingOn: written = [] }: NodeDisruptionStatus,
   waitingOn: readonly WaitingOn[],
@@ -281,14 +283,14 @@ export const progressDueAt = (status: NodeDisruptionStatus): EpochMs | undefined
   return epochMs(began + Math.min(elapsed * progressFactor, elapsed + longestProgressMs));
 };
 
-/** Whether blockers came, went or changed since they were last written. */
+/** Whether blockers were added, removed or changed since the last write. */
 export const progressChanged = (
   status: NodeDisruptionStatus,
   waitingOn: readonly WaitingOn[],
 ): boolean => {
   const written = status.waitingOn ?? [];
   if (gist(written) !== gist(waitingOn)) return true;
-  // What only takes time is not worth a write when it comes, but must not stand there for ever.
+  // A blocker that only takes time is not worth a write when it appears, but it must be cleared.
   const current = new Set(waitingOn.map(identity));
   return written.some((waiting) => !current.has(identity(waiting)));
 };

@@ -1,5 +1,5 @@
-// The end of the instance: whether it is ours to ask for, and how long after the drain. The cloud
-// takes others by itself. What was asked for before is in the memory or is asked for again.
+// The termination of the instance: whether Drover has to request it, and how long after the drain.
+// In all other cases the cloud terminates it. Earlier requests are in the memory or are asked for.
 import { type EpochMs, epochMs, formatTime, parseTime } from '../../api/brand.ts';
 import type {
   DisruptionOutcome,
@@ -14,7 +14,7 @@ import { terminationBlocker } from './held.ts';
 import type { Observation } from './observation.ts';
 
 const terminateAgainMs = 5_000;
-/** So far ahead the clock may be of who was leader before, and has seen a cooldown's end sooner. */
+/** How far the previous leader's clock may be ahead: it saw a cooldown end that much earlier. */
 const clocksApartMs = 120_000;
 
 const ends = (followUp: FollowUp | undefined): boolean =>
@@ -23,7 +23,7 @@ const ends = (followUp: FollowUp | undefined): boolean =>
 const endsInstance = (outcome: DisruptionOutcome | undefined): boolean =>
   outcome === 'Drained' || outcome === 'Forced' || outcome === 'NothingToDrain';
 
-/** Whether the instance itself is still to be asked for: nobody else will take it. */
+/** Whether Drover has to terminate the instance, because nothing else does. */
 export const mustTerminate = (
   disruption: NodeDisruption,
   { followUp }: Demand,
@@ -31,15 +31,15 @@ export const mustTerminate = (
 ): boolean => {
   if (!ends(followUp)) return false;
   if (outcome === 'Failed' || outcome === 'InstanceGone') return false;
-  // One that came during Completing counts here: it may be the notice of this very termination.
+  // A cause that arrived during Completing counts here: it may announce this very termination.
   const goes = causesInForce(disruption).some(({ kind }) => endsByItself[kind]);
   return disruption.spec.instanceId !== undefined && !goes;
 };
 
 /**
- * Whether whoever asked for the instance's end has taken that back after the drain, with nothing
- * that kept it: the call may have been made before, by a process that has died since, or with an
- * answer that was lost. Then the cloud has to be asked.
+ * Whether the termination was withdrawn after the drain without a hold or cooldown to delay it. The
+ * call may already have been made, by a process that died or whose answer was lost, so the cloud
+ * has to be asked.
  */
 export const isTakenBack = ({ disruption, now }: Observation, demand: Demand): boolean => {
   const { instanceId } = disruption.spec;
@@ -54,9 +54,9 @@ export const isTakenBack = ({ disruption, now }: Observation, demand: Demand): b
 };
 
 /**
- * Whether we have had the instance taken at the end of its last drain. Who takes the cause back
- * then is too late: the node serves nobody any more, and pods that came to it would go with it.
- * Taken back before, it asks for nothing at the end.
+ * Whether Drover terminated the instance at the end of its last drain. It is too late to withdraw
+ * the cause then: the node is going away, and new pods on it would be lost. A cause withdrawn in
+ * time leaves no such follow-up.
  */
 export const wasTerminated = ({ spec, status }: NodeDisruption): boolean => {
   const { phase, outcome, followUp } = status ?? {};
@@ -64,7 +64,9 @@ export const wasTerminated = ({ spec, status }: NodeDisruption): boolean => {
   return endsInstance(outcome) && ends(followUp);
 };
 
-/** Until when the instance is kept for the load balancers' sake; there was no node, no need. */
+/**
+ * Until when the instance is kept for the load balancers; a drain without a node needs no cooldown.
+ */
 export const cooldownUntil = (
   { cooldownMs }: Pick<Demand, 'cooldownMs'>,
   outcome: DisruptionOutcome | undefined,
@@ -80,7 +82,7 @@ const cooldownBlocker = (until: EpochMs): WaitingOn => ({
   until: formatTime(until),
 });
 
-/** What keeps a drained instance from being asked for, as it is written when the drain is over. */
+/** What delays the termination of a drained instance, as written when the drain is over. */
 export const endBlockers = (
   demand: Demand,
   outcome: DisruptionOutcome | undefined,
@@ -97,7 +99,7 @@ export const endBlockers = (
 export const isEndBlocker = ({ kind }: WaitingOn): boolean =>
   kind === 'cooldown' || kind === 'terminationHold';
 
-/** Asks for the end of the instance. Its `waitingOn` is empty when nothing is left to do. */
+/** Requests the termination. `waitingOn` is empty when nothing is left to do. */
 export const terminate = (observation: Observation, demand: Demand): Decision => {
   const { disruption, memory, now } = observation;
   const { instanceId } = disruption.spec;

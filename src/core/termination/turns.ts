@@ -1,6 +1,6 @@
 // Whether a node may be taken out of service for causes that can wait (a rebalance recommendation,
-// maintenance to come). By the group's disruption ledger such causes together never hold more than
-// maxUnavailable of its nodes. Forced causes count in the ledger and wait for nothing. Pure.
+// announced maintenance). The group's disruption ledger limits such causes to maxUnavailable nodes
+// at once. Forced causes count in the ledger but never wait. Pure.
 
 import { type EpochMs, epochMs, parseTime } from '../../api/brand.ts';
 import { isInForce } from '../../api/confirmation.ts';
@@ -28,26 +28,25 @@ export const awaitsTurn = (disruption: NodeDisruption, node: Node | undefined): 
   if (phaseOf(disruption) !== 'Pending') return false;
   const causes = causesInForce(disruption);
   if (causes.length === 0 || !causes.every(({ kind }) => mayWait[kind])) return false;
-  // Out of service already, by an earlier episode.
+  // An earlier episode took it out of service.
   return !hasMarksOfOurs(node, disruption.status?.ownedMarks);
 };
 
 /**
- * Whether the node counts as out of service for its group. A surplus node that is scaled in does
- * not.
+ * Whether the node is out of service for its group. A surplus node being scaled in does not count.
  */
 export const isOutOfService = (disruption: NodeDisruption, node: Node | undefined): boolean => {
   const { causes } = disruption.spec;
   const counted = causes.filter(isInForce);
   if (counted.length > 0 && counted.every(({ kind }) => kind === 'ScaleIn')) return false;
-  // An update marks all its nodes before their turn: those serve until then.
+  // An update marks all its nodes before their turn; they serve until then.
   if (isHeld(disruption) || wasHeld(disruption)) return false;
   const phase = phaseOf(disruption);
   if (phase === 'Marking' || phase === 'Draining' || phase === 'Completing') return true;
   return node !== undefined && marksOn(node).excludeLabel;
 };
 
-/** When a cause that may wait has to be over: the opening of its window. */
+/** When a cause that may wait has to be over: at the opening of its window. */
 const endOf = ({ kind, deadline }: DisruptionCause): EpochMs | undefined =>
   kind === 'Maintenance' ? parseTime(deadline) : undefined;
 
@@ -62,8 +61,8 @@ const bySoonest = (a: Waiting, b: Waiting): number =>
   (a.name < b.name ? -1 : 1);
 
 /**
- * How many nodes may be out of service at once: maxUnavailable, or as many as it takes for each
- * that waits to be drained before it is due, whichever is more.
+ * How many nodes may be out of service at once: maxUnavailable, or more if that is needed to drain
+ * every waiting node before it is due.
  */
 export const slotsOf = (ledger: Ledger, now: EpochMs): number => {
   const { maxUnavailable, drainMs, out } = ledger;
@@ -76,7 +75,7 @@ export const slotsOf = (ledger: Ledger, now: EpochMs): number => {
   return Math.max(maxUnavailable, ...needed);
 };
 
-/** Whether `name` may begin now. Of those with a window, the one that is due first goes first. */
+/** Whether `name` may begin. Among drains with a window, the earliest due one is first. */
 export const mayBegin = (ledger: Ledger, name: string, now: EpochMs): boolean => {
   const order = ledger.waiting.toSorted(bySoonest);
   const own = order.findIndex((one) => one.name === name);
@@ -85,7 +84,7 @@ export const mayBegin = (ledger: Ledger, name: string, now: EpochMs): boolean =>
   return ledger.out + (isDated ? ahead.length : 0) < slotsOf(ledger, now);
 };
 
-/** When the number of slots grows by itself: the last moment for some of those that are due. */
+/** When the number of slots next grows because waiting drains come due. */
 export const looksAgainAt = (ledger: Ledger, now: EpochMs): EpochMs | undefined => {
   const due = ledger.waiting.flatMap((one) => one.dueAt ?? []);
   if (due.length === 0) return undefined;

@@ -1,6 +1,5 @@
-// Undoing: every cause of this episode was withdrawn. Our marks, and only ours, are taken away,
-// unless an earlier episode's cause still wants them; pods that have left already do not come back
-// by it.
+// Undoing: every cause of this episode was withdrawn. Removes our marks, and only ours, unless an
+// earlier episode's cause still needs them. Evicted pods do not return.
 import { formatTime } from '../../api/brand.ts';
 import { handledIds, standingCauses } from './causes.ts';
 import { type Decision, decision } from './decision.ts';
@@ -20,7 +19,7 @@ export const decideUndoing = (observation: Observation): Decision => {
   if (node !== undefined && steps.length > 0) {
     return decision({ steps, waitingOn: [{ kind: 'marks', node: node.metadata.name }] });
   }
-  // A cause that came meanwhile is not among the handled ones: it opens the next episode.
+  // A cause that arrived meanwhile is not among the handled ones: it opens the next episode.
   const change = {
     phase: 'Ended' as const,
     outcome: 'Cancelled' as const,

@@ -1,5 +1,5 @@
-// A node whose kubelet is dead: what was told to stop there holds up no drain after which the
-// instance goes.
+// A node with a dead kubelet: terminating pods on it do not block a drain after which the instance
+// is terminated.
 import { describe, expect, it } from 'vitest';
 import {
   aHookCause,
@@ -25,7 +25,7 @@ const anUpdate = (more: Partial<DisruptionCause> = {}): DisruptionCause => ({
   ...more,
 });
 
-/** Told to stop at 40 s, with an hour of grace. */
+/** Deleted at 40 s, with an hour of grace. */
 const stopping = aPod('p1', {
   graceSeconds: 3600,
   deletionTimestamp: kubeTimePlus(3640),

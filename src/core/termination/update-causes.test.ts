@@ -1,5 +1,5 @@
-// What a cause of an update asks for beside its drain: time before anything is forced, time before
-// the instance goes, a failure that takes nothing.
+// What an update cause adds to its drain: time before forcing, time before the termination, a
+// failure that terminates nothing.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { aBudget } from '../../../test/builders/core-drain.ts';
@@ -242,7 +242,7 @@ describe('the time before force', () => {
     expect(model.done).toContain('CompleteHook');
   });
 
-  /** What would be sent now, and whether each is a deletion or a shorter grace. */
+  /** What would be sent at this time, and whether each is a deletion or a shorter grace. */
   const deletions = ({ observation }: Model) => {
     const { disruption, node, options, pods, now } = observation;
     const classified = classifyPods(pods ?? []);

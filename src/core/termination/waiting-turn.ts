@@ -1,5 +1,6 @@
 // Pending, for causes that may wait: the node is not marked before its group's ledger has room for
-// it, and for a rebalance recommendation before its replacement is Ready. Says what it waits for.
+// it, and for a rebalance recommendation before its replacement is Ready. Reports what it waits
+// for.
 import { epochMs, formatTime, parseTime } from '../../api/brand.ts';
 import type { DisruptionCause, WaitingOn } from '../../api/disruption.ts';
 import { autoScalingGroupNameOf } from '../../api/nodegroup.ts';
@@ -10,9 +11,11 @@ import type { Observation } from './observation.ts';
 import { waitingFields, writeStatus } from './status.ts';
 import { looksAgainAt, mayBegin, slotsOf } from './turns.ts';
 
-/** The cloud is asked again about the replacement after this. */
+/** Delay before the cloud is asked again about the replacement. */
 const replacementAgainMs = 15_000;
-/** A recommendation that nothing follows within this is over (aws-node-termination-handler#321). */
+/**
+ * A recommendation that nothing follows in this time is over (aws-node-termination-handler#321).
+ */
 const rebalanceMs = 60 * 60_000;
 
 const isRebalance = ({ kind, cancelledAt }: DisruptionCause): boolean =>
@@ -35,7 +38,7 @@ export const withdrawOver = ({ disruption, now }: Observation): Decision => {
   return decision({ steps, wakeAt: causes.map((cause) => epochMs(overAt(cause))) });
 };
 
-/** Whether the last withdrawal was that of a recommendation which nothing followed. */
+/** Whether the last withdrawal was of a recommendation that nothing followed. */
 export const wasOver = ({ kind, receivedAt, cancelledAt }: DisruptionCause): boolean => {
   if (kind !== 'RebalanceRecommendation' || cancelledAt === undefined) return false;
   const [since, until] = [parseTime(receivedAt), parseTime(cancelledAt)];
@@ -46,7 +49,7 @@ type TurnBlocker = Extract<WaitingOn, { kind: 'turn' }>;
 
 const turn = (message: string): TurnBlocker => ({ kind: 'turn', message });
 
-/** What keeps a recommendation from being followed; undefined = its replacement is Ready. */
+/** What delays following a recommendation; undefined = its replacement is Ready. */
 const replacementBlocker = ({ memory, group }: Observation): TurnBlocker | undefined => {
   const { replacement } = memory;
   const name = group === undefined ? 'the group' : autoScalingGroupNameOf(group);

@@ -1,5 +1,5 @@
-// Decisions of an update as tables: what is told stays within its bounds, nothing waits for ever,
-// nothing is drained that nobody has looked at.
+// Decisions of an update as tables: texts stay within their bounds, no wait is endless, and no node
+// is drained whose pods were not read.
 
 import { describe, expect, it } from 'vitest';
 import { epochMs, formatTime } from '../../api/brand.ts';
@@ -151,7 +151,7 @@ describe('marking', () => {
       const held = { strategy: 'MINIMAL', ...since('Marking', minutes), holds } as const;
       const released = decideUpdate(observe(held, untouched));
       expect(released.change?.ending).toBeUndefined();
-      // All of the time is there again.
+      // The timeout starts anew.
       expect(released.change?.phases?.at(-1)).toEqual({ phase: 'Marking', at: formatTime(now) });
       expect(released.steps).toContainEqual(expect.objectContaining({ instanceId: 'i-n1' }));
     }

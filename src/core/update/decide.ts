@@ -1,6 +1,6 @@
-// What an update does next: one function per phase over what was observed. Steps have no choice
-// left in them; at a fixed state a second decision has none. Decides nothing about pods: that is
-// the drain's.
+// What an update does next: one function per phase over the observation. Steps leave no choice
+// open, and repeating the decision on the same state adds none. Decides nothing about pods: the
+// drain does.
 
 import { epochMs } from '../../api/brand.ts';
 import type { HealthIssue } from '../../api/nodegroup.ts';
@@ -56,7 +56,7 @@ const byPhase: Readonly<Record<UpdatePhase, Decide>> = {
   Ended: nothing,
 };
 
-/** Aborted: set back from wherever it is; drains under way end first. */
+/** Abort: restores the group from any phase; drains in flight end first. */
 const abort = (observation: UpdateObservation): UpdateDecision | undefined => {
   const { update, status, surge } = observation;
   if (!isStopAsked(update) || status.phase === 'Restoring') return undefined;
@@ -64,7 +64,7 @@ const abort = (observation: UpdateObservation): UpdateDecision | undefined => {
     ...enter(observation, 'Restoring'),
     ending: 'Cancelled' as const,
     message: 'stopped on request',
-    // What it had set apart is given back, too.
+    // Nodes set aside are uncordoned, too.
     ...(status.failedNodes === undefined ? {} : { failedNodes: undefined }),
   };
   return { change, surge, steps: [] };
@@ -93,8 +93,7 @@ const phasesOf: Readonly<Record<UpdateStrategy, typeof byPhase>> = {
 };
 
 /**
- * One that was held before its node had joined and told what it is made of (then it is no old one):
- * it is given back, and only then may the update end.
+ * A node held before it joined may turn out to be new: it is uncordoned before the update may end.
  */
 const givenBack = ({ fresh }: Herd, decided: UpdateDecision): UpdateDecision => {
   const held = fresh.filter(({ state }) => state.kind === 'held');
@@ -111,9 +110,7 @@ const failed = (observation: UpdateObservation, issues: readonly HealthIssue[]) 
     ? undefined
     : { change: fail(observation, issues), surge: observation.surge, steps: [] };
 
-/**
- * Once all is set back it waits for no node, and of one that was stopped nobody looks at a probe.
- */
+/** In Restoring the update waits for no node, and an aborted one runs no probe. */
 const noLonger = ({ status }: UpdateObservation): StatusChange => {
   if (status.phase !== 'Restoring') return {};
   const isStopped = status.ending === 'Cancelled';
@@ -123,7 +120,7 @@ const noLonger = ({ status }: UpdateObservation): StatusChange => {
   };
 };
 
-/** Pods are weighed again then, whatever else happens. */
+/** Wakes when the pods must be read again, if that is earlier. */
 const wakingToWeigh = (
   { weighedUntil }: UpdateObservation,
   decided: UpdateDecision,
@@ -171,15 +168,15 @@ const mayBegin = (observation: UpdateObservation, herd: Herd): boolean => {
 };
 
 /**
- * The nodes whose pods and budgets the next decision needs: those among which it may choose one to
- * drain. Empty where no drain can begin, whatever their budgets allow.
+ * The nodes whose pods and budgets the next decision needs: those it may choose to drain. Empty if
+ * no drain can begin, whatever budgets allow.
  */
 export const nodesToWeigh = (seen: UpdateObservation): readonly UpdateInstance[] => {
   const hooked = withHookedNodes(seen);
   const herd = herdOf(hooked);
   const { observation, failures } = pace(hooked, herd);
   if (failures.length > 0 || !mayBegin(observation, herd)) return [];
-  // The surplus of EKS' strategies is of new nodes.
+  // The surplus of EKS' strategies consists of new nodes.
   const isSurplus = observation.status.phase === 'ScalingDown';
   return seen.instances.filter(
     (one) => one.isCounted && one.isTarget === isSurplus && !isEmptiedBy(seen, one),

@@ -1,10 +1,10 @@
-// One line of plain text for each reason why an update has not gone on. The journal's message, the
-// group's condition, the command line and a dry run print these words. Pure.
+// One line of text for each reason why an update does not progress. The update's message, the
+// group's condition, the CLI and dry runs print these lines. Pure.
 import type { UpdateWaitingOn } from '../../api/update-waiting.ts';
 
 type Of<K extends UpdateWaitingOn['kind']> = Extract<UpdateWaitingOn, { kind: K }>;
 
-/** The first words of texts that are removed from a journal once their reason has passed. */
+/** First words of messages that are removed from the status once their reason has passed. */
 export const passingWords = {
   surplus: 'The surplus cannot be taken back yet',
   room: 'No room for new nodes beside the old ones',
@@ -52,7 +52,7 @@ const renderers: { readonly [K in UpdateWaitingOn['kind']]: (waiting: Of<K>) => 
   phase: ({ phase }) => `is in phase ${phase}`,
 };
 
-/** Looks the renderer up under the value's own kind, which the table's type ties to it. */
+/** Looks up the renderer by the value's own kind, which the table's type ties to it. */
 export const explainUpdateWaiting = (waiting: UpdateWaitingOn): string => {
   const render: (waiting: never) => string = renderers[waiting.kind];
   return render(waiting as never);

@@ -1,5 +1,5 @@
-// What an update's next step is decided on: the world as it is now, the update's own journal, the
-// time. No behaviour.
+// The input of an update's decision: the observed world, the update's own status, and the time. No
+// behaviour.
 import type { EpochMs } from '../../api/brand.ts';
 import type { NodeDisruption } from '../../api/disruption.ts';
 import type { HealthIssue } from '../../api/nodegroup.ts';
@@ -23,32 +23,32 @@ export interface UpdateInstance {
   readonly instanceId: string;
   readonly zone: string;
   readonly instanceType?: string;
-  /** It counts towards the desired capacity: not terminating, not detached. */
+  /** Counts towards the desired capacity: neither terminating nor detached. */
   readonly isCounted: boolean;
   readonly isTarget: boolean;
   readonly nodeName?: string;
   readonly isReady: boolean;
-  /** It is a node that is not Ready, since then. */
+  /** Since when its node has not been Ready. */
   readonly notReadySince?: string;
-  /** Reason and message of its condition Ready. */
+  /** Reason and message of condition Ready. */
   readonly notReadyWhy?: string;
   /** Its node has the group's and the image's label. */
   readonly isLabelled: boolean;
-  /** A new node whose hook is not over: it does not count. */
+  /** A new node whose hook has not ended; it does not count. */
   readonly awaitsHook?: boolean;
-  /** Pods that a drain would have to evict; where nobody counts them, unknown. */
+  /** Pods that a drain would evict; absent if they were not read. */
   readonly pods?: number;
-  /** What they ask of each budget. */
+  /** The load of its pods on each budget. */
   readonly loads?: readonly BudgetLoad[];
-  /** The cluster autoscaler leaves the node alone: by our annotation, or by somebody else's. */
+  /** The actor that set the scale-down-disabled annotation: Drover or a user. */
   readonly shield?: 'ours' | 'theirs';
-  /** Its node has the taint that keeps new pods away where there is another place. */
+  /** Its node has Drover's PreferNoSchedule or NoSchedule taint. */
   readonly isDiscouraged?: boolean;
-  /** That taint keeps them away wherever else they may go. */
+  /** The effect of that taint is NoSchedule. */
   readonly isClosed?: boolean;
-  /** Its node has the label of those whose drain was not over in time. */
+  /** Its node has the label of nodes whose drain timed out. */
   readonly isQuarantined?: boolean;
-  /** Auto Scaling does not choose it when its group becomes smaller. */
+  /** Protected from scale-in by Auto Scaling. */
   readonly isProtected?: boolean;
   readonly disruption?: NodeDisruption;
 }
@@ -58,16 +58,13 @@ export interface UpdateSurge {
   readonly maxSize: number;
 }
 
-/** When the next step may begin, as far as the nodes do not say. */
+/** Whether the next step may begin, as far as the nodes do not decide that. */
 export interface StepPacing {
-  /** No further node is begun while there is one; absent = none. */
+  /** No further node begins while a hold exists; absent: none. */
   readonly holds?: readonly Hold[];
   readonly waves?: readonly Wave[];
   readonly probes?: readonly Probe[];
-  /**
-   * What the probes found when they were last looked at; absent: something else holds, nobody
-   * looks.
-   */
+  /** Latest probe results; absent: probes do not run while another hold exists. */
   readonly probed?: readonly ProbeResult[];
 }
 
@@ -76,49 +73,49 @@ export interface UpdateObservation extends StepPacing {
   readonly status: NodeGroupUpdateStatus;
   readonly target: Revision;
   readonly groupName: string;
-  /** What people want, without the surge. */
+  /** Desired size without the surge. */
   readonly desired: number;
-  /** The update's own part of the group's size, as last written down. */
+  /** The update's part of the group's size, as last recorded. */
   readonly surge: UpdateSurge;
-  /** The Auto Scaling group's own. */
+  /** Desired capacity of the Auto Scaling group. */
   readonly actualDesired: number;
-  /** Processes that the update suspended and that are suspended now. */
+  /** Processes that the update suspended and that are still suspended. */
   readonly suspended: readonly string[];
-  /** New instances are started from the update's template version. */
+  /** New instances are launched from the update's template version. */
   readonly usesTarget: boolean;
   readonly instances: readonly UpdateInstance[];
-  /** What is known to be wrong with the group: launches that fail, instances that do not join. */
+  /** Health issues of the group: failed launches, instances that do not join. */
   readonly issues: readonly HealthIssue[];
   readonly drainTimeoutMs: number;
-  /** How fast earlier updates of the group went that went as this one does. */
+  /** Pace of earlier updates of the group with the same strategy and maxUnavailable. */
   readonly history?: readonly (readonly UpdatePace[])[];
-  /** Where the last launch failed for want of room; undefined: not looked at in this pass. */
+  /** Zones whose last launch failed for lack of capacity; undefined: not read in this pass. */
   readonly shortages?: readonly UpdateShortage[];
   /**
-   * Launches that fail now, by zone, and instances that are no Ready node yet, with EC2's launch
-   * time.
+   * Launches that currently fail, by zone, and instances that are not a Ready node, with EC2's
+   * launch time.
    */
   readonly launches?: readonly MissingNode[];
   readonly unjoined?: readonly {
     readonly instanceId: string;
     readonly launchTime: string | undefined;
-    /** Its console's last line and what that means, where it was looked at. */
+    /** The last line of its console output and what it means, if it was read. */
     readonly why?: string;
   }[];
-  /** The group's instance types in people's order, where EC2 Auto Scaling chooses among them. */
+  /** The group's instance types in the order of the spec, if Auto Scaling chooses among them. */
   readonly types?: readonly string[];
-  /** Types are left out of it now. */
+  /** Some types are skipped at present. */
   readonly isNarrowed?: boolean;
-  /** Absent: EKS'. */
+  /** Absent: EKS' values. */
   readonly policies?: Policies;
   readonly hooks?: UpdateHooks;
-  /** How long hooks took in earlier updates of the group. */
+  /** Hook times of earlier updates of the group. */
   readonly hookHistory?: readonly HookTime[];
-  /** What became of those that are to have run, by the names of their Jobs. */
+  /** State of hook runs by the names of their Jobs. */
   readonly hookRuns?: ReadonlyMap<string, HookRun>;
-  /** No more nodes than that are begun; absent = as many as may be. */
+  /** Maximum number of further nodes that may begin; absent: unlimited. */
   readonly limit?: number;
-  /** When the pods of the instances are to be looked at again; absent: nobody has looked. */
+  /** When the pods of the instances must be read again; absent: they were not read. */
   readonly weighedUntil?: EpochMs;
   readonly now: EpochMs;
 }
@@ -127,21 +124,21 @@ export interface UpdateObservation extends StepPacing {
 export type StatusChange = UpdateStatusChange;
 
 export interface UpdateDecision {
-  /** Written before any step; undefined when nothing is to be written. */
+  /** Written before any step; undefined: no write. */
   readonly change: StatusChange | undefined;
-  /** Written into the group's status before any step. */
+  /** Written to the group's status before any step. */
   readonly surge: UpdateSurge;
   readonly steps: readonly UpdateStep[];
-  /** The last write, after everything else is told. */
+  /** The last write, after everything else. */
   readonly end?: Pick<NodeGroupUpdateStatus, 'status' | 'message'>;
-  /** When time alone changes what is decided. */
+  /** The earliest time at which time alone changes the decision. */
   readonly wakeAt?: EpochMs;
-  /** What rests by the strategy itself, told beside what holds. */
+  /** Holds of the strategy itself, reported together with the others. */
   readonly rests?: readonly Omit<Hold, 'since'>[];
-  /** What keeps it where it is, beside holds and new nodes, which the journal has. */
+  /** What the update waits for besides holds and new nodes, which are in the status. */
   readonly waitingOn?: readonly UpdateWaitingOn[];
-  /** It waits for people or for a time to come, not for the world. */
+  /** The update waits for an operator or a time, not for the cluster. */
   readonly isHeld?: boolean;
-  /** Instances are coming or going: what they do is seen in the cloud alone. */
+  /** Instances are launching or terminating, which only the cloud shows. */
   readonly isMoving?: boolean;
 }

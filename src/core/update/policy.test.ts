@@ -1,5 +1,5 @@
-// Whose word counts for an update: its own, then its group's, then EKS' numbers; of EKS' strategies
-// EKS' alone.
+// Precedence of policies: the update's, then the group's, then EKS' values. EKS' strategies use
+// EKS' values only.
 import { describe, expect, it } from 'vitest';
 import { policiesOf } from './policy.ts';
 

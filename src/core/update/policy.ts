@@ -1,5 +1,5 @@
-// The policies of one update, resolved: what the update itself asks for, then its group, then EKS'
-// own numbers, and GKE's of blue/green. EKS' strategies have EKS' alone. Pure.
+// The policies of one update, resolved: the update's, then the group's, then EKS' values, and GKE's
+// for blue/green. EKS' strategies use EKS' values only. Pure.
 
 import type { NodeGroupSpec } from '../../api/nodegroup.ts';
 import {
@@ -15,29 +15,30 @@ import type {
 import { defaultDrainTimeoutSeconds } from '../termination/index.ts';
 
 /**
- * EKS waits this long between empty and terminate (EKS user guide, "managed node update behavior").
+ * EKS' wait between an empty node and its termination (EKS user guide, "managed node update
+ * behavior").
  */
 const eksCooldownSeconds = 60;
 
-/** Auto Scaling itself tries again after seconds; capacity comes back after minutes. */
+/** Auto Scaling retries after seconds; capacity returns after minutes. */
 const defaultShortageWaitSeconds = 300;
 
-/** GKE's default of a blue/green upgrade's node pool soak. */
+/** GKE's default node pool soak of a blue/green upgrade. */
 const defaultSoakSeconds = 3600;
 
 export interface Policies {
   readonly onTimeout: DrainTimeoutPolicy;
   readonly drainTimeoutMs: number;
-  /** From the timeout to the first deletion, with Force. */
+  /** With Force: from the timeout to the first deletion. */
   readonly forceAfterMs: number;
   readonly cooldownSeconds: number;
   readonly maxQuarantined: number;
   readonly onShortage: ShortagePolicy;
   readonly shortageWaitMs: number;
-  /** Of blue/green: how long old nodes are kept empty, all of them and each batch. */
+  /** Blue/green only: how long all old nodes, and those of each batch, are kept empty. */
   readonly soakMs?: number;
   readonly batchSoakMs?: number;
-  /** New nodes that fail until the update goes back by itself; undefined: it does not. */
+  /** Number of failed new nodes that triggers a rollback; undefined: no automatic rollback. */
   readonly failedNewNodes?: number;
 }
 
@@ -45,7 +46,7 @@ const soakOf = (
   updateConfig: NodeGroupSpec['updateConfig'],
   { action, policies }: Pick<NodeGroupUpdateSpec, 'policies' | 'action'>,
 ): Pick<Policies, 'soakMs' | 'batchSoakMs'> => {
-  // On the way back nothing is to be watched, and there is nothing to go back to.
+  // A rollback has no soak: it has nothing to observe and nothing to roll back to.
   if (action === 'Rollback') return { soakMs: 0, batchSoakMs: 0 };
   const asked: UpdateBlueGreen = { ...updateConfig?.blueGreen, ...policies?.blueGreen };
   const { soakSeconds = defaultSoakSeconds, batchSoakSeconds = 0 } = asked;
@@ -62,11 +63,11 @@ export const policiesOf = (
   const drain = isOwn ? { ...updateConfig?.drain, ...update.policies?.drain } : {};
   const seconds = drain.timeoutSeconds ?? ofGroup?.timeoutSeconds ?? defaultDrainTimeoutSeconds;
   const asked = drain.onTimeout ?? 'Fail';
-  // Refused before the first step; a group may still be told it while the update runs.
+  // Refused before the first step, but the group's policy can change while the update runs.
   const isRefused = asked === 'Quarantine' && strategy === 'BLUE_GREEN';
   const able = isRefused ? 'Fail' : asked;
   const onTimeout = update.force === true ? 'Force' : able;
-  // The way back has none of its own: what went wrong once is left to people.
+  // A rollback is not rolled back automatically; a second failure is left to an operator.
   const rollsBack = own.rollback?.auto === true && update.action !== 'Rollback';
   return {
     onTimeout,
@@ -82,8 +83,8 @@ export const policiesOf = (
 };
 
 /**
- * Why an update by this strategy cannot have the policies that it or its group asks for; undefined:
- * it can. The API server refuses the same in a group; an update may have another strategy than its
+ * Why an update by this strategy cannot have the policies of the update or group; undefined: it
+ * can. The API server refuses the same in a group, but an update may have another strategy than its
  * group.
  */
 export const policyComplaint = (

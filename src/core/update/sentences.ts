@@ -1,6 +1,6 @@
-// Sentences of different sources, one after another. Pure.
+// Joins sentences from different sources. Pure.
 
-/** Each that another follows ends in a full stop; the last one stays as it is. */
+/** Adds a full stop to each part but the last. */
 export const sentences = (parts: readonly string[]): string =>
   parts
     .map((part, i) => (i === parts.length - 1 || /[.!?]\s*$/.test(part) ? part : `${part}.`))

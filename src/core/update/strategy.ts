@@ -1,8 +1,8 @@
-// Which strategy an update of a group has where its request names none. Pure.
+// The default strategy of an update whose request names none. Pure.
 import { clientTokenAnnotation, type NodeGroup } from '../../api/nodegroup.ts';
 import type { UpdateStrategy } from '../../api/nodegroup-update.ts';
 
-/** What was made through EKS is updated as EKS does it, unless somebody says otherwise. */
+/** Groups created through the EKS API are updated as EKS does, unless the spec says otherwise. */
 export const strategyOf = ({
   metadata,
   spec,

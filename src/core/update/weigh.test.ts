@@ -1,4 +1,4 @@
-// Which nodes are looked at before a decision. None is where no drain may begin.
+// Which nodes' pods are read before a decision; none if no drain may begin.
 import { describe, expect, it } from 'vitest';
 import {
   aMember,

@@ -1,11 +1,11 @@
-// An access entry beside its role, as `aws eks describe-access-entry` and `aws iam get-role` print
-// them: whether the entry still means that role. EKS binds an entry to the role's unique id, not to
-// its ARN.
+// Checks an access entry together with its role, as `aws eks describe-access-entry` and `aws iam
+// get-role` print them: whether the entry still refers to that role. EKS binds an entry to the
+// role's unique id, not to its ARN.
 import type { Problem } from '../node/problem.ts';
 import { find, type Located, textOf } from '../user-data/located.ts';
 import { parseYaml } from '../user-data/yaml.ts';
 
-/** AWS' printers write ISO 8601, or seconds since 1970. */
+/** The AWS CLI prints ISO 8601, or seconds since 1970. */
 const timeOf = (value: Located | undefined): number | undefined => {
   if (value?.kind !== 'scalar') return undefined;
   if (typeof value.value === 'number') return value.value * 1000;
@@ -14,11 +14,12 @@ const timeOf = (value: Located | undefined): number | undefined => {
 };
 
 /**
- * One JSON document after the other is no YAML; with a mark between them it is, on the same lines.
+ * Consecutive JSON documents are not YAML; with a separator between them they are, on the same
+ * lines.
  */
 const separated = (text: string): string => text.replaceAll(/\}[ \t]*\r?\n\{/g, '}\n--- {');
 
-/** Undefined: the text holds no access entry. */
+/** Undefined when the text contains no access entry. */
 export const accessEntryProblems = (text: string): readonly Problem[] | undefined => {
   if (!/["']?accessEntry["']?\s*:/.test(text)) return undefined;
   const values = parseYaml(separated(text)).documents.flatMap(({ value }) => value ?? []);

@@ -1,4 +1,4 @@
-// aws-auth: a role is added as article 002 prints it, and nothing else is lost.
+// aws-auth: adds a role as article 002 prints it, and loses nothing else.
 import { describe, expect, it } from 'vitest';
 import { addNodeRole, mappedUser, removeNodeRole } from './index.ts';
 

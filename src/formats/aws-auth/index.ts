@@ -1,17 +1,17 @@
-// The ConfigMap kube-system/aws-auth: which IAM roles may act as which users. Adds and removes
-// roles of nodes, and tells whom an entry means. Whatever else stands there, comments and order
-// included, stays as it is.
+// The ConfigMap kube-system/aws-auth, which maps IAM roles to users. Adds and removes roles of
+// nodes, and resolves the user of an ARN. Never changes anything else in it, comments and order
+// included.
 import { type Document, isMap, isSeq, parseDocument, type YAMLMap, type YAMLSeq } from 'yaml';
 import { Lines } from '../position.ts';
 import { refuseRepeatedKeys } from '../yaml-keys.ts';
 
-/** data of the ConfigMap; all of its values are texts of YAML. */
+/** data of the ConfigMap; every value is YAML text. */
 export type AwsAuthData = Readonly<Record<string, string>>;
 
 export type AwsAuthChange =
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'changed'; readonly data: AwsAuthData }
-  /** Writing would lose or hide an entry: somebody has to look first. */
+  /** Writing would lose or hide an entry: an operator has to check it first. */
   | { readonly kind: 'refused'; readonly why: string };
 
 /** Groups and user name of a node's role, as EKS and eksctl write them (articles 002 and 003). */
@@ -21,20 +21,15 @@ const nodeGroups = {
 } as const;
 const nodeUser = 'system:node:{{EC2PrivateDNSName}}';
 
-/** As aws-auth must name a role: an assumed role has lost its path. */
+/** The ARN form that aws-auth requires: an assumed role's ARN has no path. */
 export const roleWithoutPath = (arn: string): string =>
   arn.replace(/^(arn:[^:]*:iam::\d*:role)\/.*\/([^/]+)$/i, '$1/$2');
 
-/**
- * The authenticator compares ARNs in lower case, and never strips the path of one that stands here.
- */
+/** The authenticator compares ARNs in lower case, and never strips the path of an entry's ARN. */
 const isNamed = (arn: string, asked: string): boolean =>
   arn.toLowerCase() === roleWithoutPath(asked).toLowerCase();
 
-/**
- * An entry as it was written, and as it is read: with what aliases and merge keys bring from
- * elsewhere.
- */
+/** An entry as written, and as read with the fields that aliases and merge keys add. */
 interface Written {
   readonly node: YAMLMap;
   readonly fields: Readonly<Record<string, unknown>>;
@@ -49,13 +44,13 @@ type Roles =
     }
   | { readonly kind: 'refused'; readonly why: string };
 
-/** More is no map of roles but a text that is made to grow. */
+/** A text with more aliases is an attempt to exhaust memory. */
 const maxAliases = 100;
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Every scalar is a text, which is written as it stood there: `0123` stays. */
+/** Every scalar is text and is written back unchanged: `0123` stays. */
 const parsed = (text: string | undefined): Document => {
   const document = parseDocument(text === undefined || text.trim() === '' ? '[]' : text, {
     schema: 'failsafe',
@@ -85,7 +80,7 @@ const readRoles = (text: string | undefined): Roles => {
     const where = `line ${line}, column ${column}`;
     return { kind: 'refused', why: `mapRoles is not YAML: ${error.message} at ${where}` };
   }
-  // Nothing but comments is an empty list with comments.
+  // A document with only comments is an empty list with comments.
   document.contents ??= document.createNode([]);
   const { contents } = document;
   if (!isSeq(contents)) return { kind: 'refused', why: 'mapRoles is not a list' };
@@ -93,7 +88,7 @@ const readRoles = (text: string | undefined): Roles => {
   try {
     entries = writtenIn(document, contents);
   } catch (problem) {
-    // Aliases of nothing, of themselves, or too many.
+    // Undefined or circular aliases, or too many.
     const why = problem instanceof Error ? problem.message : String(problem);
     return { kind: 'refused', why: `mapRoles is not to be read: ${why}` };
   }
@@ -107,7 +102,7 @@ const readRoles = (text: string | undefined): Roles => {
   return { kind: 'roles', seq: contents, entries, print };
 };
 
-/** Inner keys are read without regard to case, as the authenticator does. */
+/** Inner keys are case-insensitive, as in the authenticator. */
 const fieldOf = ({ fields }: Pick<Written, 'fields'>, name: string): unknown => {
   const key = Object.keys(fields).find((one) => one.toLowerCase() === name);
   return key === undefined || fields[key] === '' ? undefined : fields[key];
@@ -124,9 +119,7 @@ const groupsOf = (entry: Pick<Written, 'fields'>): readonly string[] => {
   return Array.isArray(groups) ? groups.map(String) : [];
 };
 
-/**
- * Written for nodes: their user name, and no groups but theirs. Anything else is somebody's own.
- */
+/** An entry for nodes: their user name, and only their groups. Any other entry is a user's own. */
 const isNodeEntry = (entry: Written): boolean =>
   (fieldOf(entry, 'username') ?? nodeUser) === nodeUser &&
   groupsOf(entry).every((group) => (nodeGroups.windows as readonly string[]).includes(group));
@@ -140,13 +133,13 @@ const changedTo = (data: AwsAuthData, print: () => string, roleArn: string): Aws
   try {
     return { kind: 'changed', data: { ...data, mapRoles: print() } };
   } catch (problem) {
-    // The printer refuses an alias whose anchor went with what was changed.
+    // The printer refuses an alias whose anchor the change removed.
     const why = problem instanceof Error ? problem.message : String(problem);
     return { kind: 'refused', why: `another entry takes parts of that of ${roleArn}: ${why}` };
   }
 };
 
-/** Lets nodes with this role in. An entry that is there is completed, never doubled. */
+/** Authorizes nodes with this role. Completes an existing entry, never duplicates it. */
 export const addNodeRole = (
   data: AwsAuthData,
   roleArn: string,
@@ -157,7 +150,7 @@ export const addNodeRole = (
   const { seq, entries, print } = roles;
   const known = namedIn(entries, 'rolearn', roleArn);
   if (known.length > 1) {
-    // The authenticator takes the last one; which of them was meant is not ours to guess.
+    // The authenticator uses the last one; which one was intended is unknown.
     return { kind: 'refused', why: `mapRoles names ${roleArn} ${known.length} times; keep one` };
   }
   const [entry] = known;
@@ -167,7 +160,7 @@ export const addNodeRole = (
   } else {
     const user = String(fieldOf(entry, 'username') ?? nodeUser);
     if (user !== nodeUser) {
-      // Completed, nodes would act as that user.
+      // If completed, nodes would act as that user.
       return { kind: 'refused', why: `mapRoles maps ${roleArn} to the user ${user}` };
     }
     const groups = fieldOf(entry, 'groups');
@@ -182,7 +175,7 @@ export const addNodeRole = (
   return changedTo({ ...data, mapUsers: data.mapUsers ?? '[]\n' }, print, roleArn);
 };
 
-/** Takes a node role's entry away; an entry of somebody's own stays, and so does all else. */
+/** Removes a node role's entry; keeps a user's own entry and everything else. */
 export const removeNodeRole = (data: AwsAuthData, roleArn: string): AwsAuthChange => {
   const roles = readRoles(data.mapRoles);
   if (roles.kind === 'refused') return roles;
@@ -217,7 +210,7 @@ export const awsAuthEntries = (
   }));
 };
 
-/** Who an ARN of GetCallerIdentity is to the API server. */
+/** The user that the API server maps an ARN of GetCallerIdentity to. */
 export interface MappedUser {
   readonly username: string;
   readonly groups: readonly string[];
@@ -225,7 +218,7 @@ export interface MappedUser {
 
 const sessionOf = /^arn:([^:]*):sts::(\d*):assumed-role\/([^/]+)\/(.+)$/;
 
-/** The ARN that an entry names, and the name of the session where a role is assumed. */
+/** The ARN that an entry names, and the session name of an assumed role. */
 export const identityOf = (arn: string): { readonly arn: string; readonly session: string } => {
   const [, partition, account, role, session] = sessionOf.exec(arn) ?? [];
   return session === undefined
@@ -233,7 +226,7 @@ export const identityOf = (arn: string): { readonly arn: string; readonly sessio
     : { arn: `arn:${partition}:iam::${account}:role/${role}`, session };
 };
 
-/** One that cannot be read names nobody; the others count all the same. */
+/** Skips unreadable entries; all others apply. */
 const entriesFor = (
   text: string | undefined,
   field: string,
@@ -253,7 +246,7 @@ const entriesFor = (
     .filter((entry) => isNamed(textOf(entry, field), arn));
 };
 
-/** Undefined where the template asks for the name of an instance and the session is none's. */
+/** Undefined when the template needs an instance's name and the session is not an instance's. */
 const filled = (
   template: string,
   facts: Readonly<Record<string, string | undefined>>,
@@ -263,7 +256,7 @@ const filled = (
   return template.replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => facts[name] ?? '');
 };
 
-/** `template` for who has `arn`; undefined where it asks for what they have not. */
+/** `template` filled for `arn`; undefined when a value that it needs is missing. */
 export const userNamed = (
   template: string,
   arn: string,
@@ -273,7 +266,7 @@ export const userNamed = (
   const { session } = identity;
   return filled(template, {
     AccountID: identity.arn.split(':')[4],
-    // As the authenticator: an `@` would read as another domain's user.
+    // Like the authenticator: an `@` would read as another domain's user.
     SessionName: session.replaceAll('@', '-'),
     SessionNameRaw: session,
     EC2PrivateDNSName: /^i-[0-9a-f]+$/.test(session) ? privateDnsName(session) : undefined,
@@ -281,8 +274,8 @@ export const userNamed = (
 };
 
 /**
- * Whom `arn` (of a user, a role or a role's session) is mapped to, undefined for nobody. Of several
- * entries the last one counts. `privateDnsName` is asked for a session that is named as an
+ * The user that `arn` (of a user, a role or a role's session) maps to, or undefined. Among several
+ * entries the last one applies. Calls `privateDnsName` for a session that is named like an
  * instance, as those of nodes are.
  */
 export const mappedUser = (

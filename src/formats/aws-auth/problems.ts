@@ -1,5 +1,5 @@
-// What is wrong in the ConfigMaps that let nodes in and give Windows pods addresses, with its
-// place. Changes nothing; the authenticator's own reading is beside this file.
+// Problems in the ConfigMaps that authorize nodes and give Windows pods addresses, with their
+// places. Changes nothing; index.ts resolves users as the authenticator does.
 
 import type { Problem } from '../node/problem.ts';
 import type { Position } from '../position.ts';
@@ -11,7 +11,7 @@ const problem = (rule: string, at: Position, message: string): Problem => ({ rul
 const windowsGroup = 'eks:kube-proxy-windows';
 const nodeGroups = ['system:nodes', 'system:bootstrappers'];
 
-/** Inner keys are read without regard to case, as the authenticator does. */
+/** Inner keys are case-insensitive, as in the authenticator. */
 const fieldOf = (entry: Located, name: string): Located | undefined =>
   entry.kind === 'map'
     ? [...entry.members].find(([key]) => key.toLowerCase() === name)?.[1].value
@@ -21,7 +21,7 @@ const arnPattern = /^arn:aws[\w-]*:iam::\d{12}:role\/(.+)$/;
 
 interface Known {
   readonly seen: Map<string, Position>;
-  /** Lower case, without paths. */
+  /** In lower case, without paths. */
   readonly windowsRoles: ReadonlySet<string>;
 }
 
@@ -80,7 +80,7 @@ const entryProblems = (entry: Located, { seen, windowsRoles }: Known): readonly 
 const rolesProblems = (roles: Located, windows: readonly string[]): readonly Problem[] => {
   const text = textOf(roles);
   if (text === undefined) {
-    // As people print it: the list itself.
+    // The list itself, as users often paste it.
     return roles.kind === 'list'
       ? roles.items.flatMap(withSeen(windows))
       : [problem('AUTH006', roles.at, 'mapRoles is no text')];
@@ -89,7 +89,7 @@ const rolesProblems = (roles: Located, windows: readonly string[]): readonly Pro
   return mapRolesProblems(text, content, windows);
 };
 
-/** Of the text of mapRoles alone, which begins at `content`. */
+/** For the text of mapRoles alone, which starts at `content`. */
 export const mapRolesProblems = (
   text: string,
   content?: Position,
@@ -119,7 +119,7 @@ const windowsProblems = (document: Located): readonly Problem[] => {
   return [problem('WIN005', at, `enable-windows-ipam ${said}`)];
 };
 
-/** Undefined: the text is neither aws-auth nor the VPC CNI's ConfigMap. */
+/** Undefined when the text is neither aws-auth nor the VPC CNI's ConfigMap. */
 export const authProblems = (
   text: string,
   windowsRoles: readonly string[] = [],

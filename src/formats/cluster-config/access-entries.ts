@@ -1,5 +1,5 @@
-// eksctl's accessConfig.accessEntries: who a cluster lets in by entries of its own. Shape, values
-// and the rules between them, in EKS' terms; never asks whether a principal is there.
+// eksctl's accessConfig.accessEntries, which authorize principals: shape, values and the rules
+// between them, in EKS' terms. Never checks whether a principal exists.
 import { isObject, type Json } from '../../api/json.ts';
 import { list, object, text } from './shape.ts';
 import { member, objectsOf, textOf, textsOf } from './values.ts';
@@ -12,7 +12,7 @@ export interface AccessPolicyConfig {
 
 export interface AccessEntryConfig {
   readonly principalArn: string;
-  /** EKS' own word. */
+  /** EKS' name of the type. */
   readonly type: string;
   readonly username: string | undefined;
   readonly groups: readonly string[];
@@ -94,7 +94,7 @@ const faultOf = ({ type, username, groups, policies }: AccessEntryConfig): strin
   return undefined;
 };
 
-/** By path. */
+/** Faults by path. */
 export const accessEntryFaults = (
   entries: readonly AccessEntryConfig[],
   mode: string,

@@ -1,5 +1,5 @@
-// Reads a YAML document against a shape: every fault with its line and column, nothing guessed. A
-// field that no shape knows is an error, with the nearest known name. Returns plain values.
+// Checks a YAML document against a shape and returns plain values: every fault with its line and
+// column, nothing guessed. An unknown field is an error that suggests the nearest known name.
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseAllDocuments } from 'yaml';
 import type { Json } from '../../api/json.ts';
 import { editDistance } from '../../api/similar.ts';
@@ -10,19 +10,19 @@ export interface Fault {
   /** From 1, as editors count. */
   readonly line: number;
   readonly column: number;
-  /** Path of the field, e.g. `managedNodeGroups[0].minSize`; empty for the whole document. */
+  /** Path of the field, e.g. `managedNodeGroups[0].minSize`; empty for the document itself. */
   readonly path: string;
   readonly message: string;
 }
 
-/** Where in the text something stands; from 1. */
+/** A position in the text; counted from 1. */
 export type Position = Pick<Fault, 'line' | 'column'>;
 
 export type Checked =
   | {
       readonly kind: 'ok';
       readonly value: Json;
-      /** Of a path that the document has; the document's beginning for any other. */
+      /** Position of a path; the start of the document when the path does not exist. */
       readonly positionOf: (path: string) => Position;
     }
   | { readonly kind: 'faults'; readonly faults: readonly Fault[] };
@@ -68,13 +68,13 @@ class Checker {
     return undefined;
   }
 
-  /** The value at `place` as `shape` has it; undefined when it is absent or faulty. */
+  /** The value at `place` according to `shape`; undefined when absent or faulty. */
   read(shape: Shape, place: Place): Json | undefined {
     const { node } = place;
     if (node === null || node === undefined) return undefined;
     this.positions.set(place.path, this.#position(node));
     if (isAlias(node)) return this.fault(place, 'an alias (*name); write the value out');
-    // eksctl's own examples leave a heading without a value: as if the field were not there.
+    // eksctl's own examples leave headings without a value: treated as absent.
     if (isScalar(node) && node.value === null && shape.kind !== 'refused') return undefined;
     switch (shape.kind) {
       case 'text':
@@ -102,7 +102,7 @@ class Checker {
 
   #text(shape: Extract<Shape, { kind: 'text' }>, place: Place, node: Node): Json | undefined {
     if (!isScalar(node)) return this.fault(place, `takes a text, not ${kindOf(node)}`);
-    // `version: 1.30` is the number 1.3: what stands in the file is what was meant.
+    // `version: 1.30` is the number 1.3 in YAML: uses the source text.
     const value = typeof node.value === 'string' ? node.value : String(node.source ?? node.value);
     const why = shape.refused?.[value];
     if (why !== undefined) return this.fault(place, `cannot be ${value}: ${why}`);
@@ -180,7 +180,8 @@ const memberOf = (shape: ObjectShape | MapShape, key: string): Shape | undefined
 };
 
 /**
- * Reads one YAML document of `text` against `shape`. Duplicate keys and bad YAML are faults too.
+ * Checks one YAML document of `text` against `shape`. Duplicate keys and invalid YAML are faults
+ * too.
  */
 export const checkYaml = (text: string, shape: Shape): Checked => {
   const lines = new LineCounter();

@@ -1,4 +1,4 @@
-// ClusterConfigs as the articles print them, eksctl's defaults, and what is refused with its place.
+// ClusterConfigs from the articles, eksctl's defaults, and refused fields with their places.
 import { describe, expect, it } from 'vitest';
 import { faultLine } from './check.ts';
 import { parseClusterConfig } from './config.ts';

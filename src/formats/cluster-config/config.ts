@@ -1,5 +1,5 @@
-// eksctl's ClusterConfig as Drover works with it: checked against its shape, omitted fields filled
-// with eksctl's defaults, and the rules that span several fields. Never reads files or the cloud.
+// eksctl's ClusterConfig as Drover uses it: checked against its shape, with eksctl's defaults for
+// omitted fields and the rules across fields. Never reads files or the cloud.
 import { isObject, type Json, type JsonObject } from '../../api/json.ts';
 import { type AccessEntryConfig, accessEntriesOf, accessEntryFaults } from './access-entries.ts';
 import { checkYaml, type Fault, type Position } from './check.ts';
@@ -8,7 +8,7 @@ import { groupFaults } from './group-faults.ts';
 import { type GroupConfig, groupOf } from './groups.ts';
 import { member, objectsOf, textMapOf, textOf, textsOf } from './values.ts';
 
-/** A subnet that the file names; `id` undefined: made with the cluster's own network. */
+/** A subnet in the file; without `id` it is created with the cluster's own network. */
 export interface SubnetConfig {
   readonly name: string;
   readonly id: string | undefined;
@@ -26,7 +26,7 @@ export interface AddonConfig {
 export interface ClusterConfig {
   readonly name: string;
   readonly region: string;
-  /** Undefined: the newest that the API offers, or the cluster's when it exists. */
+  /** Undefined: the newest that the API offers, or the existing cluster's. */
   readonly version: string | undefined;
   readonly tags: Readonly<Record<string, string>>;
   readonly vpcId: string | undefined;
@@ -36,19 +36,19 @@ export interface ClusterConfig {
   readonly zones: readonly string[];
   readonly publicAccess: boolean;
   readonly privateAccess: boolean;
-  /** Who reaches the public endpoint; undefined: everybody. */
+  /** CIDRs that may reach the public endpoint; undefined: all. */
   readonly publicAccessCidrs?: readonly string[] | undefined;
-  /** The user's own role of the control plane; undefined: one is made. */
+  /** The user's own role for the control plane; undefined: one is created. */
   readonly serviceRoleArn?: string | undefined;
   readonly serviceRoleBoundary?: string | undefined;
-  /** The user's own security group of the control plane; undefined: one is made. */
+  /** The user's own security group for the control plane; undefined: one is created. */
   readonly securityGroupId?: string | undefined;
   /** Undefined: one gateway for all zones. */
   readonly natGateway?: 'Disable' | 'Single' | undefined;
   readonly defaultAddonsDisabled?: boolean;
-  /** Recorded: the world gives every cluster an issuer. */
+  /** Only recorded: the world gives every cluster an issuer. */
   readonly withOidc: boolean;
-  /** The control plane's log streams that exist, in EKS' words. */
+  /** The control plane's log streams to enable, by EKS' names. */
   readonly logTypes: readonly string[];
   readonly authenticationMode: 'CONFIG_MAP' | 'API_AND_CONFIG_MAP' | 'API';
   readonly accessEntries?: readonly AccessEntryConfig[];
@@ -135,7 +135,7 @@ const configOf = (value: Json): ClusterConfig => {
   };
 };
 
-/** Fields of the cluster that others would leave without effect, by path. */
+/** Cluster fields that other fields make ineffective, by path. */
 const clusterFaults = (config: ClusterConfig): readonly (readonly [string, string])[] => {
   const faults: [string, string][] = [];
   const existing = config.vpcId !== undefined;
@@ -158,7 +158,7 @@ const clusterFaults = (config: ClusterConfig): readonly (readonly [string, strin
   return [...faults, ...accessEntryFaults(config.accessEntries ?? [], config.authenticationMode)];
 };
 
-/** Rules that no single field shows. */
+/** Rules across several fields. */
 const spanningFaults = (
   config: ClusterConfig,
   positionOf: (path: string) => Position,
@@ -191,7 +191,7 @@ const spanningFaults = (
   return faults;
 };
 
-/** Reads a ClusterConfig; every fault is told at once, none of them halfway through. */
+/** Parses a ClusterConfig; reports all faults at once. */
 export const parseClusterConfig = (text: string): ClusterConfigResult => {
   const checked = checkYaml(text, clusterConfigShape);
   if (checked.kind === 'faults') return checked;
@@ -204,9 +204,9 @@ export type GroupResult =
   | { readonly kind: 'ok'; readonly group: GroupConfig }
   | { readonly kind: 'faults'; readonly faults: readonly Pick<Fault, 'path' | 'message'>[] };
 
-/** One group in a ClusterConfig's words, by the rules of a file: how flags are read. */
+/** Parses one group in ClusterConfig form, by the same rules: used for flags. */
 export const readGroup = (group: JsonObject, kind: GroupConfig['kind']): GroupResult => {
-  // JSON is YAML: the checker of files reads it as it is.
+  // JSON is YAML, so the file checker reads it.
   const shape = kind === 'managed' ? managedGroup : selfManagedGroup;
   const checked = checkYaml(JSON.stringify(group), shape);
   if (checked.kind === 'faults') return checked;

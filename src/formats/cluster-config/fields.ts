@@ -1,5 +1,5 @@
-// The fields of eksctl's ClusterConfig (eksctl.io/v1alpha5), as facts: those that Drover honours or
-// records, and those that it refuses with a reason. Never decides what a value leads to.
+// The fields of eksctl's ClusterConfig (eksctl.io/v1alpha5) as data: those that Drover honours or
+// records, and those that it refuses with a reason. Never decides the effect of a value.
 import { accessEntriesShape } from './access-entries.ts';
 import { repairActionWords } from './repair-words.ts';
 import { flag, integer, list, map, object, refused, type Shape, text } from './shape.ts';
@@ -20,9 +20,9 @@ const cidr = text({
 });
 
 /**
- * EKS allows _ as well; the name is part of a stack's, where CloudFormation does not, and the value
- * of a label of the nodes, which ends with a letter or digit. Managed groups are objects besides:
- * core/nodegroup says more of theirs.
+ * EKS also allows _, but CloudFormation does not in a stack's name, of which this name is a part.
+ * It is also a node label's value, which ends with a letter or digit. For managed groups, which are
+ * objects, core/nodegroup has further rules.
  */
 const groupName = text({
   pattern: {
@@ -60,7 +60,10 @@ export const amiFamilies = [
 const later = refused('Drover does not do this');
 const noPods = refused('Drover runs no pods without nodes');
 
-/** Kubernetes' rules for labels and taints: an optional DNS prefix, then a name of 63 at most. */
+/**
+ * Kubernetes' rules for labels and taints: an optional DNS prefix, then a name of at most 63
+ * characters.
+ */
 const labelKey = {
   regex:
     /^(?=.{1,317}$)(?:[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?\/)?[A-Za-z0-9](?:[\w.-]{0,61}[A-Za-z0-9])?$/,
@@ -107,7 +110,7 @@ const nodeRepairOverride = object(
   ['nodeMonitoringCondition', 'nodeUnhealthyReason', 'minRepairWaitTimeMins', 'repairAction'],
 );
 
-/** What both kinds of node group take. */
+/** Fields of both kinds of node group. */
 const groupFields: Readonly<Record<string, Shape>> = {
   name: groupName,
   amiFamily: text({ oneOf: amiFamilies }),
@@ -191,7 +194,7 @@ export const selfManagedGroup = object(
   {
     ...groupFields,
     taints: list(taint),
-    // Read for their faults, which say what to do instead.
+    // Accepted only to report faults that say what to use instead.
     instanceTypes: list(text()),
     spot: flag(),
     clusterDNS: refused('nodes ask the DNS of their cluster'),

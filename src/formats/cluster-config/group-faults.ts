@@ -1,13 +1,13 @@
-// What is wrong with a node group beyond its single fields: fields that contradict each other, and
-// fields that its kind or image family would leave without effect. Never changes a group.
+// Faults of a node group beyond single fields: contradicting fields, and fields without effect for
+// its kind or image family. Never changes a group.
 import { kubeletMaySet } from '../node/labels.ts';
 import { type GroupConfig, sizeFault, sizesOf } from './groups.ts';
 import { numberOf } from './values.ts';
 
 export interface GroupFault {
-  /** The field to blame, in a ClusterConfig's words; undefined: the group as a whole. */
+  /** The faulty field, in a ClusterConfig's terms; undefined for the group itself. */
   readonly field?: string;
-  /** A sentence that follows the field, or the group's path. */
+  /** A sentence fragment that follows the field, or the group's path. */
   readonly message: string;
 }
 
@@ -50,7 +50,7 @@ const updates: Rule = ({ updateConfig, sizes }) => {
   ];
 };
 
-/** Thresholds that EKS takes as a count or as a percentage. */
+/** Thresholds that EKS accepts as a count or as a percentage. */
 const thresholds = ['maxUnhealthyNodeThreshold', 'maxParallelNodesRepaired'];
 
 const repairs: Rule = ({ nodeRepair }) =>
@@ -64,7 +64,7 @@ const repairs: Rule = ({ nodeRepair }) =>
       : [],
   );
 
-/** Fields that only a template of Drover's carries: beside the user's own they would be lost. */
+/** Fields that need Drover's own launch template: with the user's template they would be lost. */
 const inTemplate = [
   'volumeSize',
   'volumeType',
@@ -131,7 +131,7 @@ const managed: Rule = (group) => {
 const selfManaged: Rule = (group) => {
   const { amiFamily } = group;
   const faults: GroupFault[] = [];
-  // No controller looks after these nodes: what their kubelet may not set nobody would.
+  // No controller manages these nodes, so a label that kubelets may not set would never be set.
   const reserved = Object.keys(group.labels).filter((key) => !kubeletMaySet(key));
   if (reserved.length > 0) {
     const message = `unknown 'kubernetes.io' or 'k8s.io' labels were specified: [${reserved.join(' ')}]`;
@@ -151,7 +151,7 @@ const selfManaged: Rule = (group) => {
   if (isUbuntu(amiFamily)) {
     faults.push(notHere('amiFamily', `no bootstrap of ${amiFamily} is known; use a managed group`));
   }
-  // The default family depends on a version that is not known here: it must be named.
+  // The default family depends on a version that is unknown here, so the family is required.
   if (group.overrideBootstrapCommand !== undefined && amiFamily !== 'AmazonLinux2') {
     faults.push(
       notHere(
@@ -173,7 +173,7 @@ const sizes: Rule = (group) => {
   return fault === undefined ? [] : [{ message: `asks for a ${fault}` }];
 };
 
-/** Every fault, in the order in which fields are usually written. */
+/** All faults, in the usual order of fields. */
 export const groupFaults: Rule = (group) => {
   const ofKind = group.kind === 'managed' ? managed : selfManaged;
   const rules = [sizes, updates, repairs, templates, access, places, ofKind, bottlerocket];

@@ -1,5 +1,5 @@
-// One node group of a ClusterConfig, or of eksctl's flags, with eksctl's defaults and rules. Sizes
-// follow eksctl: two nodes when nothing is said; what is left out follows what was said.
+// One node group of a ClusterConfig or of eksctl's flags, with eksctl's defaults and rules. Sizes
+// follow eksctl: two nodes by default; omitted sizes are derived from the given ones.
 import { defined } from '../../api/defined.ts';
 import { isObject, type Json, type JsonObject } from '../../api/json.ts';
 import type { Taint } from '../../api/kube.ts';
@@ -8,29 +8,29 @@ import { member, numberOf, objectsOf, textMapOf, textOf, textsOf } from './value
 
 export interface NodeRepairSettings {
   readonly enabled: boolean;
-  /** The remaining fields, under the names and with the values of EKS' API. */
+  /** The remaining fields, with the names and values of EKS' API. */
   readonly rest: JsonObject;
-  /** Words that EKS' API does not have, and what is used instead. */
+  /** Values that EKS' API does not have, and what replaces them. */
   readonly notes?: readonly string[];
 }
 
 export interface GroupConfig {
   readonly name: string;
   readonly kind: 'managed' | 'self-managed';
-  /** eksctl's word, e.g. AmazonLinux2; undefined: the version's default. */
+  /** eksctl's name, e.g. AmazonLinux2; undefined: the version's default. */
   readonly amiFamily: string | undefined;
-  /** An image of the user's own. */
+  /** A custom image. */
   readonly ami: string | undefined;
   readonly instanceTypes: readonly string[];
   readonly spot: boolean;
-  /** As asked; undefined fields are filled by `sizesOf`. */
+  /** As requested; `sizesOf` fills undefined fields. */
   readonly sizes: AskedSizes;
   readonly volumeSizeGiB: number;
   readonly volumeType: string;
   readonly volumeEncrypted: boolean | undefined;
-  /** Version 1 of the metadata service answers as well. */
+  /** Also enables version 1 of the metadata service. */
   readonly imdsV1: boolean;
-  /** Pods that do not use the host's network cannot reach the metadata service. */
+  /** Pods without host network cannot reach the metadata service. */
   readonly podImdsDisabled: boolean;
   readonly privateNetworking: boolean;
   readonly zones: readonly string[];
@@ -41,10 +41,10 @@ export interface GroupConfig {
   readonly tags: Readonly<Record<string, string>>;
   readonly sshAllowed: boolean;
   readonly sshKeyName: string | undefined;
-  /** Who may reach the SSH port; empty: every address. */
+  /** Security groups that may reach the SSH port; empty: every address. */
   readonly sshSourceGroups: readonly string[];
   readonly instanceRoleArn: string | undefined;
-  /** Instead of EKS' own node policies; empty: those. */
+  /** Policies that replace EKS' own node policies; empty: EKS' own. */
   readonly policyArns: readonly string[];
   readonly maxPods: number | undefined;
   readonly preBootstrapCommands: readonly string[];
@@ -56,7 +56,7 @@ export interface GroupConfig {
   /** EKS' updateConfig as written; undefined: EKS' default, one node at a time. */
   readonly updateConfig: JsonObject | undefined;
   readonly nodeRepair: NodeRepairSettings | undefined;
-  /** The fields that were written, for rules that a default cannot break. */
+  /** The fields that were set explicitly, for rules that a default cannot violate. */
   readonly written: readonly string[];
 }
 
@@ -70,17 +70,17 @@ export interface Sizes {
   readonly desired: number;
   readonly min: number;
   readonly max: number;
-  /** Flags that were not given and what they became, in eksctl's order. */
+  /** Flags that were omitted and their computed values, in eksctl's order. */
   readonly automatic: readonly { readonly flag: '--nodes-min' | '--nodes-max'; value: number }[];
 }
 
-/** eksctl's: what a group without any size gets. */
+/** eksctl's default for a group without any size. */
 const defaultNodes = 2;
 const defaultInstanceType = 'm5.large';
 const defaultVolumeSizeGiB = 80;
 const defaultVolumeType = 'gp3';
 
-/** Fills what was left out; the result is consistent when `sizeFault` finds nothing. */
+/** Fills omitted sizes; the result is consistent when `sizeFault` finds nothing. */
 export const sizesOf = (asked: AskedSizes): Sizes => {
   const min = asked.min ?? asked.desired ?? defaultNodes;
   const desired = asked.desired ?? min;
@@ -96,7 +96,7 @@ export const sizesOf = (asked: AskedSizes): Sizes => {
   };
 };
 
-/** Why these sizes cannot be, or undefined. */
+/** Why these sizes are invalid, or undefined. */
 export const sizeFault = (asked: AskedSizes): string | undefined => {
   const { desired, min, max } = sizesOf(asked);
   if (max < 1) return `maximum size of ${max}; a node group has room for one node at least`;
@@ -138,7 +138,7 @@ const sizesAsked = (group: JsonObject): AskedSizes => {
   };
 };
 
-/** `group` is a member of managedNodeGroups or nodeGroups that its shape has let through. */
+/** `group`: a member of managedNodeGroups or nodeGroups that passed its shape. */
 export const groupOf = (group: JsonObject, kind: GroupConfig['kind']): GroupConfig => {
   const template = textOf(member(group.launchTemplate, 'id'));
   return {

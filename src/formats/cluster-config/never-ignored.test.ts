@@ -1,4 +1,4 @@
-// A field that is taken has an effect; one that would have none is refused with its reason.
+// Every accepted field has an effect; a field without effect is refused with a reason.
 import { describe, expect, it } from 'vitest';
 import { faultLine } from './check.ts';
 import { parseClusterConfig } from './config.ts';

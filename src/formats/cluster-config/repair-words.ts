@@ -1,10 +1,10 @@
-// Node repair of a ClusterConfig as EKS' API takes it. eksctl's documentation uses words that the
-// API does not have; each is read as the one that is meant, with a note. Source: eksctl,
+// Converts node repair of a ClusterConfig to EKS' API. eksctl's documentation uses values that the
+// API does not have; each is converted, with a note. Source: eksctl,
 // userdocs/src/usage/nodegroup-node-repair-config.md; EKS API, NodeRepairConfigOverrides.
 import { isObject, type Json, type JsonObject } from '../../api/json.ts';
 import { eksctlConditions } from '../../api/node-repair.ts';
 
-/** eksctl's word to the API's. */
+/** eksctl's value to the API's. */
 const actions: Readonly<Record<string, string>> = { Terminate: 'Replace', Restart: 'Reboot' };
 const wordsOf: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   repairAction: actions,
@@ -17,7 +17,7 @@ const overrides = 'nodeRepairConfigOverrides';
 
 export interface RepairWords {
   readonly config: JsonObject;
-  /** One sentence for each word that the API does not have. */
+  /** One sentence for each value that the API does not have. */
   readonly notes: readonly string[];
 }
 

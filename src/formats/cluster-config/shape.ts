@@ -1,12 +1,12 @@
-// A small language for the shape of a YAML document: which fields there are, of which type, and
-// which are known but refused. Shapes are data; they never look at a value.
+// A small language for the shape of a YAML document: its fields, their types, and known but refused
+// fields. Shapes are data; they never look at a value.
 
 export interface TextShape {
   readonly kind: 'text';
-  /** What the text must look like, and how to say so. */
+  /** The required pattern, and its description. */
   readonly pattern?: { readonly regex: RegExp; readonly says: string };
   readonly oneOf?: readonly string[];
-  /** Values that eksctl knows and Drover does not honour, each with the reason. */
+  /** Values of eksctl that Drover does not honour, each with the reason. */
   readonly refused?: Readonly<Record<string, string>>;
 }
 
@@ -18,7 +18,7 @@ export interface IntegerShape {
 
 export interface BooleanShape {
   readonly kind: 'boolean';
-  /** The only value that can be honoured, and why the other is refused. */
+  /** The only supported value, and why the other is refused. */
   readonly only?: { readonly value: boolean; readonly why: string };
 }
 
@@ -27,11 +27,11 @@ export interface ListShape {
   readonly item: Shape;
 }
 
-/** Names of the user's own choice, each with the same shape of value. */
+/** Arbitrary names, each with the same shape of value. */
 export interface MapShape {
   readonly kind: 'map';
   readonly value: Shape;
-  /** What the names must look like; absent: anything. */
+  /** The required pattern of the names; absent: any. */
   readonly key?: TextShape['pattern'];
 }
 
@@ -41,7 +41,7 @@ export interface ObjectShape {
   readonly required?: readonly string[];
 }
 
-/** A field that eksctl knows and Drover does not honour: an error that says why, never ignored. */
+/** A field of eksctl that Drover does not honour: an error with the reason, never ignored. */
 export interface RefusedShape {
   readonly kind: 'refused';
   readonly why: string;

@@ -1,5 +1,5 @@
-// Where a value stands in the text of a JSON document that was parsed before. Walks the text only
-// as far as the value; the text must be JSON.
+// Finds where a value stands in the text of a parsed JSON document. Reads the text only up to the
+// value; the text must be JSON.
 import { Lines, type Position } from '../position.ts';
 
 export type JsonPath = readonly (string | number)[];
@@ -11,7 +11,7 @@ class Walker {
     this.#text = text;
   }
 
-  /** The offset at which the value of `path` begins, or that of the nearest value around it. */
+  /** The offset at which the value of `path` starts, or that of the nearest enclosing value. */
   find(path: JsonPath): number {
     this.#skipSpace();
     const here = this.#at;

@@ -1,4 +1,4 @@
-// What a node's kernel, files and tools say of its health, parsed. Never judges it.
+// Parsers for what a node's kernel, files and tools report about its health. Never judges health.
 export * from './ip-routes.ts';
 export { type JournalEntry, parseJournalEntry } from './journal-entry.ts';
 export { kernelFacility, maxLineLength, parseKernelRecord } from './kernel-record.ts';

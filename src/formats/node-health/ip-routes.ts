@@ -1,12 +1,12 @@
-// What `ip -j rule` and `ip -j route show table all` print, as far as the VPC CNI's routing is
-// checked.
+// Parses `ip -j rule` and `ip -j route show table all`, as far as checks of the VPC CNI's routing
+// need it.
 import { isObject, type Json, objectOr } from '../../api/json.ts';
 import { parseJson } from '../../api/parse-json.ts';
 
 export interface RouteRule {
   readonly priority: number;
   readonly source: string;
-  /** `all` where the rule names none. */
+  /** `all` when the rule has no destination. */
   readonly destination: string;
   /** `main`, `2` */
   readonly table: string;
@@ -29,7 +29,7 @@ const list = (text: string): readonly Json[] | undefined => {
 const textOr = (value: unknown, otherwise: string): string =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : otherwise;
 
-/** Undefined: not the JSON of ip. */
+/** Undefined when the text is not the JSON of ip. */
 export const parseRouteRules = (text: string): readonly RouteRule[] | undefined =>
   list(text)?.flatMap((one) => {
     const { priority, src, dst, table } = objectOr(one);
@@ -38,14 +38,14 @@ export const parseRouteRules = (text: string): readonly RouteRule[] | undefined 
     return [{ priority, source, destination: textOr(dst, 'all'), table: textOr(table, 'main') }];
   });
 
-/** Undefined: not the JSON of ip. */
+/** Undefined when the text is not the JSON of ip. */
 export const parseRoutes = (text: string): readonly Route[] | undefined =>
   list(text)?.flatMap((one) => {
     const { dst, table } = objectOr(one);
     return typeof dst === 'string' ? [{ destination: dst, table: textOr(table, 'main') }] : [];
   });
 
-/** Addresses of pods in the checkpoint file of the VPC CNI's IPAM daemon. */
+/** Pod addresses in the checkpoint file of the VPC CNI's IPAM daemon. */
 export const parsePodAddresses = (text: string): readonly string[] => {
   let value: Json;
   try {

@@ -1,5 +1,5 @@
-// One line of `journalctl -o json`. A field may be text, a list of bytes where it is not UTF-8, or
-// a list of both where it was given more than once; journald leaves out fields that are too large.
+// One line of `journalctl -o json`. A field is text, a list of bytes if it is not UTF-8, or a list
+// of both if it occurs several times; journald omits fields that are too large.
 import { isObject, type Json } from '../../api/json.ts';
 import { parseJson } from '../../api/parse-json.ts';
 import { maxLineLength } from './kernel-record.ts';
@@ -8,11 +8,11 @@ export interface JournalEntry {
   readonly cursor: string;
   /** Microseconds since the epoch. */
   readonly micros: number;
-  /** `kubelet.service`, of the process that wrote it. */
+  /** Unit of the process that wrote the entry, `kubelet.service`. */
   readonly unit: string | undefined;
   /** `kubelet`, `systemd`, `kernel`. */
   readonly identifier: string | undefined;
-  /** Of syslog; 0 is the kernel. */
+  /** Syslog facility; 0 is the kernel. */
   readonly facility: number | undefined;
   readonly text: string;
 }

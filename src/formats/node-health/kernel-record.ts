@@ -1,10 +1,9 @@
 // One record of /dev/kmsg: `priority,sequence,microseconds,flags;text` and indented lines of
-// fields. Documented in Documentation/ABI/testing/dev-kmsg. Returns undefined for what is not such
-// a record.
+// fields. Documented in Documentation/ABI/testing/dev-kmsg. Returns undefined for any other text.
 
 /** Longer lines are cut: the kernel writes at most about 1 KiB, only user space writes more. */
 export const maxLineLength = 2048;
-/** Of LOG_KERN: the kernel itself. Whatever user space writes to /dev/kmsg carries another one. */
+/** LOG_KERN: written by the kernel itself. Records from user space have another facility. */
 export const kernelFacility = 0;
 
 export interface KernelRecord {

@@ -1,6 +1,5 @@
-// Rules that drop, reject or redirect traffic, from what `nft -j list ruleset` prints
-// (libnftables-json(5)). Rules are printed again in nft's own words, shortened where an expression
-// is unusual.
+// Finds rules that drop, reject or redirect traffic in the output of `nft -j list ruleset`
+// (libnftables-json(5)). Prints rules in nft's syntax, shortened when an expression is unusual.
 import { isObject, type Json, type JsonObject, objectOr } from '../../api/json.ts';
 import { parseJson } from '../../api/parse-json.ts';
 import type { FilterRule, FilterVerdict, PortRange } from './packet-filter.ts';
@@ -109,7 +108,7 @@ const policyOf = (chain: JsonObject): NftRule | undefined => {
   };
 };
 
-/** Undefined: not the JSON of nft. */
+/** Undefined when the text is not the JSON of nft. */
 export const parseNftRules = (text: string): readonly NftRule[] | undefined => {
   let value: Json;
   try {

@@ -1,4 +1,4 @@
-// Real texts of the kernel and its tools, and whatever else may stand in their place.
+// Real output of the kernel and its tools, and arbitrary text in its place.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {

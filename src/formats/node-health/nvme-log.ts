@@ -1,8 +1,8 @@
-// The log page of an EBS volume's NVMe controller (0xD0 of Amazon's controllers): how long a volume
-// or its instance was held to its limits. Layout as published with amazon-ec2-utils.
+// The log page of an EBS volume's NVMe controller (0xD0 of Amazon's controllers): how long the
+// volume or its instance was throttled. Layout as published with amazon-ec2-utils.
 
 export const ebsLogPage = 0xd0;
-/** Bytes to ask for: all fields read here lie in them. */
+/** Number of bytes to request: contains all fields read here. */
 export const ebsLogLength = 96;
 const magic = 0x3c23b510;
 
@@ -21,7 +21,7 @@ const offsets = {
   instanceThroughput: 80,
 } as const;
 
-/** Undefined for a page of another maker, or one that was cut. */
+/** Undefined for a page of another vendor, or a truncated one. */
 export const parseEbsLimits = (bytes: Uint8Array): EbsLimits | undefined => {
   if (bytes.length < ebsLogLength) return undefined;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);

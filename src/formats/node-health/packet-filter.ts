@@ -1,16 +1,15 @@
-// Rules of the packet filter that drop, reject or redirect traffic, from what iptables-save prints.
-// All other rules and lines of another form are left out. Says nothing on which of them are
-// expected.
+// Finds packet filter rules that drop, reject or redirect traffic in the output of iptables-save.
+// Ignores all other rules and lines. Does not decide which rules are expected.
 
 export type FilterVerdict = 'drop' | 'reject' | 'dnat';
 
 export interface FilterRule {
-  /** `filter`, `nat`; of nftables the table's own name. */
+  /** `filter`, `nat`; for nftables the table's own name. */
   readonly table: string;
   readonly chain: string;
-  /** `policy`: what the chain does with what no rule took. */
+  /** `policy`: the chain's default for unmatched packets. */
   readonly verdict: FilterVerdict | 'policy';
-  /** As iptables-save or nft prints it. */
+  /** The rule as iptables-save or nft prints it. */
   readonly text: string;
   readonly comment: string;
   /** Matched by `--dport`, `--dports`, or nft's `dport`. */
@@ -24,7 +23,9 @@ export interface PortRange {
 
 const maxRuleLength = 2048;
 
-/** Words of a rule; double quotes hold spaces, a backslash within them the next character. */
+/**
+ * Words of a rule; double quotes enclose spaces, in which a backslash escapes the next character.
+ */
 export const ruleWords = (line: string): readonly string[] => {
   const words: string[] = [];
   let word: string | undefined;
@@ -109,8 +110,7 @@ const parsePolicy = (table: string, line: string): FilterRule | undefined => {
 };
 
 /**
- * Of the lines of iptables-save those that `parseSavedRules` looks at: of large rule sets the
- * fewest.
+ * Whether `parseSavedRules` evaluates this line of iptables-save: few lines of a large rule set.
  */
 export const isRuleOfInterest = (line: string): boolean =>
   line.startsWith('*') ||

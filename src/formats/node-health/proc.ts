@@ -1,5 +1,5 @@
-// Files of /proc and /sys that the node agent reads. Each parser returns undefined for what is not
-// of that form; none throws.
+// Parsers for files of /proc and /sys that the node agent reads. Each returns undefined for other
+// formats; none throws.
 
 export interface ProcessStat {
   readonly pid: number;
@@ -8,7 +8,7 @@ export interface ProcessStat {
   readonly state: string;
 }
 
-/** /proc/PID/stat. The name stands in parentheses and may hold spaces and parentheses itself. */
+/** /proc/PID/stat. The name is in parentheses and may contain spaces and parentheses itself. */
 export const parseProcessStat = (text: string): ProcessStat | undefined => {
   const open = text.indexOf('(');
   const close = text.lastIndexOf(')');
@@ -20,7 +20,7 @@ export const parseProcessStat = (text: string): ProcessStat | undefined => {
   return { pid, name: text.slice(open + 1, close), state };
 };
 
-/** Threads that exist: the second number of the fourth field of /proc/loadavg. */
+/** Number of existing threads: the second number of the fourth field of /proc/loadavg. */
 export const parseThreadCount = (text: string): number | undefined => {
   const match = /^\S+ \S+ \S+ \d+\/(\d+) /.exec(text);
   return match === null ? undefined : Number(match[1]);
@@ -38,9 +38,9 @@ export const parseFileHandles = (text: string): FileHandles | undefined => {
 };
 
 export interface Pressure {
-  /** Percent of the last 60 s in which all tasks that had work waited. */
+  /** Percent of the last 60 s in which all runnable tasks were stalled. */
   readonly fullAverage60: number;
-  /** Microseconds since boot in which all tasks that had work waited. */
+  /** Microseconds since boot in which all runnable tasks were stalled. */
   readonly fullMicros: number;
 }
 
@@ -58,19 +58,19 @@ export interface Mount {
   readonly device: string;
   readonly source: string;
   readonly type: string;
-  /** Of this mount: a read-only bind mount has `ro` here alone. */
+  /** Options of this mount: a read-only bind mount has `ro` only here. */
   readonly options: readonly string[];
-  /** Of the file system below it. */
+  /** Options of the underlying file system. */
   readonly superOptions: readonly string[];
 }
 
-/** Space, tab, newline and backslash stand as octal escapes. */
+/** Decodes octal escapes of space, tab, newline and backslash. */
 const unescaped = (text: string): string =>
   text.replace(/\\([0-7]{3})/g, (_, octal: string) =>
     String.fromCharCode(Number.parseInt(octal, 8)),
   );
 
-/** /proc/self/mountinfo; lines of another form are left out. */
+/** /proc/self/mountinfo; skips lines of another form. */
 export const parseMounts = (text: string): readonly Mount[] =>
   text.split('\n').flatMap((line) => {
     const separator = line.indexOf(' - ');
@@ -91,7 +91,7 @@ export const parseMounts = (text: string): readonly Mount[] =>
     ];
   });
 
-/** `key: value` lines of `ethtool -S`; counters alone. */
+/** `key: value` lines of `ethtool -S`; counters only. */
 export const parseInterfaceCounters = (text: string): ReadonlyMap<string, number> => {
   const counters = new Map<string, number>();
   for (const line of text.split('\n')) {

@@ -1,4 +1,4 @@
-// What `systemctl show` prints of several units: `Key=value` lines, an empty line between units.
+// Parses `systemctl show` for several units: `Key=value` lines, an empty line between units.
 
 export interface UnitState {
   readonly name: string;
@@ -9,7 +9,7 @@ export interface UnitState {
   readonly restarts: number;
 }
 
-/** Properties to ask for with `--property`. */
+/** Properties to request with `--property`. */
 export const unitProperties = ['Id', 'LoadState', 'ActiveState', 'NRestarts'] as const;
 
 export const parseUnits = (text: string): readonly UnitState[] =>

@@ -1,20 +1,20 @@
-// A kubelet's command line: arguments with their places, which flags there are, and what several of
-// the same make together. Never splits a text that the shell or systemd has split already.
+// A kubelet's command line: arguments with their places, known flags, and the effect of repeated
+// flags. Never splits a text that the shell or systemd has already split.
 
 import type { Position } from '../position.ts';
 import { labelPieces, labelsOf } from './labels.ts';
 
-/** One word of a command line, as the process gets it. */
+/** One word of a command line, as passed to the process. */
 export interface Placed {
   readonly text: string;
   readonly at: (offset: number) => Position;
-  /** Part of it is not known before the node runs. */
+  /** Part of the word is unknown until the node runs. */
   readonly isOpaque: boolean;
 }
 
 export interface Argument {
   readonly name: string;
-  /** Undefined: a flag alone. */
+  /** Undefined for a flag without a value. */
   readonly value: string | undefined;
   readonly at: Position;
   readonly valueAt: (offset: number) => Position;
@@ -23,11 +23,11 @@ export interface Argument {
 
 export interface Arguments {
   readonly flags: readonly Argument[];
-  /** Words that belong to no flag: the kubelet exits with `unknown command`. */
+  /** Words without a flag: the kubelet exits with `unknown command`. */
   readonly strays: readonly Placed[];
 }
 
-/** Flags that stand alone; every other one takes the next word where it has no =. */
+/** Boolean flags; any other flag without = takes the next word. */
 const truths: ReadonlySet<string> = new Set(
   `anonymous-auth authentication-token-webhook cgroups-per-qos contention-profiling
   cpu-cfs-quota enable-controller-attach-detach enable-debugging-handlers enable-load-reader
@@ -39,7 +39,7 @@ const truths: ReadonlySet<string> = new Set(
   serialize-image-pulls`.split(/\s+/),
 );
 
-/** Flags of a kubelet of the field's versions (kubelet reference), values by name. */
+/** Flags of supported kubelet versions (kubelet reference), values by name. */
 const valued: ReadonlySet<string> = new Set(
   `address allowed-unsafe-sysctls authentication-token-webhook-cache-ttl authorization-mode
   authorization-webhook-cache-authorized-ttl authorization-webhook-cache-unauthorized-ttl
@@ -74,8 +74,8 @@ const valued: ReadonlySet<string> = new Set(
 );
 
 /**
- * Flags that a kubelet of that minor and later does not know any more. Those from 25 on were read
- * in the kubelet's own options of 1.25 to 1.36; older ones are of release notes.
+ * Flags that a kubelet of that minor and later rejects. Those from 25 on were taken from the
+ * kubelet's options of 1.25 to 1.36; older ones from release notes.
  */
 export const removedFlags: Readonly<Record<string, { minor: number; instead: string }>> = {
   'container-runtime': { minor: 27, instead: 'leave it out: containerd is the only runtime' },
@@ -139,7 +139,7 @@ export const parseArguments = (words: readonly Placed[]): Arguments => {
   return { flags, strays };
 };
 
-/** The last one wins; undefined where there is none. */
+/** The last one wins; undefined when there is none. */
 export const lastOf = (flags: readonly Argument[], name: string): Argument | undefined =>
   flags.findLast((flag) => flag.name === name);
 
@@ -152,7 +152,7 @@ export interface PlacedLabel {
   readonly at: Position;
 }
 
-/** Every label of `--node-labels`, in order, those of no known value left out. */
+/** Every label of `--node-labels` in order, except labels with unknown values. */
 export const placedLabels = (flags: readonly Argument[]): readonly PlacedLabel[] =>
   allOf(flags, 'node-labels')
     .filter(({ isOpaque }) => !isOpaque)
@@ -164,6 +164,6 @@ export const placedLabels = (flags: readonly Argument[]): readonly PlacedLabel[]
       })),
     );
 
-/** `--node-labels` may stand several times: the kubelet merges them key by key. */
+/** `--node-labels` may be repeated: the kubelet merges the labels by key. */
 export const nodeLabels = (flags: readonly Argument[]): Readonly<Record<string, string>> =>
   Object.assign({}, ...allOf(flags, 'node-labels').map(({ value = '' }) => labelsOf(value)));

@@ -1,5 +1,5 @@
-// Article 002's `ps aux | grep kubelet` and `cat 30-kubelet-extra-args.conf`, letter for letter:
-// what is computed of both nodes' user data and of what the articles print of their instances.
+// Article 002's `ps aux | grep kubelet` and `cat 30-kubelet-extra-args.conf`, verbatim, compared
+// with the evaluation of both nodes' user data and the instance facts that the articles print.
 import { describe, expect, it } from 'vitest';
 import { evaluateUserData } from '../index.ts';
 import { exampleFacts } from './facts.ts';

@@ -1,6 +1,6 @@
-// The files that /etc/eks/bootstrap.sh leaves on Amazon Linux 2, and the kubelet's words and
-// configuration that stand in them. Behaviour: awslabs/amazon-eks-ami, branch al2,
-// templates/al2/runtime. Contents of units are ours, paths, keys and values the image's.
+// The files that /etc/eks/bootstrap.sh writes on Amazon Linux 2, with the kubelet's arguments and
+// configuration in them. Behaviour: awslabs/amazon-eks-ami, branch al2, templates/al2/runtime.
+// Paths, keys and values are the image's; contents of units are Drover's.
 import type { JsonObject } from '../../api/json.ts';
 import type { BootstrapCall } from '../user-data/bootstrap-script.ts';
 import { printToml } from '../user-data/toml.ts';
@@ -21,7 +21,7 @@ const configFile = '/etc/kubernetes/kubelet/kubelet-config.json';
 const kubeconfigFile = '/var/lib/kubelet/kubeconfig';
 const unitDirectory = '/etc/systemd/system/kubelet.service.d';
 
-/** From that minor on containerd is the only runtime. */
+/** From this minor on, containerd is the only runtime. */
 const containerdMinor = 24;
 const externalCloudMinor = 26;
 
@@ -34,9 +34,9 @@ const usesProvider = (facts: NodeFacts): boolean =>
   minorOf(facts.kubernetesVersion) >= containerdMinor && has(facts, 'credential-provider');
 
 export interface OwnWords {
-  /** Of the unit that comes with the image. */
+  /** Arguments in the unit of the image. */
   readonly unit: readonly string[];
-  /** Of KUBELET_ARGS, which the script writes. */
+  /** Arguments in KUBELET_ARGS, which the script writes. */
   readonly computed: readonly string[];
 }
 
@@ -71,7 +71,7 @@ export const ownWords = (facts: NodeFacts, nodeName: string): OwnWords => {
   };
 };
 
-/** The image's kubelet-config.json: what nodeadm writes, without what came after this script. */
+/** The image's kubelet-config.json: like nodeadm's, without later additions. */
 export const scriptConfig = (
   base: JsonObject,
   minor: number,
@@ -91,9 +91,9 @@ export const scriptConfig = (
     ...rest,
     featureGates: { RotateKubeletServerCertificate: true },
     ...(isDocker ? { cgroupDriver: 'cgroupfs' } : {}),
-    // Neither is set where the script sees reserved processors.
+    // The script sets neither when processors are reserved.
     ...(isDocker || emptiesCgroups ? {} : { kubeReservedCgroup, systemReservedCgroup }),
-    // Newer kubelets ask more often of themselves.
+    // Newer kubelets have higher defaults.
     ...(minor >= 22 && minor < 27 ? { kubeAPIQPS: 10, kubeAPIBurst: 20 } : {}),
   };
 };
@@ -134,7 +134,7 @@ export interface FileFacts {
   readonly authority: string | undefined;
 }
 
-/** The two drop-ins of article 002: the script's own arguments and, last, the user's. */
+/** The two drop-ins of article 002: the script's arguments, then the user's. */
 export const filesOf = (one: FileFacts): readonly NodeFile[] => {
   const { facts, own, extra, call, endpoint = '', authority = '' } = one;
   const words = [...own.unit, '$KUBELET_ARGS', '$KUBELET_EXTRA_ARGS'].join(' ');

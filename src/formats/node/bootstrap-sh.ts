@@ -1,4 +1,4 @@
-// Amazon Linux 2 and Ubuntu: what /etc/eks/bootstrap.sh makes of its arguments, file by file.
+// Amazon Linux 2 and Ubuntu: the files that /etc/eks/bootstrap.sh writes for its arguments.
 // Behaviour: awslabs/amazon-eks-ami before the script was removed. Runs nothing.
 import { isAddress, isCidr } from '../../api/addresses.ts';
 import { begin, type Position } from '../position.ts';
@@ -17,7 +17,7 @@ import { dnsOf, isServerUrl } from './nodeadm.ts';
 import { type Obstacle, obstacle } from './problem.ts';
 import { environmentValue, systemdWords } from './words.ts';
 
-/** Parts that cloud-init hands to the kernel, which needs to be told the interpreter. */
+/** Parts that cloud-init executes, which therefore need an interpreter line. */
 export const scriptProblems = ({ data, scripts }: Bootstrap): readonly Obstacle[] =>
   scripts.flatMap(({ part, script }) => {
     const found = script.faults.map(({ at, message }) => obstacle('SH006', at, message));
@@ -29,7 +29,7 @@ export const scriptProblems = ({ data, scripts }: Bootstrap): readonly Obstacle[
 
 const option = (call: BootstrapCall, name: string): Placed | undefined => call.options.get(name);
 
-/** Why bootstrap.sh does not know an option, and which one may be meant. */
+/** Why bootstrap.sh does not know an option, and which one may be intended. */
 export const unknownOption = ({ text }: Placed): string => {
   const [name = '', value] = text.slice(2).split('=');
   if (value !== undefined && bootstrapOptions.includes(name)) {
@@ -147,7 +147,7 @@ const dnsAddresses = (call: BootstrapCall | undefined, facts: NodeFacts): readon
   return [clusterDnsOr(cidr, facts.vpcCidr)];
 };
 
-/** Of several calls the last one wrote the files that the kubelet is restarted with. */
+/** Among several calls, the last one writes the files that the kubelet restarts with. */
 export const evaluateBootstrapScript = (bootstrap: Bootstrap, facts: NodeFacts): EvaluatedNode => {
   const minor = minorOf(facts.kubernetesVersion);
   const machine = machineOf(facts);

@@ -1,5 +1,5 @@
-// The types of Bottlerocket's settings.kubernetes: which values each takes. Types: bottlerocket's
-// modeled-types/src/kubernetes.rs. Knows nothing of what a setting does.
+// The types and valid values of Bottlerocket's settings.kubernetes. Types: bottlerocket's
+// modeled-types/src/kubernetes.rs. Independent of a setting's effect.
 import { type Located, numberOf, textOf } from '../user-data/located.ts';
 
 type Check = (value: Located) => string | undefined;
@@ -34,7 +34,7 @@ const addresses: Check = (value) =>
     ? undefined
     : 'an IP address or a list of them';
 
-/** Hours before minutes before seconds before milliseconds; each may be a decimal fraction. */
+/** Hours, minutes, seconds, milliseconds, in this order; each may be a decimal fraction. */
 const durationText =
   /^(?=.)(?:\d+(?:\.\d+)?h)?(?:\d+(?:\.\d+)?m)?(?:\d+(?:\.\d+)?s)?(?:\d+(?:\.\d+)?ms)?$/;
 const duration = text(durationText, 'a duration such as 1m30s');
@@ -76,7 +76,7 @@ const resources = keyed(
   quantity,
 );
 
-/** What each of settings.kubernetes takes; names as in Bottlerocket's own documentation. */
+/** Checks for each of settings.kubernetes; names as in Bottlerocket's documentation. */
 const settingChecks: Readonly<Record<string, Check>> = {
   'cluster-name': text(/^[0-9A-Za-z][A-Za-z0-9_-]{0,99}$/, 'a cluster name'),
   'cluster-certificate': text(),
@@ -139,6 +139,6 @@ const settingChecks: Readonly<Record<string, Check>> = {
 };
 export const bottlerocketFields: readonly string[] = Object.keys(settingChecks);
 
-/** What a setting takes instead of this value; undefined: this, or there is no such setting. */
+/** What a setting accepts instead of this value; undefined when valid or unknown. */
 export const settingComplaint = (setting: string, value: Located): string | undefined =>
   Object.hasOwn(settingChecks, setting) ? settingChecks[setting]?.(value) : undefined;

@@ -1,5 +1,5 @@
-// Bottlerocket: settings.kubernetes and what its own services derive from it. Types: settings-sdk's
-// modeled types; derived values: pluto. Asks nobody; facts of the instance are given.
+// Bottlerocket: settings.kubernetes and the values that its services derive from it. Types:
+// settings-sdk's modeled types; derived values: pluto. The caller provides the instance's facts.
 import { isObject, type Json, type JsonObject } from '../../api/json.ts';
 import type { Taint } from '../../api/kube.ts';
 import { begin } from '../position.ts';
@@ -104,7 +104,7 @@ const dnsList = (kubernetes: Located | undefined, facts: NodeFacts): readonly st
   return [clusterDnsOr(facts.cluster?.serviceCidr, facts.vpcCidr)];
 };
 
-/** Settings that are fields of the kubelet's configuration under another name. */
+/** Settings that are fields of the kubelet's configuration with another name. */
 const configFields = {
   'kube-reserved': 'kubeReserved',
   'system-reserved': 'systemReserved',
@@ -183,7 +183,7 @@ export const evaluateBottlerocket = (bootstrap: Bootstrap, facts: NodeFacts): Ev
   const dns = dnsList(kubernetes, facts);
   const { cpus } = machine;
   const base = baseConfig({ facts, maxPods, writesMaxPods: true, cpus, clusterDns: dns });
-  // Hard evictions stand in the configuration only where a setting says so.
+  // The configuration has hard evictions only if a setting sets them.
   const { evictionHard: _none, ...rest } = base;
   const config: JsonObject = { ...rest, ...overrides(kubernetes) };
   const labels = record(

@@ -1,5 +1,5 @@
-// The numbers of EKS' images, to the digit. Sources: eni-max-pods of the VPC CNI, nodeadm's own
-// tests, max-pods-calculator.sh, EKS user guide on Windows.
+// Exact numbers of EKS' images. Sources: eni-max-pods of the VPC CNI, nodeadm's own tests,
+// max-pods-calculator.sh, EKS user guide on Windows.
 import { describe, expect, it } from 'vitest';
 import { instanceTypes } from '../../../world/aws/ec2/instance-types.ts';
 import {

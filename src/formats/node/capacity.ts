@@ -1,5 +1,5 @@
-// How many pods a node takes and what it keeps for itself: the formulas of EKS' images, number for
-// number. Sources: amazon-eks-ami (nodeadm/internal/kubelet/eni_max_pods.go, config.go), VPC CNI,
+// A node's maximum number of pods and its reserved resources, by the exact formulas of EKS' images.
+// Sources: amazon-eks-ami (nodeadm/internal/kubelet/eni_max_pods.go, config.go), VPC CNI,
 // max-pods-calculator.sh, Windows prefix delegation. Pure arithmetic.
 import { evaluate } from '@marcbachmann/cel-js';
 
@@ -8,22 +8,22 @@ export interface EniLimits {
   readonly addressesPerInterface: number;
 }
 
-/** What nodeadm takes for a type that it knows nothing of. */
+/** nodeadm's default for an unknown instance type. */
 export const defaultMaxPods = 110;
 
-/** Each interface's first address is its own; aws-node and kube-proxy use the host's. */
+/** Each interface keeps its first address; aws-node and kube-proxy use the host's. */
 export const maxPodsOf = ({ interfaces, addressesPerInterface }: EniLimits): number =>
   interfaces * (addressesPerInterface - 1) + 2;
 
 export interface MaxPodsOptions {
-  /** The first interface serves the node alone. */
+  /** The first interface is reserved for the node. */
   readonly isCustomNetworking?: boolean;
-  /** /28 prefixes in place of addresses (Nitro, VPC CNI 1.9 and later). */
+  /** /28 prefixes instead of addresses (Nitro, VPC CNI 1.9 and later). */
   readonly isPrefixDelegation?: boolean;
-  /** Undefined: no cap. The recommendation needs it. */
+  /** Undefined: no cap. The recommendation requires it. */
   readonly cpus?: number;
   readonly isWindows?: boolean;
-  /** At most so many interfaces, as MAX_ENI of the VPC CNI. */
+  /** Maximum number of interfaces, as MAX_ENI of the VPC CNI. */
   readonly maxInterfaces?: number;
 }
 
@@ -49,7 +49,7 @@ export type MaxPodsExpression =
   | { readonly kind: 'ok'; readonly maxPods: number }
   | { readonly kind: 'fault'; readonly message: string };
 
-/** nodeadm's maxPodsExpression: CEL over three integers, a whole number from 1. */
+/** nodeadm's maxPodsExpression: CEL over three integers; the result is an integer of at least 1. */
 export const evaluateMaxPods = (expression: string, limits: EniLimits): MaxPodsExpression => {
   try {
     const result: unknown = evaluate(expression, {
@@ -70,7 +70,7 @@ export const evaluateMaxPods = (expression: string, limits: EniLimits): MaxPodsE
   }
 };
 
-/** Of each 1,000 millicores between the bounds so much is kept: 6 %, 1 %, 0.5 %, 0.25 %. */
+/** Millicores reserved of each 1,000 between the bounds: 6 %, 1 %, 0.5 %, 0.25 %. */
 const cpuShares = [
   { upTo: 1000, perTenThousand: 600 },
   { upTo: 2000, perTenThousand: 100 },
@@ -107,7 +107,7 @@ export const evictionHard = {
   'nodefs.inodesFree': '5%',
 } as const;
 
-/** nodeadm's rule on the text of the service CIDR; undefined: it is none. */
+/** nodeadm's rule on the text of the service CIDR; undefined for an invalid one. */
 export const clusterDnsOf = (cidr: string): string | undefined => {
   const address = cidr.split('/')[0] ?? '';
   if (cidr.includes(':')) return `${address}a`;
@@ -115,7 +115,7 @@ export const clusterDnsOf = (cidr: string): string | undefined => {
   return dot < 0 ? undefined : `${address.slice(0, dot)}.10`;
 };
 
-/** Both bootstraps' and pluto's default: EKS' service range that does not overlap the VPC's. */
+/** Default of both bootstraps and pluto: EKS' service range that does not overlap the VPC's. */
 export const defaultDns = (vpcCidr: string | undefined): string =>
   vpcCidr?.startsWith('10.') === true ? '172.20.0.10' : '10.100.0.10';
 

@@ -1,5 +1,5 @@
-// What a cluster's certificate authority must be: certificates that somebody made are, and every
-// way of breaking one is told; nothing is thrown, whatever the bytes are.
+// Valid certificate authorities are accepted, every kind of damage is reported, and no input
+// throws.
 import { X509Certificate } from 'node:crypto';
 import { rootCertificates } from 'node:tls';
 import fc from 'fast-check';

@@ -1,5 +1,5 @@
-// Whether a cluster's certificate authority is one: base64 of PEM whose blocks are X.509
-// certificates, part by part. Never verifies a signature, never asks whether it is still valid.
+// Checks a cluster's certificate authority: base64 of PEM whose blocks are X.509 certificates, part
+// by part. Never verifies signatures or validity periods.
 import { type Element, elementsOf, encoded, MalformedDer } from '../der.ts';
 import { isBase64 } from '../user-data/node-config.ts';
 
@@ -23,13 +23,13 @@ const isKey = (element: Element | undefined): boolean => {
   return hasAlgorithm(algorithm) && key?.tag === tags.bits && rest.length === 0;
 };
 
-/** TBSCertificate without its version, which may be absent. */
+/** TBSCertificate without its optional version. */
 const signedParts = (whole: Element | undefined): readonly Element[] => {
   const parts = within(within(whole)[0]);
   return parts.slice(parts[0]?.tag === tags.version ? 1 : 0);
 };
 
-/** RFC 5280, 4.1: Certificate and TBSCertificate, in their order. */
+/** RFC 5280, 4.1: Certificate and TBSCertificate, in order. */
 const isCertificate = (der: Uint8Array): boolean => {
   const [whole, ...after] = elementsOf(der);
   const [, algorithm, signature, ...more] = within(whole);
@@ -61,7 +61,7 @@ const faultOf = (base64: string): string | undefined => {
   return 'is PEM of something that is no X.509 certificate';
 };
 
-/** A sentence about what is not there; undefined: it is a certificate, or several. */
+/** A sentence about what is missing; undefined for one or more certificates. */
 export const authorityFault = (base64: string): string | undefined => {
   const compact = base64.replaceAll(/\s/g, '');
   if (compact === '') return 'is empty';
@@ -74,14 +74,14 @@ export const authorityFault = (base64: string): string | undefined => {
   }
   const bodies = [...text.matchAll(block)].map(([, body = '']) => body.replaceAll(/\s/g, ''));
   if (bodies.length < wanted) return 'is PEM whose certificate does not decode';
-  // A kubelet takes all certificates of the file or none.
+  // A kubelet accepts all certificates of the file or none.
   return bodies.map(faultOf).find((fault) => fault !== undefined);
 };
 
 /**
- * The DER of the first certificate's SubjectPublicKeyInfo: what kubeadm's
- * --discovery-token-ca-cert-hash is the SHA-256 of. `base64` is a certificate authority without an
- * `authorityFault`.
+ * The DER of the first certificate's SubjectPublicKeyInfo, of which kubeadm's
+ * --discovery-token-ca-cert-hash is the SHA-256. `base64` must be a certificate authority without
+ * an `authorityFault`.
  */
 export const publicKeyInfo = (base64: string): Uint8Array => {
   const text = atob(base64.replaceAll(/\s/g, ''));

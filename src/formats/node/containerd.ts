@@ -1,5 +1,5 @@
-// containerd's configuration as nodeadm writes it: the image's settings with the user's document
-// merged in. Keys: amazon-eks-ami, nodeadm/internal/containerd. Never throws.
+// containerd's configuration as nodeadm writes it: the image's settings merged with the user's
+// document. Keys: amazon-eks-ami, nodeadm/internal/containerd. Never throws.
 import type { JsonObject } from '../../api/json.ts';
 import { toJson } from '../user-data/located.ts';
 import { parseToml, printToml } from '../user-data/toml.ts';
@@ -10,7 +10,7 @@ import { runtimeSpecFile } from './runtime-spec.ts';
 
 export interface ContainerdOptions {
   readonly facts: NodeFacts;
-  /** The user's document, already one of several. */
+  /** The user's documents, already merged. */
   readonly user: JsonObject | undefined;
   readonly usesSoci: boolean;
 }
@@ -19,7 +19,7 @@ const sandboxOf = (facts: NodeFacts): string =>
   has(facts, 'pause-image') ? 'localhost/kubernetes/pause:latest' : publicPauseImage;
 const registry = { config_path: '/etc/containerd/certs.d:/etc/docker/certs.d' };
 const cni = { bin_dir: '/opt/cni/bin', conf_dir: '/etc/cni/net.d' };
-/** Default and only one; nodeadm takes NVIDIA's where the image has its binary. */
+/** The only runtime and the default; nodeadm uses NVIDIA's if the image has its binary. */
 const runtimeOf = (facts: NodeFacts): JsonObject => {
   const isNvidia = facts.hasNvidiaRuntime ?? hasNvidiaGpu(facts.instanceType);
   const name = isNvidia ? 'nvidia' : 'runc';
@@ -82,11 +82,11 @@ const version3 = ({ facts, usesSoci }: ContainerdOptions): JsonObject => ({
 const namesVersion3 = (user: JsonObject | undefined): boolean =>
   /io\.containerd\.cri\.v1\.(?:images|runtime)/.test(JSON.stringify(user ?? {}));
 
-/** Images with containerd 2 came with Kubernetes 1.33's. */
+/** Images with containerd 2 started with Kubernetes 1.33. */
 export const containerdMajorOf = (facts: NodeFacts): 1 | 2 =>
   facts.containerdMajor ?? (minorOf(facts.kubernetesVersion) >= 33 ? 2 : 1);
 
-/** A sentence where nodeadm gives up: containerd 1 with names of version 3. */
+/** The fault with which nodeadm gives up: containerd 1 with names of version 3. */
 export const containerdFault = ({ facts, user }: ContainerdOptions): string | undefined =>
   containerdMajorOf(facts) === 1 && namesVersion3(user)
     ? 'containerd.config names plugins of version 3, which containerd 1 does not have: ' +
@@ -111,7 +111,7 @@ export const containerdConfig = (options: ContainerdOptions): string => {
   return printToml(layered({ ...base, ...proxy }, user ?? {}));
 };
 
-/** The user's text as a document; undefined when it is no TOML. */
+/** The user's text as a document; undefined when it is not TOML. */
 export const tomlDocument = (text: string): JsonObject | undefined => {
   const { value, faults } = parseToml(text);
   return faults.length > 0 ? undefined : (toJson(value) as JsonObject);

@@ -1,5 +1,5 @@
-// From user data and the facts of an instance to the node: its kubelet, labels, taints, files, and
-// why it does not join. The one evaluation for render, lint, explain, diff and the embedded world.
+// Evaluates user data with the facts of an instance: kubelet, labels, taints, files, and why the
+// node does not join. Shared by render, lint, explain, diff and the embedded world.
 import { begin } from '../position.ts';
 import { type Bootstrap, readBootstrap } from '../user-data/bootstrap.ts';
 import { readLimitBytes, sizeLimitBytes } from '../user-data/decode.ts';
@@ -26,7 +26,7 @@ const evaluators: Readonly<
   'cloud-init': evaluateKubeadm,
 };
 
-/** Windows' EC2Launch knows no gzip; the readers of the other families do. */
+/** Windows' EC2Launch does not support gzip; the other families' readers do. */
 export const takesGzip = (family: Family): boolean => family !== 'windows';
 
 const sizeMessage = (sizeBytes: number): string =>
@@ -35,11 +35,11 @@ const sizeMessage = (sizeBytes: number): string =>
   }`;
 
 const encodingProblems = ({ decoded, family, parts }: UserData): readonly Obstacle[] => [
-  // What is too long is not read, so its encoding is not known.
+  // User data over the limit is not read, so its encoding is unknown.
   ...(decoded.sizeBytes > readLimitBytes ? [] : decoded.faults).map(({ at, message }) =>
     obstacle('ENC001', at, `the user data is ${message}`),
   ),
-  // A NodeConfig's are NC006: nodeadm loses all of the user data with it.
+  // A NodeConfig's faults are NC006: nodeadm then ignores all of the user data.
   ...parts
     .filter(({ kind }) => kind !== 'node-config')
     .flatMap(({ index, faults }) =>
@@ -70,7 +70,7 @@ export const evaluateData = (data: UserData, facts: NodeFacts): Evaluation => {
   return { data, bootstrap, node: { ...node, obstacles } };
 };
 
-/** `family` undefined: as the text looks. */
+/** `family` undefined: detected from the text. */
 export const evaluateUserData = (
   userData: Uint8Array | string,
   facts: NodeFacts,

@@ -1,5 +1,5 @@
-// What evaluating user data gives, and what every family's evaluation shares: the instance's
-// numbers, the words of a kubelet, the cluster that is meant.
+// The result of evaluating user data, and what all families share: the instance's numbers, the
+// kubelet's arguments, the cluster.
 import type { Taint } from '../../api/kube.ts';
 import type { Family } from '../user-data/families.ts';
 import type { Placed } from './arguments.ts';
@@ -20,7 +20,7 @@ export interface ClusterView {
 
 export interface EvaluatedNode {
   readonly family: Family;
-  /** Why the node does not join, as far as its user data decides; empty: it does. */
+  /** Why the node does not join, as far as its user data decides; empty when it joins. */
   readonly obstacles: readonly Obstacle[];
   readonly nodeName: string;
   readonly cluster: ClusterView;
@@ -35,7 +35,7 @@ export interface Machine {
   readonly limits: EniLimits | undefined;
   readonly cpus: number;
   readonly memoryMiB: number;
-  /** By the formula, or upstream's answer to an unknown type. */
+  /** By the formula, or upstream's default for an unknown type. */
   readonly maxPods: number;
 }
 

@@ -1,6 +1,5 @@
-// A certificate authority that signs nothing: for samples, for tests and for worlds that nobody
-// reaches from outside. A real X.509 certificate (Ed25519, valid until 9999) whose key was never
-// kept.
+// A certificate authority that signs nothing: for samples, tests and worlds without outside
+// clients. A real X.509 certificate (Ed25519, valid until 9999) whose key was never stored.
 const lines = [
   'MIH9MIGwoAMCAQICAQEwBQYDK2VwMBUxEzARBgNVBAMMCmt1YmVybmV0ZXMwIBcN',
   'MjAwMTAxMDAwMDAwWhgPOTk5OTEyMzEyMzU5NTlaMBUxEzARBgNVBAMMCmt1YmVy',
@@ -15,5 +14,5 @@ const frame = (word: string): string => `-----${word} CERTIFICATE-----`;
 /** As PEM. */
 export const exampleAuthorityPem = [frame('BEGIN'), ...lines, frame('END'), ''].join('\n');
 
-/** As a cluster tells it: PEM in base64. */
+/** As a cluster returns it: PEM in base64. */
 export const exampleAuthority = btoa(exampleAuthorityPem);

@@ -1,13 +1,14 @@
-// Feature gates that a kubelet takes: the minor in which each appeared and, where it is gone, the
-// first without it. Read from the sources of 1.25 to 1.36 (see NOTICE); 0: older than what was
-// read. Outside those minors a gate that is not here may exist, and nothing is said of it.
+// Feature gates of the kubelet: the minor that added each and, if removed, the first without it.
+// Taken from the sources of 1.25 to 1.36 (see NOTICE); 0: older than these. Outside these minors a
+// gate that is missing here may exist and is not reported.
 import facts from './facts/feature-gates.json' with { type: 'json' };
 
 const firstRead = 25;
 const lastRead = 36;
 
 /**
- * Gone before what was read (removed gates of Kubernetes' website), and two that are sets of gates.
+ * Removed before these sources (removed gates on Kubernetes' website), and two that are sets of
+ * gates.
  */
 const others: Readonly<Record<string, readonly number[]>> = {
   AllAlpha: [0],
@@ -19,7 +20,7 @@ const gates: Readonly<Record<string, readonly number[]>> = { ...facts, ...others
 
 export const featureGateNames: readonly string[] = Object.keys(gates);
 
-/** absent: the sources of that minor have no such gate; unheard-of: they were not read. */
+/** absent: the sources of that minor have no such gate; unheard-of: its sources were not read. */
 export type GateState = 'known' | 'gone' | 'not-yet' | 'absent' | 'unheard-of';
 
 export const gateState = (name: string, minor: number): GateState => {

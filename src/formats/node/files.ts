@@ -1,5 +1,5 @@
-// The files that a bootstrap leaves on a node, in the words that EKS' images use for them. Contents
-// are ours, paths and keys are the images'. Pure text.
+// The files that a bootstrap writes on a node, in the form of EKS' images. Paths and keys are the
+// images', contents are Drover's. Pure text.
 import type { JsonObject } from '../../api/json.ts';
 import { minorOf, type NodeFacts } from './facts.ts';
 import { printJson } from './json-text.ts';
@@ -8,7 +8,7 @@ import { caFile } from './kubelet.ts';
 export interface NodeFile {
   readonly path: string;
   readonly content: string;
-  /** As `ls -l` has it, in octal. */
+  /** Octal mode. */
   readonly mode: string;
 }
 
@@ -24,7 +24,7 @@ export interface KubeconfigFacts {
   readonly clusterName: string;
   readonly endpoint: string;
   readonly region: string;
-  /** Who makes the token; `aws` by default. */
+  /** Program that issues the token; `aws` by default. */
   readonly authenticator?: 'aws' | 'aws-iam-authenticator';
 }
 
@@ -33,7 +33,7 @@ const tokenCommand = ({ clusterName, authenticator = 'aws' }: KubeconfigFacts) =
     ? { command: 'aws', words: ['eks', 'get-token', '--cluster-name', clusterName] as const }
     : { command: '/usr/bin/aws-iam-authenticator', words: ['token', '-i', clusterName] as const };
 
-/** The kubelet's way to the API server: a token of its instance's role. */
+/** The kubelet's kubeconfig: a token of its instance's role. */
 export const kubeconfig = (facts: KubeconfigFacts): string =>
   [
     'apiVersion: v1',
@@ -67,7 +67,7 @@ export interface TokenKubeconfigFacts {
   readonly token: string;
 }
 
-/** kubeadm's bootstrap kubeconfig; whoever shows it leaves the token out. */
+/** kubeadm's bootstrap kubeconfig; redact the token before showing it. */
 export const bootstrapKubeconfig = ({ endpoint, token }: TokenKubeconfigFacts): string =>
   [
     'apiVersion: v1',
@@ -128,7 +128,7 @@ export const credentialProvider = (facts: NodeFacts): NodeFile =>
 const environmentValue = (value: string): string =>
   JSON.stringify(value).slice(1, -1).replaceAll('%', '%%');
 
-/** Environment of every service (`default`) or of one, as drop-ins of systemd. */
+/** Environment of every service (`default`) or of one, as systemd drop-ins. */
 export const environmentFiles = (
   environment: Readonly<Record<string, Readonly<Record<string, string>>>>,
 ): readonly NodeFile[] =>
@@ -149,7 +149,7 @@ export const environmentFiles = (
       );
     });
 
-/** The unit that starts the kubelet; `words` is the variable that holds its arguments. */
+/** The unit that starts the kubelet; `words`: the variable with its arguments. */
 export const kubeletUnit = (words: string, environmentFile: string | undefined): NodeFile =>
   file(
     '/etc/systemd/system/kubelet.service',
@@ -176,7 +176,7 @@ export const kubeletUnit = (words: string, environmentFile: string | undefined):
     ].join('\n'),
   );
 
-/** A file whose content is a secret, for showing. */
+/** A file with secret content, for display. */
 export const redacted = (one: NodeFile): NodeFile => ({
   ...one,
   content: one.content
@@ -189,7 +189,7 @@ export const redacted = (one: NodeFile): NodeFile => ({
 export const resolvedFile = '/run/systemd/resolved.conf.d/40-eks.conf';
 export const localDisksFile = '/etc/systemd/system/setup-local-disks.service.d/00-strategy.conf';
 
-/** Servers and domains as words; an empty line where there are none, as nodeadm leaves it. */
+/** Servers and domains as words; an empty line without any, as nodeadm writes it. */
 export const resolvedConfig = (servers: string, domains: string): NodeFile =>
   file(
     resolvedFile,

@@ -1,4 +1,4 @@
-// Public entry of the node: what it becomes of user data, its capacity, labels and taints.
+// Public entry of the node: evaluation of user data, capacity, labels and taints.
 export { placedLabels } from './arguments.ts';
 export { unknownOption } from './bootstrap-sh.ts';
 export { bottlerocketFields } from './bottlerocket-settings.ts';

@@ -1,23 +1,21 @@
-// What is published of EC2 instance types: network interfaces, addresses, processors, memory. Facts
-// from awslabs/amazon-eks-ami's instance-info.jsonl and moto's instance types (see NOTICE). No
+// Published facts of EC2 instance types: network interfaces, addresses, processors, memory. From
+// awslabs/amazon-eks-ami's instance-info.jsonl and moto's instance types (see NOTICE). No
 // behaviour.
 import facts from './facts/instance-types.json' with { type: 'json' };
 
 export interface InstanceTypeFacts {
   readonly name: string;
-  /** Of the default network card: what nodeadm counts. */
+  /** Interfaces of the default network card, as nodeadm counts. */
   readonly interfaces: number;
   readonly addressesPerInterface: number;
-  /** Undefined where nothing is published and the name does not tell. */
+  /** Undefined when not published and not implied by the name. */
   readonly cpus: number | undefined;
   readonly memoryMiB: number | undefined;
 }
 
 const rows: Readonly<Record<string, readonly number[]>> = facts;
 
-/**
- * large has 2, xlarge 4, Nxlarge 4 N: true of all types that are newer than the published table.
- */
+/** large has 2, xlarge 4, Nxlarge 4 N: holds for all types newer than the published table. */
 const cpusByName = (name: string): number | undefined => {
   const size = name.split('.')[1] ?? '';
   if (size === 'large') return 2;
@@ -34,8 +32,8 @@ export const instanceTypeFacts = (name: string): InstanceTypeFacts | undefined =
 };
 
 /**
- * Families with NVIDIA GPUs (EC2 user guide, accelerated computing): p2 and later, g3 and later but
- * g4ad.
+ * Families with NVIDIA GPUs (EC2 user guide, accelerated computing): p2 and later, g3 and later
+ * except g4ad.
  */
 const nvidiaFamily = /^(?:p\d\w*(?:-\w+)?|g(?:[3-9]\w*(?:-\w+)?|r\d\w*))\./;
 

@@ -1,6 +1,5 @@
-// Plain cloud-init for clusters without EKS: what `kubeadm join` with a bootstrap token leaves on
-// the node. The KubeletConfiguration itself comes from the cluster and is not known here. Runs
-// nothing.
+// Plain cloud-init for clusters without EKS: what `kubeadm join` with a bootstrap token writes on
+// the node. The KubeletConfiguration comes from the cluster and is unknown here. Runs nothing.
 import { begin } from '../position.ts';
 import type { Bootstrap } from '../user-data/bootstrap.ts';
 import type { JoinConfiguration, KubeadmJoin } from '../user-data/kubeadm.ts';
@@ -18,7 +17,7 @@ import { type Obstacle, obstacle } from './problem.ts';
 const tokenPattern = /^[a-z0-9]{6}\.[a-z0-9]{16}$/;
 const hashPattern = /^sha256:[0-9a-f]{64}$/;
 
-/** As net.SplitHostPort takes it; an IPv6 address stands in brackets. */
+/** As net.SplitHostPort accepts it; an IPv6 address is in brackets. */
 const hostPortPattern = /^(?:\[[^[\]]+\]|[^:/[\]]+):\d+$/;
 
 const tokenProblems = ({ token }: KubeadmJoin): readonly Obstacle[] => {
@@ -30,8 +29,8 @@ const tokenProblems = ({ token }: KubeadmJoin): readonly Obstacle[] => {
 const joinProblems = (join: KubeadmJoin): readonly Obstacle[] => {
   const { token, caHash, endpoint } = join;
   const found: Obstacle[] = [...tokenProblems(join)];
-  // It names the API server and its authority; credentials in it do without a token (kubeadm
-  // reference, join).
+  // The file names the API server and its authority; with credentials in it no token is needed
+  // (kubeadm reference, join).
   if (join.discoveryFile !== undefined) return found;
   if (endpoint === undefined || (endpoint.text === '' && !endpoint.isOpaque)) {
     found.push(obstacle('CI001', join.at, 'kubeadm join is given no API server'));
@@ -61,7 +60,7 @@ const versionProblem = (version: string | undefined, kubernetesVersion: string):
         `not of ${version ?? 'this apiVersion'}`;
 };
 
-/** What kubeadm or the kubelet that it starts refuses of a JoinConfiguration. */
+/** Why kubeadm, or the kubelet that it starts, refuses a JoinConfiguration. */
 const configurationProblems = (
   { version, at, kubeletArguments, argumentsForm, taints, faults }: JoinConfiguration,
   { kubernetesVersion }: NodeFacts,
@@ -89,7 +88,7 @@ const configurationProblems = (
   ];
 };
 
-/** What kubeadm leaves in KUBELET_KUBEADM_ARGS, in its order. */
+/** kubeadm's arguments in KUBELET_KUBEADM_ARGS, in its order. */
 const kubeadmArguments = (join: KubeadmJoin | undefined) => {
   const { kubeletArguments = [], taints = [] } = join?.configuration ?? {};
   const name = join?.nodeName?.text;
@@ -108,7 +107,7 @@ const kubeconfigArguments =
 const configArguments = '--config=/var/lib/kubelet/config.yaml';
 const flagsFile = '/var/lib/kubelet/kubeadm-flags.env';
 
-/** The drop-in of kubeadm's package, which takes the flags from a file that kubeadm writes. */
+/** The drop-in of kubeadm's package, which reads the flags from a file that kubeadm writes. */
 const dropIn = [
   '[Service]',
   `Environment="KUBELET_KUBECONFIG_ARGS=${kubeconfigArguments}"`,

@@ -1,5 +1,5 @@
-// What Drover computes for a node is a configuration that the kubelet of that minor takes: each
-// field is one of that minor's, each value of its type, each flag and gate known to it.
+// The configuration that Drover computes for a node is valid for its kubelet's minor: every field
+// exists, every value has its type, every flag and gate is known.
 import { describe, expect, it } from 'vitest';
 import { evaluateUserData } from '../index.ts';
 import { begin } from '../position.ts';
@@ -83,7 +83,7 @@ describe('flags and gates', () => {
     ['--feature-gates=CPUManager=true', 33, ['KC002']],
     ['--feature-gates=SidecarContainers=true', 27, ['KC002']],
     ['--feature-gates=Nonsense=true', 33, ['KC002']],
-    // Nobody has read the gates of 1.40.
+    // The gates of 1.40 are unknown.
     ['--feature-gates=Nonsense=true', 40, []],
   ])('%s in 1.%i', (text, minor, expected) => {
     expect(rules(text, minor)).toEqual(expected);

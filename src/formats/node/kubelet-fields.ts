@@ -1,6 +1,6 @@
-// The fields of KubeletConfiguration v1beta1, minor by minor, and what a value of each must be.
-// Facts from k8s.io/kubelet, read by scripts/generate-kubelet-facts.ts (see NOTICE). A kubelet
-// passes over a field that it does not have without a word, and exits at a value of another type.
+// The fields of KubeletConfiguration v1beta1 per minor, and the type of each value. Facts from
+// k8s.io/kubelet, read by scripts/generate-kubelet-facts.ts (see NOTICE). A kubelet silently
+// ignores an unknown field and exits on a value of another type.
 import { kindOf, type Located, numberOf, textOf } from '../user-data/located.ts';
 import facts from './facts/kubelet-configuration.json' with { type: 'json' };
 import { meant } from './nearest.ts';
@@ -20,7 +20,7 @@ const isTexts = (value: Located): boolean =>
 
 const duration = /^-?(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|s|m|h))+$|^0$/;
 
-/** What the field takes instead; undefined: it takes the value. */
+/** What the field accepts instead; undefined when the value is valid. */
 const wrong = (value: Located, shape: string): string | undefined => {
   const number = numberOf(value);
   switch (shape) {
@@ -55,7 +55,7 @@ const wrong = (value: Located, shape: string): string | undefined => {
   }
 };
 
-/** Undefined: a kubelet of that minor has the field, or its sources were not read. */
+/** Undefined when a kubelet of that minor has the field, or its sources were not read. */
 const whenceOf = (path: string, minor: number): number | undefined => {
   const plain = path.replaceAll(/\[\d+\]/g, '');
   const first = Object.hasOwn(since, plain) ? since[plain] : undefined;
@@ -64,7 +64,7 @@ const whenceOf = (path: string, minor: number): number | undefined => {
 
 const shapeProblems = (value: Located, shape: Shape, where: Where): readonly Problem[] => {
   const { path, minor } = where;
-  // null is a field left out.
+  // null counts as an omitted field.
   if (value.kind === 'scalar' && value.value === null) return [];
   if (typeof shape === 'string') {
     const wanted = wrong(value, shape);
@@ -100,11 +100,11 @@ const shapeProblems = (value: Located, shape: Shape, where: Where): readonly Pro
 const problemsOf = (config: Located, minor: number): readonly Problem[] =>
   shapeProblems(config, facts.fields as unknown as Shape, { path: '', minor });
 
-/** Fields that a kubelet of that minor passes over in silence. */
+/** Fields that a kubelet of that minor silently ignores. */
 export const unknownKubeletFields = (config: Located, minor: number): readonly Problem[] =>
   problemsOf(config, minor).filter(({ rule }) => rule === 'KC001');
 
-/** Values at which a kubelet of that minor exits. */
+/** Values on which a kubelet of that minor exits. */
 export const kubeletTypeProblems = (config: Located, minor: number): readonly Obstacle[] =>
   problemsOf(config, minor).flatMap(({ rule, at, message }) =>
     rule === 'KC004' ? [obstacle('KC004', at, message)] : [],

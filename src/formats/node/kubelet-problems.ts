@@ -1,5 +1,5 @@
-// What ends a kubelet at its start: flags, labels, taints and configuration that it refuses. Each
-// with the place where it was written. Rules: the kubelet's own validation.
+// Why a kubelet exits at its start: flags, labels, taints and configuration that it refuses, each
+// with its place. Rules: the kubelet's own validation.
 import { isAddress } from '../../api/addresses.ts';
 import type { Position } from '../position.ts';
 import { kindOf, type Located, textOf } from '../user-data/located.ts';
@@ -106,7 +106,7 @@ const gateProblem = (name: string, at: Position, minor: number): readonly Obstac
   }
 };
 
-/** Of a kubelet's command line. */
+/** Problems of a kubelet's command line. */
 export const argumentProblems = (
   { flags, strays }: Arguments,
   minor: number,
@@ -128,7 +128,9 @@ export const argumentProblems = (
 
 const cgroups = ['kubeReservedCgroup', 'systemReservedCgroup'] as const;
 
-/** Of a KubeletConfiguration that lies over the image's own, which sets both reserved cgroups. */
+/**
+ * Problems of a KubeletConfiguration merged over the image's own, which sets both reserved cgroups.
+ */
 export const configProblems = (config: Located, minor: number): readonly Obstacle[] => {
   const found = [...kubeletTypeProblems(config, minor)];
   if (config.kind !== 'map') return found;

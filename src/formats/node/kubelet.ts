@@ -1,6 +1,5 @@
-// A kubelet's configuration as it comes together on the node: the base that the image's bootstrap
-// writes, the user's drop-in over it, flags over both. Constants: amazon-eks-ami, nodeadm's
-// config.go.
+// A kubelet's effective configuration: the base that the image's bootstrap writes, the user's
+// drop-in, then flags, later ones winning. Constants: amazon-eks-ami, nodeadm's config.go.
 import { isObject, type Json, type JsonObject, objectOr } from '../../api/json.ts';
 import type { Taint } from '../../api/kube.ts';
 import { type Argument, allOf, lastOf, nodeLabels } from './arguments.ts';
@@ -56,7 +55,7 @@ const versionToggles = (
   more: minor >= 34 ? { shutdownGracePeriod: '2m30s', shutdownGracePeriodCriticalPods: '30s' } : {},
 });
 
-/** config.json of nodeadm; the script of Amazon Linux 2 writes the same values. */
+/** nodeadm's config.json; the script of Amazon Linux 2 writes the same values. */
 export const baseConfig = (base: BaseConfigFacts): JsonObject => {
   const { facts, maxPods, cpus } = base;
   const minor = minorOf(facts.kubernetesVersion);
@@ -70,7 +69,7 @@ export const baseConfig = (base: BaseConfigFacts): JsonObject => {
     cgroupRoot: '/',
     clusterDNS: [...base.clusterDns],
     clusterDomain: 'cluster.local',
-    // Older kubelets take it as a flag.
+    // Older kubelets have a flag for it instead.
     ...(minor >= 27 ? { containerRuntimeEndpoint: containerdSocket } : {}),
     evictionHard: { ...evictionHard },
     featureGates: gates,
@@ -90,7 +89,7 @@ export const baseConfig = (base: BaseConfigFacts): JsonObject => {
   };
 };
 
-/** Maps key by key, lists replaced: how a kubelet lays its drop-ins over its configuration. */
+/** Merges maps by key and replaces lists, as a kubelet merges its drop-ins. */
 export const layered = (older: JsonObject, newer: JsonObject): JsonObject => {
   const result: Record<string, Json | undefined> = { ...older };
   for (const [key, value] of Object.entries(newer)) {
@@ -122,7 +121,7 @@ const text: FromFlag = (value) => value;
 const gates: FromFlag = (value) =>
   Object.fromEntries(Object.entries(pairs(value, '=')).map(([key, on]) => [key, on === 'true']));
 
-/** Flags that set a field of the configuration, and how their text becomes its value. */
+/** Flags that set a field of the configuration, and how to parse their text. */
 const fieldOfFlag: Readonly<Record<string, readonly [field: string, read: FromFlag]>> = {
   'max-pods': ['maxPods', number],
   'pods-per-core': ['podsPerCore', number],
@@ -163,12 +162,13 @@ const fieldOfFlag: Readonly<Record<string, readonly [field: string, read: FromFl
   'container-runtime-endpoint': ['containerRuntimeEndpoint', text],
 };
 
-/** The field that a flag sets; undefined for a flag without one. */
+/** The field that a flag sets; undefined when it sets none. */
 export const fieldOf = (flag: string): string | undefined =>
   Object.hasOwn(fieldOfFlag, flag) ? fieldOfFlag[flag]?.[0] : undefined;
 
 /**
- * Flags over the configuration; a map replaces the whole map, as the kubelet does, but for gates.
+ * Flags override the configuration; a map replaces the map, as in the kubelet, except feature
+ * gates.
  */
 export const withFlags = (config: JsonObject, flags: readonly Argument[]): JsonObject => {
   const result: Record<string, Json | undefined> = { ...config };
@@ -189,7 +189,7 @@ export const withFlags = (config: JsonObject, flags: readonly Argument[]): JsonO
   return result;
 };
 
-/** Those of `--register-with-taints` that can be read. */
+/** The valid taints of `--register-with-taints`. */
 export const taintsOf = (flags: readonly Argument[]): readonly Taint[] =>
   allOf(flags, 'register-with-taints')
     .flatMap(({ value = '' }) => pieces(value))
@@ -198,7 +198,7 @@ export const taintsOf = (flags: readonly Argument[]): readonly Taint[] =>
       return typeof taint === 'string' ? [] : [taint];
     });
 
-/** Taints of a configuration's registerWithTaints that are such. */
+/** The valid taints of a configuration's registerWithTaints. */
 export const taintsOfConfig = (config: JsonObject): readonly Taint[] =>
   (Array.isArray(config.registerWithTaints) ? config.registerWithTaints : []).flatMap(
     (one: Json) => {
@@ -243,6 +243,6 @@ export const kubeletView = (
   };
 };
 
-/** The node's own name: what the flag says, else what its bootstrap gives. */
+/** The node's name: from the flag, else from its bootstrap. */
 export const nodeNameOf = (flags: readonly Argument[], otherwise: string): string =>
   lastOf(flags, 'hostname-override')?.value ?? otherwise;

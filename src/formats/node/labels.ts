@@ -1,9 +1,9 @@
-// Labels and taints as a kubelet's flags have them, and which labels a kubelet may set of itself.
+// Labels and taints in a kubelet's flags, and which labels a kubelet may set on its own node.
 // Rules: kubernetes, staging/src/k8s.io/kubelet/pkg/apis/well_known_labels.go and apimachinery's
 // validation of names. Pure text.
 import type { Taint } from '../../api/kube.ts';
 
-/** A stretch of a text with its offset there. */
+/** A substring with its offset. */
 export interface Piece {
   readonly text: string;
   readonly offset: number;
@@ -27,11 +27,11 @@ export const labelOf = (text: string): readonly [key: string, value: string | un
 export interface LabelPiece {
   readonly key: string;
   readonly value: string | undefined;
-  /** Of the key, in the flag's value. */
+  /** Offset of the key in the flag's value. */
   readonly offset: number;
 }
 
-/** Pairs of `--node-labels`, blanks around keys and values removed as the kubelet does. */
+/** Pairs of `--node-labels`, with blanks around keys and values removed as in the kubelet. */
 export const labelPieces = (text: string): readonly LabelPiece[] =>
   pieces(text).map((piece) => {
     const [key, value] = labelOf(piece.text);
@@ -39,14 +39,16 @@ export const labelPieces = (text: string): readonly LabelPiece[] =>
     return { key: key.trim(), value: value?.trim(), offset: piece.offset + blanks };
   });
 
-/** A pair without = has no value, which the kubelet takes for an empty one. */
+/** A pair without = has an empty value, as in the kubelet. */
 export const labelsOf = (text: string): Readonly<Record<string, string>> =>
   Object.fromEntries(labelPieces(text).map(({ key, value = '' }) => [key, value]));
 
 const effects: readonly string[] = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 const isEffect = (text: string): text is Taint['effect'] => effects.includes(text);
 
-/** `key=value:Effect` or `key:Effect`; a sentence about anything else, which ends the kubelet. */
+/**
+ * Parses `key=value:Effect` or `key:Effect`; a sentence for other text, on which the kubelet exits.
+ */
 export const taintOf = (text: string): Taint | string => {
   const at = text.lastIndexOf(':');
   if (at < 0) return `has no effect: write ${text}:NoSchedule, :PreferNoSchedule or :NoExecute`;
@@ -65,7 +67,7 @@ export const printTaint = ({ key, value = '', effect }: Taint): string =>
 const name = /^[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$/;
 const prefix = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
 
-/** Why no object can have a label of that key; undefined: it can. */
+/** Why a label key is invalid; undefined when valid. */
 export const keyFault = (key: string): string | undefined => {
   const slash = key.indexOf('/');
   const own = slash < 0 ? key : key.slice(slash + 1);
@@ -117,7 +119,8 @@ export const kubeletMaySet = (key: string): boolean => {
 };
 
 /**
- * Labels for the kubelet's flag and those that only a controller may set once the node is there.
+ * Splits labels into those for the kubelet's flag and those that only a controller may set once the
+ * node exists.
  */
 export const splitLabels = (
   labels: Readonly<Record<string, string>>,

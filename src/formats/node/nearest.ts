@@ -1,4 +1,4 @@
-// Which known name a mistyped one was meant to be. Guesses only what is near.
+// Suggests the known name nearest to a mistyped one. Suggests only close matches.
 import { editDistance } from '../../api/similar.ts';
 
 export const nearestName = (word: string, known: readonly string[]): string | undefined => {

@@ -1,5 +1,5 @@
-// Amazon Linux 2023: what nodeadm makes of the NodeConfigs of user data, file by file. Behaviour:
-// awslabs/amazon-eks-ami, nodeadm/internal. Asks nobody; facts of the instance are given.
+// Amazon Linux 2023: the files that nodeadm writes for the NodeConfigs in user data. Behaviour:
+// awslabs/amazon-eks-ami, nodeadm/internal. The caller provides the instance's facts.
 
 import { isCidr } from '../../api/addresses.ts';
 import { type JsonObject, objectOr } from '../../api/json.ts';
@@ -51,7 +51,7 @@ const required = [
   ['cidr', 'CIDR is missing in cluster configuration'],
 ] as const;
 
-/** The kubelet's kubeconfig takes either scheme; nodeadm looks at neither. */
+/** The kubelet's kubeconfig accepts either scheme; nodeadm checks neither. */
 export const isServerUrl = (url: string): boolean => /^https?:\/\/[^\s/]+/.test(url);
 
 const clusterProblems = (spec: Located, at: Position): readonly Obstacle[] => {
@@ -108,7 +108,7 @@ const mimeRules = {
   'after-close': undefined,
 } as const;
 
-/** Faults of the MIME document after which nodeadm has nothing, or an empty part. */
+/** MIME faults after which nodeadm reads nothing, or an empty part. */
 const mimeProblems = ({ data }: Bootstrap): readonly Obstacle[] =>
   (data.mime?.faults ?? []).flatMap(({ kind, at, message, isFatal }) => {
     const rule = mimeRules[kind];
@@ -131,7 +131,7 @@ const partProblems = (bootstrap: Bootstrap): readonly Obstacle[] => {
   return [...found, obstacle('NC002', data.parts[0]?.at ?? begin, text)];
 };
 
-/** From that minor on nodeadm labels nodes that have an NVIDIA device. */
+/** From this minor on, nodeadm labels nodes with an NVIDIA device. */
 const gpuLabelMinor = 35;
 
 const nodeadmFlags = (
@@ -160,7 +160,7 @@ const nodeadmFlags = (
 const flagsOf = (spec: Located): readonly Placed[] =>
   textsOf(find(spec, 'kubelet', 'flags')).map(({ text, at }) => placedText(text, at));
 
-/** nodeadm joins all flags in one line of the environment file; the unit names it as $VARIABLE. */
+/** nodeadm joins all flags into one line of the environment file; the unit uses it as $VARIABLE. */
 const wordsOf = (flags: readonly Placed[]): readonly Placed[] =>
   systemdWords(environmentFileValue(joinedWords(flags)));
 
@@ -187,7 +187,7 @@ const containerdProblems = (
   facts: NodeFacts,
   parts: readonly Located[],
 ): readonly Obstacle[] => {
-  // Each part is read before it is merged: a later one does not make up for an earlier one.
+  // Each part is decoded before the merge: a later part cannot correct an earlier one.
   const broken = parts.flatMap((part) => {
     const text = textOf(find(part, 'containerd', 'config')) ?? '';
     return text !== '' && tomlDocument(text) === undefined
@@ -217,10 +217,10 @@ export const evaluateNodeadm = (bootstrap: Bootstrap, facts: NodeFacts): Evaluat
     expression === '' || machine.limits === undefined
       ? undefined
       : evaluateMaxPods(expression, machine.limits);
-  // A faulty expression is a warning on the node and the formula's number.
+  // A faulty expression causes a warning on the node and falls back to the formula.
   const maxPods = own?.kind === 'ok' ? own.maxPods : machine.maxPods;
   const config = find(spec, 'kubelet', 'config');
-  // What a part that does not decode would have said is wrong all the same.
+  // Parts that do not decode are checked as well.
   const meant = mergeSpecs(bootstrap.nodeConfigs.map((one) => specOf(one.config)));
   const meantConfig = find(meant, 'kubelet', 'config');
   const dropIn =
@@ -282,7 +282,7 @@ export const dnsOf = (effective: JsonObject): readonly string[] =>
 interface Parts {
   readonly base: JsonObject;
   readonly dropIn: JsonObject | undefined;
-  /** The kubelet's arguments as they stand in the environment file. */
+  /** The kubelet's arguments as in the environment file. */
   readonly written: string;
   readonly usesSoci: boolean;
 }
@@ -333,7 +333,7 @@ const filesOf = (spec: Located, facts: NodeFacts, parts: Parts): readonly NodeFi
 };
 
 /**
- * systemd-resolved's, and the strategy for EKS' own service that sets up instance store volumes.
+ * systemd-resolved's file, and the strategy for EKS' service that sets up instance store volumes.
  */
 const instanceFiles = (instance: Located | undefined): readonly NodeFile[] => {
   const words = (field: string): string =>

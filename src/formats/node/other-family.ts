@@ -1,6 +1,6 @@
-// User data that was written for another family than the image's: it may look right, and nothing on
-// the node reads it. Judged by what the text itself speaks of; a text that speaks of no family is
-// left alone.
+// Detects user data written for a family other than the image's: it may look valid, but the node
+// does not read it. Judged by the text's own content; text without a recognizable family is
+// ignored.
 import { begin, type Position } from '../position.ts';
 import type { Bootstrap } from '../user-data/bootstrap.ts';
 import { type Family, guessFamily } from '../user-data/families.ts';
@@ -24,7 +24,7 @@ const wordOf: Readonly<Record<Family, string>> = {
   'cloud-init': 'kubeadm join',
 };
 
-/** Ubuntu's images have Amazon Linux 2's script. */
+/** Ubuntu's images use Amazon Linux 2's script. */
 const scriptOf = (family: Family): Family => (family === 'ubuntu' ? 'al2' : family);
 
 const spokenOf = (bootstrap: Bootstrap): { family: Family; at: Position } | undefined => {
@@ -32,7 +32,7 @@ const spokenOf = (bootstrap: Bootstrap): { family: Family; at: Position } | unde
   const family = guessFamily(data.text);
   if (family === undefined) return undefined;
   const whole = { family, at: data.parts[0]?.at ?? begin };
-  // Any shell script looks like Amazon Linux 2's, any cloud-config like kubeadm's.
+  // Any shell script resembles Amazon Linux 2's, any cloud-config resembles kubeadm's.
   if (family === 'al2') {
     const [call] = calls;
     if (call !== undefined) return { family, at: call.at };
@@ -46,7 +46,7 @@ const spokenOf = (bootstrap: Bootstrap): { family: Family; at: Position } | unde
   return whole;
 };
 
-/** What the image's family does read makes a node all the same: then nothing is wrong. */
+/** The part that the image's family reads already configures a node: then nothing is wrong. */
 const readsItsOwn = ({ data, calls, joins }: Bootstrap): boolean => {
   const family = scriptOf(data.family);
   return (family === 'al2' && calls.length > 0) || (family === 'cloud-init' && joins.length > 0);

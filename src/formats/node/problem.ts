@@ -1,7 +1,7 @@
-// Why user data makes no node, or another one than was meant: a rule's id, a place, a sentence.
+// Why user data yields no node, or an unintended one: a rule's id, a place, a sentence.
 import type { Position } from '../position.ts';
 
-/** Ids of the rules whose breach keeps a node from joining; docs/rules has a page for each. */
+/** Ids of the rules whose violation keeps a node from joining; docs/rules has a page for each. */
 export const fatalRules = [
   'MIME001',
   'MIME003',
@@ -54,7 +54,7 @@ export type FatalRule = (typeof fatalRules)[number];
 export interface Problem<R extends string = string> {
   readonly rule: R;
   readonly at: Position;
-  /** What is there and why it is wrong; a sentence without a full stop. */
+  /** What the text contains and why it is wrong; a sentence without a full stop. */
   readonly message: string;
 }
 

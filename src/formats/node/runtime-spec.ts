@@ -1,6 +1,5 @@
-// The OCI runtime specification that nodeadm gives containerd for its containers, with the user's
-// document merged in. Values: awslabs/amazon-eks-ami,
-// nodeadm/internal/containerd/base-runtime-spec.json. Pure.
+// The OCI runtime specification that nodeadm gives containerd, merged with the user's document.
+// Values: awslabs/amazon-eks-ami, nodeadm/internal/containerd/base-runtime-spec.json. Pure.
 import { isObject, type Json, type JsonObject } from '../../api/json.ts';
 import { jsonFile, type NodeFile } from './files.ts';
 import { layered } from './kubelet.ts';
@@ -56,7 +55,7 @@ const base: JsonObject = {
   root: { path: 'rootfs' },
 };
 
-/** As Go prints a map. */
+/** In the key order of Go's maps. */
 const sorted = (value: Json): Json => {
   if (Array.isArray(value)) return value.map(sorted);
   if (!isObject(value)) return value;
@@ -65,8 +64,7 @@ const sorted = (value: Json): Json => {
 };
 
 /**
- * Maps are merged key by key, lists replaced, null stays null: as every free document of a
- * NodeConfig.
+ * Merges maps by key, replaces lists, keeps null: as for every free-form document of a NodeConfig.
  */
 export const runtimeSpec = (user: JsonObject): NodeFile =>
   jsonFile(runtimeSpecFile, sorted(layered(base, user)) as JsonObject);

@@ -1,4 +1,4 @@
-// Windows: what EKS' Start-EKSBootstrap.ps1 makes of its parameters. Behaviour: EKS user guide
+// Windows: the effect of the parameters of EKS' Start-EKSBootstrap.ps1. Behaviour: EKS user guide
 // (eks-optimized-windows-ami). The script's own files are Windows paths. Runs nothing.
 import type { JsonObject } from '../../api/json.ts';
 import { begin } from '../position.ts';

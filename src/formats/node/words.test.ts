@@ -1,5 +1,4 @@
-// The words that systemd and Windows make of one text, and where each of their characters was
-// written.
+// How systemd and Windows split a text into words, and the place of each character in the source.
 import { describe, expect, it } from 'vitest';
 import { word } from './evaluated.ts';
 import {
@@ -21,7 +20,7 @@ const texts = (words: readonly { readonly text: string }[]): readonly string[] =
 describe('$VARIABLE in a unit', () => {
   it.each([
     ['one', ['one']],
-    // systemd.service(5) has these two.
+    // systemd.service(5) documents these two.
     ["'one'", ['one']],
     ["'two two' too", ['two two', 'too']],
     ['--a="b=c,d=e" --f=1', ['--a=b=c,d=e', '--f=1']],

@@ -1,9 +1,8 @@
-// How a text becomes the words of a command line: as systemd splits `$VARIABLE` of a unit, and as
-// Windows splits a service's arguments. Keeps for each character its place in the text that was
-// written.
+// Splits a text into the words of a command line: as systemd splits `$VARIABLE` of a unit, and as
+// Windows splits a service's arguments. Keeps each character's place in the source text.
 import type { Placed } from './arguments.ts';
 
-/** Characters with their offsets in the text they come from. */
+/** Characters with their offsets in the source text. */
 class Characters {
   #text = '';
   readonly #offsets: number[] = [];
@@ -17,7 +16,7 @@ class Characters {
     this.#offsets.push(offset);
   }
 
-  /** `start` is the place of a word without characters. */
+  /** `start`: the place of an empty word. */
   placed(start: number): Placed {
     const [text, offsets, from] = [this.#text, this.#offsets, this.#from];
     const last = offsets.at(-1) ?? start - 1;
@@ -26,7 +25,7 @@ class Characters {
   }
 }
 
-/** Several texts as one, with a blank between two: bootstraps keep arguments in one variable. */
+/** Joins texts with a blank between two: bootstraps keep arguments in one variable. */
 export const joinedWords = (all: readonly Placed[]): Placed => {
   const starts: number[] = [];
   let length = 0;
@@ -51,7 +50,7 @@ export const joinedWords = (all: readonly Placed[]): Placed => {
 
 interface Syntax {
   readonly quotes: string;
-  /** Whether a backslash before this character is removed and the character kept as it is. */
+  /** Whether a backslash before this character is removed and the character kept. */
   readonly escapes: (next: string) => boolean;
 }
 
@@ -81,8 +80,8 @@ const split = (word: Placed, { quotes, escapes }: Syntax): readonly Placed[] => 
 
 /**
  * The words of `$VARIABLE` in a unit: "quotes are respected when splitting into words, and
- * afterwards removed" (systemd.service(5)). A backslash keeps the next character; a quote may stay
- * open to the end.
+ * afterwards removed" (systemd.service(5)). A backslash keeps the next character; a quote may
+ * remain open at the end.
  */
 export const systemdWords = (value: Placed): readonly Placed[] =>
   split(value, { quotes: '"\'', escapes: () => true });
@@ -92,8 +91,8 @@ export const windowsWords = (value: Placed): readonly Placed[] =>
   split(value, { quotes: '"', escapes: (next) => next === '"' });
 
 /**
- * The value of `KEY=text` in a file of `EnvironmentFile=` (systemd.exec(5)) where `text` begins
- * with neither quote nor blank: it ends with its line; a backslash keeps the next character.
+ * The value of `KEY=text` in a file of `EnvironmentFile=` (systemd.exec(5)), where `text` starts
+ * with neither quote nor blank. It ends with its line; a backslash keeps the next character.
  */
 export const environmentFileValue = (word: Placed): Placed => {
   const characters = new Characters(word);
@@ -106,7 +105,8 @@ export const environmentFileValue = (word: Placed): Placed => {
 };
 
 /**
- * The value of `Environment='KEY=text'` in a unit: quotes within `text` end and begin that quote.
+ * The value of `Environment='KEY=text'` in a unit: quotes within `text` close and reopen that
+ * quote.
  */
 export const environmentValue = (word: Placed): Placed => {
   const quoted = { ...word, text: `'${word.text}'`, at: (offset: number) => word.at(offset - 1) };

@@ -1,2 +1,2 @@
-// Public entry of the notices: one message body in, one Notice out.
+// Public entry of the notices: parses one message body to a Notice.
 export { maxNoticeBytes, parseNotice } from './parse.ts';

@@ -1,4 +1,4 @@
-// Message bodies of every form, and bodies of no form.
+// Message bodies of every form, and invalid bodies.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { maxNoticeBytes, parseNotice } from './index.ts';

@@ -1,5 +1,5 @@
-// Queue message body -> Notice: Auto Scaling's own lifecycle message, the same in SNS' envelope,
-// and events of EventBridge. Never throws, whatever the body; never decides what a notice means.
+// Parses a queue message body to a Notice: Auto Scaling's lifecycle messages, the same in an SNS
+// envelope, and EventBridge events. Never throws for any body; never decides what a notice causes.
 // Shapes: EC2 Auto Scaling user guide (lifecycle hook notifications), EventBridge events of EC2,
 // Auto Scaling and AWS Health.
 import { type InstanceId, parseInstanceId, parseTime } from '../../api/brand.ts';
@@ -7,18 +7,18 @@ import { isObject, type JsonObject } from '../../api/json.ts';
 import type { MalformedNotice, Notice, NoticeSource } from '../../api/notice.ts';
 import { parseJson } from '../../api/parse-json.ts';
 
-/** SQS' own bound on a message; a longer text cannot have come from a queue. */
+/** SQS' limit on a message; a longer text cannot come from a queue. */
 export const maxNoticeBytes = 256 * 1024;
-/** AWS Health lists at most 100 entities per event; beyond that the rest is refused, not cut. */
+/** AWS Health lists at most 100 entities per event; more are refused, not truncated. */
 const maxEntities = 100;
-/** Names in `why` and `what` are cut, so that a hostile body cannot fill our logs. */
+/** Names in `why` and `what` are truncated, so that a hostile body cannot flood the logs. */
 const maxQuoted = 80;
 
 class Malformed extends Error {}
 
-/** One message body as a notice. Accepts any string. */
+/** Parses one message body. Accepts any string. */
 export const parseNotice = (body: string): Notice => {
-  // A UTF-16 unit is at least one byte: the cheap test first, the parser never sees more.
+  // A UTF-16 unit is at least one byte: this cheap check keeps large texts from the parser.
   if (body.length > maxNoticeBytes) {
     return malformed(`longer than ${maxNoticeBytes} bytes`);
   }
@@ -26,7 +26,7 @@ export const parseNotice = (body: string): Notice => {
     return parseMessage(body);
   } catch (error) {
     if (error instanceof Malformed) return malformed(error.message);
-    // JSON nested deeper than the stack.
+    // The JSON nesting exceeds the stack.
     if (error instanceof RangeError) return malformed('nested too deeply');
     throw error;
   }
@@ -91,7 +91,7 @@ const transitions: Readonly<Record<string, 'terminate' | 'launch'>> = {
   'autoscaling:EC2_INSTANCE_LAUNCHING': 'launch',
 };
 
-/** What every notice says of where it comes from. */
+/** The sender fields of every notice. */
 interface Sender {
   readonly source: NoticeSource;
   readonly at?: string;
@@ -99,7 +99,7 @@ interface Sender {
   readonly region?: string;
 }
 
-/** EventBridge puts account and region into the envelope of every event. */
+/** EventBridge sets account and region in the envelope of every event. */
 const senderOf = (event: JsonObject): Sender => ({
   source: 'eventbridge',
   ...timeOf(event, 'time', 'at'),
@@ -188,7 +188,7 @@ const parseHealth = (event: JsonObject, detail: JsonObject): Notice => {
   };
 };
 
-/** Entities that are instances (an event may also name volumes or subnets), each once. */
+/** Entities that are instances (an event may also name volumes or subnets), without duplicates. */
 const affectedInstances = (detail: JsonObject): readonly InstanceId[] => {
   const entities = detail.affectedEntities;
   if (!Array.isArray(entities)) throw new Malformed('affectedEntities is not a list');
@@ -203,7 +203,7 @@ const affectedInstances = (detail: JsonObject): readonly InstanceId[] => {
   return [...found];
 };
 
-/** EC2's longest of these (an Auto Scaling group's name) is 255 characters. */
+/** EC2's longest of these fields (an Auto Scaling group's name) is 255 characters. */
 const maxFieldLength = 1024;
 
 const text = (fields: JsonObject, name: string): string => {
@@ -222,7 +222,7 @@ const instance = (fields: JsonObject, name: string): InstanceId => {
 const months = 'JanFebMarAprMayJunJulAugSepOctNovDec';
 const httpDate = /^[A-Z][a-z]{2}, (\d{1,2}) ([A-Z][a-z]{2}) (\d{4}) (\d\d:\d\d:\d\d) GMT$/;
 
-/** RFC 3339, or AWS Health's form `Sat, 05 Jun 2027 15:10:09 GMT`; absent if neither. */
+/** RFC 3339, or AWS Health's form `Sat, 05 Jun 2027 15:10:09 GMT`; otherwise absent. */
 const timeOf = <Key extends 'at' | 'startsAt' | 'endsAt'>(
   fields: JsonObject,
   name: string,

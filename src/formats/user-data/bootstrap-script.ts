@@ -1,5 +1,5 @@
-// Calls of /etc/eks/bootstrap.sh (Amazon Linux 2, Ubuntu): its arguments as that script reads them,
-// a flag and then its value, everything else positional. Runs nothing.
+// Calls of /etc/eks/bootstrap.sh (Amazon Linux 2, Ubuntu): arguments as the script parses them,
+// flags followed by their value, everything else positional. Runs nothing.
 import type { Placed } from '../node/arguments.ts';
 import type { Position } from '../position.ts';
 import type { Field, Invocation, ReadScript } from './shell.ts';
@@ -19,9 +19,9 @@ export interface BootstrapCall {
   readonly at: Position;
   readonly clusterName: Placed | undefined;
   readonly options: ReadonlyMap<string, Placed>;
-  /** Flags before the name that the script does not know: it takes the first for the name. */
+  /** Unknown flags before the name: the script takes the first one for the name. */
   readonly unknown: readonly Placed[];
-  /** Such flags after the name: the script passes over them. */
+  /** Unknown flags after the name, which the script ignores. */
   readonly ignored: readonly Placed[];
   /** Positional words after the first. */
   readonly strays: readonly Placed[];
@@ -57,7 +57,7 @@ const callOf = (invocation: Invocation, script: ReadScript): BootstrapCall => {
 const isBootstrap = ({ name }: Invocation): boolean =>
   name === bootstrapScriptPath || name.endsWith('/eks/bootstrap.sh');
 
-/** Every call in the order of the script; `sudo` and `bash` before it are looked through. */
+/** Every call in the order of the script; recognizes calls after `sudo` and `bash`. */
 export const bootstrapCalls = (script: ReadScript): readonly BootstrapCall[] =>
   script.invocations.flatMap((invocation) => {
     if (isBootstrap(invocation)) return [callOf(invocation, script)];

@@ -1,6 +1,5 @@
-// Everything in user data that has to do with joining a cluster, whatever the family: calls of
-// bootstrap scripts, NodeConfigs and the one in force, Bottlerocket's settings, kubeadm. Never
-// throws.
+// Everything in user data that concerns joining a cluster, for all families: calls of bootstrap
+// scripts, NodeConfigs and the effective one, Bottlerocket's settings, kubeadm. Never throws.
 import type { Placed } from '../node/arguments.ts';
 import type { ParseFault } from '../position.ts';
 import { type BootstrapCall, bootstrapCalls } from './bootstrap-script.ts';
@@ -27,7 +26,7 @@ export interface ShellPart {
 export interface NodeConfigSource {
   readonly part: UserDataPart;
   readonly config: NodeConfigPart;
-  /** Undefined: a part of the user data; else the file of nodeadm.d that a script writes. */
+  /** Undefined for a part of the user data; else the file of nodeadm.d that a script writes. */
   readonly file: string | undefined;
 }
 
@@ -38,7 +37,7 @@ export interface Bootstrap {
   readonly files: readonly WrittenFile[];
   readonly calls: readonly BootstrapCall[];
   readonly joins: readonly KubeadmJoin[];
-  /** In the order in which nodeadm merges them: user data, then nodeadm.d by name. */
+  /** In nodeadm's merge order: user data, then nodeadm.d by name. */
   readonly nodeConfigs: readonly NodeConfigSource[];
   readonly settings: { readonly part: UserDataPart; readonly toml: TomlResult } | undefined;
   readonly windows: { readonly part: UserDataPart; readonly script: PowerShellScript } | undefined;
@@ -65,7 +64,7 @@ const nodeConfigsOf = (data: UserData, files: readonly WrittenFile[]): NodeConfi
   return [...own, ...dropped];
 };
 
-/** `known`: what commands within $( ) give, such as the metadata service's. */
+/** `known`: output of commands within $( ), such as calls of the metadata service. */
 export const readBootstrap = (data: UserData, known?: KnownCommand): Bootstrap => {
   const scripts = shellParts(data, known);
   const cloudConfigs = readCloudConfigs(data.parts);
@@ -105,8 +104,8 @@ const joinsOf = (
     });
 
 /**
- * nodeadm takes all of the user data or nothing of it, and so it does with its directory: one part
- * that does not decode is enough to lose the others.
+ * nodeadm accepts all parts of the user data or none, and likewise for its directory: one part that
+ * does not decode makes it ignore the others.
  */
 export const acceptedConfigs = ({ data, nodeConfigs }: Bootstrap): readonly NodeConfigSource[] => {
   const whole = (sources: readonly NodeConfigSource[]): readonly NodeConfigSource[] =>
@@ -116,11 +115,11 @@ export const acceptedConfigs = ({ data, nodeConfigs }: Bootstrap): readonly Node
   return [...(data.isLostToNodeadm ? [] : whole(own)), ...whole(files)];
 };
 
-/** The NodeConfig's spec in force. */
+/** The spec of the effective NodeConfig. */
 export const specInForce = (bootstrap: Bootstrap): Located =>
   mergeSpecs(acceptedConfigs(bootstrap).map(({ config }) => specOf(config)));
 
-/** A located text as one word, before anything splits it or removes its quotes. */
+/** A located text as one word, before it is split or unquoted. */
 export const placedText = (text: string, at: ParseFault['at']): Placed => ({
   text,
   isOpaque: false,

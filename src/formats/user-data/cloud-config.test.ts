@@ -1,5 +1,5 @@
-// What is in force of several cloud-config parts, as cloud-init merges them, and what of a
-// JoinConfiguration a kubeadm refuses.
+// Which of several cloud-config parts are effective, as cloud-init merges them, and which fields of
+// a JoinConfiguration kubeadm refuses.
 import { describe, expect, it } from 'vitest';
 import { evaluateUserData, exampleFacts } from '../node/index.ts';
 import { printMime } from './mime.ts';

@@ -1,6 +1,5 @@
-// cloud-config parts as cloud-init reads them: it makes one document of all of them, and unless a
-// part says merge_how its lists take the place of those before
-// (cloudinit/handlers/cloud_config.py). Runs nothing.
+// cloud-config parts as cloud-init reads them: it merges all into one document. Without merge_how,
+// a later part's lists replace earlier ones (cloudinit/handlers/cloud_config.py). Runs nothing.
 import type { ParseFault } from '../position.ts';
 import { bootstrapCalls } from './bootstrap-script.ts';
 import type { UserDataPart } from './document.ts';
@@ -9,19 +8,19 @@ import { find, type Located, memberOf, textOf } from './located.ts';
 import { type ReadScript, readScript } from './shell.ts';
 import { parseYaml } from './yaml.ts';
 
-/** The lists in which something can join a cluster. */
+/** The lists whose commands or files can join a cluster. */
 const listKeys = ['bootcmd', 'runcmd', 'write_files'] as const;
 const commandKeys = ['bootcmd', 'runcmd'] as const;
 type ListKey = (typeof listKeys)[number];
 
 export interface CloudConfig {
   readonly faults: readonly ParseFault[];
-  /** runcmd and bootcmd as scripts, each with its own places. */
+  /** runcmd and bootcmd as scripts with their places. */
   readonly scripts: readonly ReadScript[];
   readonly files: readonly WrittenFile[];
-  /** Lists of this part that are in none of the above, since another part's is in force. */
+  /** Lists of this part that another part's list replaces. */
   readonly lost: readonly ParseFault[];
-  /** A command that would have joined a cluster stands in such a list. */
+  /** Such a list contains a command that would have joined a cluster. */
   readonly losesJoin: boolean;
 }
 
@@ -36,7 +35,7 @@ const commandScript = (item: Located): ReadScript | undefined => {
     return readScript(text, item.contentAt ?? item.at);
   }
   if (item.kind !== 'list') return undefined;
-  // A list is an argument vector: no shell reads it, but a shell that is named first reads the
+  // A list is an argument vector that no shell parses; if the first word is a shell, it parses the
   // rest.
   const words = item.items.map(
     (one) => textOf(one) ?? String(one.kind === 'scalar' ? one.value : ''),
@@ -62,7 +61,7 @@ const read = (part: UserDataPart): Read => {
 const optionsOf = (value: Located): readonly string[] =>
   value.kind === 'list' ? value.items.flatMap((item) => textOf(item) ?? []) : [];
 
-/** What a part says of merging: options by the kind of value that they are for; empty: nothing. */
+/** A part's merge options by kind of value; empty without any. */
 const mergeOptions = ({ part, value }: Read): ReadonlyMap<string, readonly string[]> => {
   const said = find(value, 'merge_how') ?? find(value, 'merge_type');
   if (said?.kind === 'list') {
@@ -83,7 +82,7 @@ const mergeOptions = ({ part, value }: Read): ReadonlyMap<string, readonly strin
   );
 };
 
-/** Of a list that stands in two parts: which of them is in force once the later part is merged. */
+/** Which of two parts' lists are effective after the later part is merged. */
 const inForce = (later: Read): 'both' | 'earlier' | 'later' => {
   const options = mergeOptions(later);
   if (options.size === 0) return 'later';
@@ -94,7 +93,7 @@ const inForce = (later: Read): 'both' | 'earlier' | 'later' => {
   return list.includes('append') || list.includes('prepend') ? 'both' : 'later';
 };
 
-/** Lists that are lost, by part. */
+/** Replaced lists, by part. */
 const lostLists = (all: readonly Read[]): ReadonlyMap<Read, ReadonlyMap<ListKey, Read>> => {
   const lost = new Map(all.map((one) => [one, new Map<ListKey, Read>()]));
   for (const key of listKeys) {
@@ -144,7 +143,7 @@ const configOf = (one: Read, lost: ReadonlyMap<ListKey, Read>): CloudConfig => (
   })),
 });
 
-/** Every cloud-config of a document, in order, each with what of it is in force. */
+/** Every cloud-config of a document, in order, each with its effective lists. */
 export const readCloudConfigs = (parts: readonly UserDataPart[]): readonly CloudConfigPart[] => {
   const all = parts.filter(({ kind }) => kind === 'cloud-config').map(read);
   const lost = lostLists(all);

@@ -1,13 +1,13 @@
-// The bytes of user data as text: base64 and gzip are undone, encodings told apart, sizes counted.
-// Never guesses a text out of bytes that are none.
+// Decodes the bytes of user data to text: undoes base64 and gzip, detects encodings, counts sizes.
+// Never guesses text from bytes that are not text.
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { begin, type ParseFault } from '../position.ts';
 
-/** EC2's limit for the raw user data, that is after gzip and before base64. */
+/** EC2's limit for the raw user data: after gzip, before base64. */
 export const sizeLimitBytes = 16_384;
 /**
- * The largest file that is read as user data, and what a gzip may grow to: 64 times what EC2 takes,
- * since templates hold several. A larger one is reported by its size alone.
+ * The largest file that is read as user data, and the limit for decompression: 64 times EC2's
+ * limit, since templates contain several. A larger file is reported by its size alone.
  */
 export const readLimitBytes = 1024 * 1024;
 
@@ -15,15 +15,12 @@ export type Layer = 'base64' | 'gzip';
 
 export interface Decoded {
   readonly text: string;
-  /** What was undone, the outermost first. */
+  /** The decoded layers, outermost first. */
   readonly layers: readonly Layer[];
-  /** As EC2 counts them. */
+  /** Size as EC2 counts it. */
   readonly sizeBytes: number;
   readonly faults: readonly ParseFault[];
-  /**
-   * A character for each byte, where the bytes are not UTF-8: a part of a MIME document may be
-   * gzip.
-   */
+  /** One character per byte, if the bytes are not UTF-8: a part of a MIME document may be gzip. */
   readonly binary?: string;
 }
 
@@ -71,14 +68,14 @@ const textOfBytes = (bytes: Uint8Array): { readonly text: string; readonly fault
   }
 };
 
-/** One layer as a node undoes it in a part: base64, then gzip, whichever there is. */
+/** Decodes one part as a node does: base64, then gzip, each if present. */
 export const decodeBody = (text: string, { isBinary = false } = {}): Decoded =>
   decode(isBinary ? bytesOfBinary(text) : new TextEncoder().encode(text));
 
 const bytesOfBinary = (binary: string): Uint8Array =>
   Uint8Array.from(binary, (char) => char.charCodeAt(0));
 
-/** In pieces: a call takes only so many arguments. */
+/** In pieces: the number of a call's arguments is limited. */
 const binaryOf = (bytes: Uint8Array): string => {
   let text = '';
   for (let i = 0; i < bytes.length; i += 8192) {
@@ -87,7 +84,7 @@ const binaryOf = (bytes: Uint8Array): string => {
   return text;
 };
 
-/** Undoes base64 and gzip, in that order and once each, as EC2 and nodeadm do. */
+/** Decodes base64 and gzip, in that order and once each, as EC2 and nodeadm do. */
 export const decode = (bytes: Uint8Array): Decoded => {
   const layers: Layer[] = [];
   if (bytes.length > readLimitBytes) {
@@ -97,7 +94,7 @@ export const decode = (bytes: Uint8Array): Decoded => {
   let raw = bytes;
   const first = textOfBytes(bytes).text;
   const inner = isGzip(bytes) ? undefined : bytesOfBase64(first);
-  // Base64 of what is no text and no gzip is a word that happens to look like it.
+  // Text that decodes to neither text nor gzip only looks like base64.
   if (inner !== undefined && (isGzip(inner) || textOfBytes(inner).fault === undefined)) {
     layers.push('base64');
     raw = inner;
@@ -119,7 +116,7 @@ export const decode = (bytes: Uint8Array): Decoded => {
 
 export const sizeOf = (text: string): number => new TextEncoder().encode(text).length;
 
-/** Deterministic: the header carries no time and no system. */
+/** Deterministic: the header contains no time and no system. */
 export const compress = (text: string): Uint8Array => {
   const bytes = new Uint8Array(gzipSync(text, { level: 9 }));
   bytes.fill(0, 4, 8);
@@ -127,7 +124,7 @@ export const compress = (text: string): Uint8Array => {
   return bytes;
 };
 
-/** Base64 in one line, the form that EC2 takes. */
+/** Base64 in one line, as EC2 requires. */
 export const encodeBase64 = (bytes: Uint8Array): string => {
   let binary = '';
   for (const byte of bytes) binary += String.fromCharCode(byte);

@@ -1,5 +1,5 @@
-// User data taken apart: the parts of it, each with its kind and the place where its text begins,
-// as the family's readers see them. What cannot be read is a fault; nothing is dropped in silence.
+// Splits user data into parts, each with its kind and the place of its text, as the family's
+// readers do. Unreadable parts are faults; nothing is dropped silently.
 import { defined } from '../../api/defined.ts';
 import { begin, type ParseFault, type Position } from '../position.ts';
 import { type Decoded, decode, decodeBody } from './decode.ts';
@@ -16,15 +16,15 @@ export type PartKind =
   | 'other';
 
 export interface UserDataPart {
-  /** From 1; the only part of a text that is no MIME document is 1 too. */
+  /** From 1; also 1 for the only part of a text that is not a MIME document. */
   readonly index: number;
   readonly kind: PartKind;
-  /** As the part names itself; undefined outside MIME. */
+  /** The part's declared type; undefined outside MIME. */
   readonly type: string | undefined;
-  /** How cloud-init is to merge a cloud-config with those before it, as a header says. */
+  /** cloud-init's merge options for a cloud-config, from a header. */
   readonly mergeType?: string;
   readonly text: string;
-  /** Where `text` begins in the file. Within base64 or gzip: where that begins. */
+  /** Where `text` starts in the file; for base64 or gzip, where the encoded text starts. */
   readonly at: Position;
   readonly faults: readonly ParseFault[];
 }
@@ -35,7 +35,7 @@ export interface UserData {
   readonly text: string;
   readonly mime: MimeDocument | undefined;
   readonly parts: readonly UserDataPart[];
-  /** Nothing of it reaches nodeadm: one fault of the MIME document is enough. */
+  /** nodeadm does not read the part: one fault of the MIME document is enough. */
   readonly isLostToNodeadm: boolean;
 }
 
@@ -49,7 +49,7 @@ const kindOfType: Readonly<Record<string, PartKind>> = {
   'text/cloud-boothook': 'boothook',
 };
 
-/** Types that cloud-init knows and that say nothing of joining a cluster. */
+/** Types that cloud-init supports and that cannot join a cluster. */
 export const otherCloudInitTypes: readonly string[] = [
   'text/cloud-config-archive',
   'text/cloud-config-jsonp',
@@ -61,7 +61,7 @@ export const otherCloudInitTypes: readonly string[] = [
   'text/plain',
 ];
 
-/** By its first line, as cloud-init tells parts that do not say what they are. */
+/** By its first line, as cloud-init detects undeclared parts. */
 const kindOfText = (text: string, family: Family): PartKind => {
   const start = text.trimStart();
   if (family === 'windows') return 'powershell';
@@ -70,7 +70,7 @@ const kindOfText = (text: string, family: Family): PartKind => {
   if (start.startsWith('#cloud-boothook')) return 'boothook';
   if (start.startsWith('#cloud-config')) return 'cloud-config';
   if (family === 'al2023') return 'node-config';
-  // A shell script whose first line is missing: what it was meant to be.
+  // A shell script without its first line: reported as what was intended.
   return start === '' ? 'other' : 'shell';
 };
 
@@ -82,7 +82,7 @@ const kindOf = (part: MimePart, text: string, family: Family): PartKind => {
   return /^#[!c]/.test(text) ? kindOfText(text, family) : 'other';
 };
 
-/** Types of a part that cloud-init inflates and then tells by its first line. */
+/** Types of a part that cloud-init decompresses and then detects by its first line. */
 const gzipTypes: ReadonlySet<string> = new Set([
   'application/gzip',
   'application/gzip-compressed',
@@ -95,7 +95,7 @@ const gzipTypes: ReadonlySet<string> = new Set([
 ]);
 
 const readPart = (part: MimePart, family: Family, isBinary: boolean): UserDataPart => {
-  // Quoted-printable is undone to text already.
+  // Quoted-printable is already decoded to text.
   const isRaw = isBinary && transferEncodingOf(part) !== 'quoted-printable';
   const { text, layers, faults } = decodeBody(bodyOf(part), { isBinary: isRaw });
   const mergeType = part.headers.find(({ name }) => /^(?:x-)?merge-type$/i.test(name))?.value;
@@ -111,13 +111,13 @@ const readPart = (part: MimePart, family: Family, isBinary: boolean): UserDataPa
   };
 };
 
-/** `family` undefined: as the text looks; Amazon Linux 2023 when it looks like nothing. */
+/** `family` undefined: detected from the text; Amazon Linux 2023 when unrecognized. */
 export const readUserData = (bytes: Uint8Array, family?: Family): UserData => {
   const decoded = decode(bytes);
   return fromDecoded(decoded, family ?? guessFamily(decoded.text) ?? 'al2023');
 };
 
-/** Of a text as it reaches the node, base64 already undone. */
+/** For text as it reaches the node, with base64 decoded. */
 export const readUserDataText = (text: string, family?: Family): UserData =>
   readUserData(new TextEncoder().encode(text), family);
 
@@ -135,7 +135,7 @@ const fromDecoded = (decoded: Decoded, family: Family): UserData => {
   });
   return {
     family,
-    // Bytes that are no text are then a fault of the part that has them.
+    // Bytes that are not text are then a fault of their part.
     decoded: binary === undefined ? decoded : { ...decoded, faults: [] },
     text,
     mime,

@@ -1,13 +1,12 @@
-// User data inside other files: CloudFormation templates, Terraform, eksctl's ClusterConfig,
-// Karpenter's EC2NodeClass. Finds the texts and where their lines stand in the file; fills no
-// variable in.
+// Finds user data inside other files: CloudFormation templates, Terraform, eksctl's ClusterConfig,
+// Karpenter's EC2NodeClass. Returns the texts and the places of their lines; expands no variables.
 import { type Position, within } from '../position.ts';
 import { type Family, familyCalled, guessFamily } from './families.ts';
 import { find, type Located, memberOf, textOf } from './located.ts';
 import { parseYaml } from './yaml.ts';
 
 export interface EmbeddedText {
-  /** What holds it, for people: `Resources.Nodes.Properties.LaunchTemplateData.UserData`. */
+  /** Its place, for display: `Resources.Nodes.Properties.LaunchTemplateData.UserData`. */
   readonly where: string;
   readonly text: string;
   readonly family: Family | undefined;
@@ -17,11 +16,11 @@ export interface EmbeddedText {
 
 const placeOf = (located: Located): ((inner: Position) => Position) => {
   const content = located.kind === 'scalar' ? located.contentAt : undefined;
-  // A text in quotes is one line of the file, whatever lines it makes.
+  // A quoted text is one line of the file, however many lines it contains.
   return (inner) => (content === undefined ? located.at : within(content, inner));
 };
 
-/** The text of a property, intrinsic functions seen through. References stay `${...}`. */
+/** The text of a property, with intrinsic functions resolved. References stay `${...}`. */
 const resolved = (
   value: Located,
 ): { readonly text: string; readonly from: Located } | undefined => {
@@ -29,7 +28,7 @@ const resolved = (
   if (text !== undefined) return { text, from: value };
   if (value.kind === 'list') {
     const [first, second] = value.items;
-    // Fn::Sub with its variables: the text comes first. Fn::Join: the separator does.
+    // Fn::Sub with variables has the text first, Fn::Join the separator.
     if (second?.kind === 'list') return joined(textOf(first ?? value) ?? '', second);
     return first === undefined ? undefined : resolved(first);
   }
@@ -113,7 +112,7 @@ const ofGroup = (group: Located, where: string): readonly EmbeddedText[] => {
     const place = placeOf(command);
     found.push({
       where: `${where}.preBootstrapCommands[${i}]`,
-      // eksctl writes the commands into a script of its own.
+      // eksctl writes the commands to a script of its own.
       text:
         family === 'windows' ? `<powershell>\n${body}\n</powershell>` : `#!/bin/bash\n${body}\n`,
       family: family === 'al2023' ? 'al2' : family,
@@ -203,7 +202,7 @@ const looksLikeTemplate = (text: string): boolean =>
   /(?:^|\{)[ \t]*["']?(?:Resources|AWSTemplateFormatVersion)["']?\s*:/m.test(text) ||
   /^kind:\s*["']?(?:ClusterConfig|EC2NodeClass|AWSNodeTemplate)\b/m.test(text);
 
-/** Undefined: the file is no container of user data, so it is user data itself. */
+/** Undefined when the file contains no user data, so that it is user data itself. */
 export const embeddedTexts = (name: string, text: string): readonly EmbeddedText[] | undefined => {
   if (/\.(?:tf|hcl)$/i.test(name)) return ofTerraform(text);
   if (/^\s*(?:#!|<powershell>|MIME-Version|Content-Type)/i.test(text)) return undefined;

@@ -1,5 +1,5 @@
-// The families of images whose user data is read here, with the names that others have for them,
-// and how a family is told from a text. Knows nothing of what the texts say.
+// The image families whose user data is supported, their names in other tools, and how to detect a
+// family from a text. Does not parse the texts.
 
 export const families = [
   'al2',
@@ -11,7 +11,7 @@ export const families = [
 ] as const;
 export type Family = (typeof families)[number];
 
-/** `amiFamily` of eksctl and `amiType` of EKS; a family's own name is one too. */
+/** `amiFamily` of eksctl and `amiType` of EKS; a family's own name is valid too. */
 const names: readonly (readonly [RegExp, Family])[] = [
   [/^(?:al2023|amazonlinux2023|AL2023_.*|amazon-linux-2023)$/i, 'al2023'],
   [/^(?:al2|amazonlinux2|AL2_.*|amazon-linux-2)$/i, 'al2'],
@@ -21,11 +21,11 @@ const names: readonly (readonly [RegExp, Family])[] = [
   [/^(?:cloud-?init|kubeadm)$/i, 'cloud-init'],
 ];
 
-/** Undefined for a name that is none. */
+/** Undefined for an unknown name. */
 export const familyCalled = (name: string): Family | undefined =>
   names.find(([pattern]) => pattern.test(name))?.[1];
 
-/** Who reads the text first: what decides how it must be made. */
+/** The family that the text's markers indicate; undefined when unrecognized. */
 export const guessFamily = (text: string): Family | undefined => {
   if (/application\/node\.eks\.aws|\bnode\.eks\.aws\/v1/i.test(text)) return 'al2023';
   if (/<powershell>|EKSBootstrapScriptFile|Start-EKSBootstrap/i.test(text)) return 'windows';

@@ -1,4 +1,4 @@
-// Public entry of user data: each family's texts, read with places, printed and merged.
+// Public entry of user data: parses with places, prints and merges the text of each family.
 import type { Position } from '../position.ts';
 import { within } from '../position.ts';
 import { find, type Located } from './located.ts';
@@ -49,7 +49,7 @@ export const nodeConfigFacts = {
   mounts: disabledMounts,
 } as const;
 
-/** Whether an empty later value of that field leaves the earlier one in force. */
+/** Whether an empty later value of the field keeps the earlier one. */
 export const keepsEarlier = (path: readonly string[]): boolean => {
   let group: FieldGroup | undefined = specFields;
   for (const key of path) {
@@ -67,6 +67,6 @@ export const keepsEarlier = (path: readonly string[]): boolean => {
 export const clusterOfPart = ({ value }: NodeConfigPart): Located | undefined =>
   find(value, 'spec', 'cluster');
 
-/** Line `index` (from 0) of a text that begins at `outer`, `offset` characters in. */
+/** Position of line `index` (from 0) of a text that starts at `outer`, `offset` characters in. */
 export const lineAt = (outer: Position, index: number, offset: number): Position =>
   within(outer, { line: index + 1, column: offset + 1 });

@@ -1,5 +1,5 @@
 // Plain cloud-init that joins a cluster with kubeadm and a bootstrap token: the command in a script
-// or in runcmd, the JoinConfiguration that write_files leaves. Runs nothing.
+// or in runcmd, and the JoinConfiguration from write_files. Runs nothing.
 import type { Placed } from '../node/arguments.ts';
 import { type ParseFault, type Position, within } from '../position.ts';
 import { placed } from './bootstrap-script.ts';
@@ -15,28 +15,28 @@ export interface KubeadmJoin {
   readonly isUnsafe: boolean;
   readonly nodeName: Placed | undefined;
   readonly configFile: Placed | undefined;
-  /** A kubeconfig with the API server and its authority, and maybe with credentials. */
+  /** A kubeconfig with the API server and its authority, and optionally credentials. */
   readonly discoveryFile: Placed | undefined;
-  /** Undefined: the command's flags say it all. */
+  /** Undefined when the command's flags are sufficient. */
   readonly configuration?: JoinConfiguration;
 }
 
-/** What only a JoinConfiguration can say: kubeadm join has no flags for it. */
+/** Fields that only a JoinConfiguration has: kubeadm join has no flags for them. */
 export interface JoinConfiguration {
-  /** `v1beta4`; undefined where it is none of kubeadm's. */
+  /** `v1beta4`; undefined when it is not one of kubeadm's. */
   readonly version: string | undefined;
   readonly at: Position;
   /** `--name=value` for the kubelet. */
   readonly kubeletArguments: readonly Placed[];
-  /** Values that kubeadm does not decode, since the field is of another type. */
+  /** Values of a wrong type, which kubeadm does not decode. */
   readonly faults: readonly ParseFault[];
-  /** A map was its form up to v1beta3, a list is that of v1beta4. */
+  /** A map up to v1beta3, a list from v1beta4. */
   readonly argumentsForm: 'map' | 'list' | undefined;
-  /** As the kubelet's flag has them: `key=value:Effect`. */
+  /** In the form of the kubelet's flag: `key=value:Effect`. */
   readonly taints: readonly { readonly text: string; readonly at: Position }[];
 }
 
-/** A file that write_files or a here-document leaves on the node. */
+/** A file that write_files or a here-document writes on the node. */
 export interface WrittenFile {
   readonly path: string;
   readonly content: string;
@@ -87,7 +87,7 @@ const joinOf = (invocation: Invocation, script: ReadScript): KubeadmJoin | undef
 export const kubeadmJoins = (script: ReadScript): readonly KubeadmJoin[] =>
   script.invocations.flatMap((invocation) => joinOf(invocation, script) ?? []);
 
-/** Files that `cat > PATH <<EOF` and `tee PATH <<EOF` leave. */
+/** Files written by `cat > PATH <<EOF` and `tee PATH <<EOF`. */
 export const filesOfScript = (script: ReadScript): readonly WrittenFile[] =>
   script.invocations.flatMap(({ name, output, input, fields }) => {
     const path =
@@ -111,7 +111,7 @@ const place = (located: Located | undefined): Placed | undefined => {
 const wordOf = (value: Located | undefined): string =>
   value?.kind === 'scalar' && value.value !== null ? String(toJson(value)) : '';
 
-/** `--name=value`; places within it are those within the value. */
+/** `--name=value`; places are those within the value. */
 const argument = (name: string, value: Located): Placed => ({
   text: `--${name}=${wordOf(value)}`,
   isOpaque: false,
@@ -132,7 +132,7 @@ const argumentsOf = (extra: Located | undefined): readonly Placed[] => {
 
 const nothing = { kind: 'scalar', value: null } as const;
 
-/** Go's decoder takes null for an empty text, and a number or a truth for none. */
+/** Go's decoder reads null as an empty text, and refuses a number or a boolean. */
 const textFault = (what: string, value: Located | undefined): readonly ParseFault[] => {
   if (value === undefined || (value.kind === 'scalar' && value.value === null)) return [];
   if (textOf(value) !== undefined) return [];
@@ -140,7 +140,7 @@ const textFault = (what: string, value: Located | undefined): readonly ParseFaul
   return [{ at: value.at, message: `${what} is ${kindOf(value)}, not a text${remedy}` }];
 };
 
-/** Of a list of objects, each with the fields named, all of them texts. */
+/** Faults of a list of objects whose named fields must be text. */
 const itemFaults = (
   what: string,
   value: Located | undefined,
@@ -201,7 +201,7 @@ const configurationOf = (value: Located): JoinConfiguration => {
   };
 };
 
-/** A JoinConfiguration that a file holds, as the command's flags would have said it. */
+/** The JoinConfiguration in a file, in the form of the command's flags. */
 export const joinOfConfiguration = ({ content, at }: WrittenFile): KubeadmJoin | undefined => {
   const { documents } = parseYaml(content, at);
   const join = documents.find(({ value }) => textOf(find(value, 'kind')) === 'JoinConfiguration');

@@ -1,5 +1,5 @@
-// Values that know where they were written: what YAML, TOML and flags become before they are
-// merged. Never knows which format a value came from.
+// Values with their places in the source: the common form of YAML, TOML and flags before they are
+// merged. Independent of the source format.
 import type { Json, JsonObject } from '../../api/json.ts';
 import { type Position, within } from '../position.ts';
 
@@ -7,7 +7,7 @@ export interface LocatedScalar {
   readonly kind: 'scalar';
   readonly value: string | number | boolean | null;
   readonly at: Position;
-  /** Of a text over several lines that is written as it is: where its first line begins. */
+  /** For multi-line text that is written literally: where its first line starts. */
   readonly contentAt?: Position;
 }
 export interface LocatedList {
@@ -33,14 +33,14 @@ export const toJson = (located: Located): Json => {
     case 'list':
       return located.items.map(toJson);
     case 'map': {
-      // A key named __proto__ is a key like any other.
+      // A key named __proto__ is an ordinary key.
       const members = [...located.members].map(([key, { value }]) => [key, toJson(value)] as const);
       return Object.fromEntries(members) as JsonObject;
     }
   }
 };
 
-/** The same value as written within a text that begins at `outer`. */
+/** The same value, with places within a text that starts at `outer`. */
 export const shifted = (located: Located, outer: Position): Located => {
   const at = within(outer, located.at);
   switch (located.kind) {
@@ -67,7 +67,7 @@ export const shifted = (located: Located, outer: Position): Located => {
 export const memberOf = (located: Located | undefined, key: string): LocatedMember | undefined =>
   located?.kind === 'map' ? located.members.get(key) : undefined;
 
-/** What stands at a path of keys; undefined where there is none. */
+/** The value at a path of keys, or undefined. */
 export const find = (
   located: Located | undefined,
   ...path: readonly string[]
@@ -80,7 +80,7 @@ export const textOf = (located: Located | undefined): string | undefined =>
 export const numberOf = (located: Located | undefined): number | undefined =>
   located?.kind === 'scalar' && typeof located.value === 'number' ? located.value : undefined;
 
-/** The texts of a list; items that are none are left out. */
+/** The texts of a list; skips other items. */
 export const textsOf = (located: Located | undefined): readonly { text: string; at: Position }[] =>
   located?.kind === 'list'
     ? located.items.flatMap((item) => {
@@ -89,7 +89,7 @@ export const textsOf = (located: Located | undefined): readonly { text: string; 
       })
     : [];
 
-/** What a value is, for sentences. */
+/** The kind of a value, for messages. */
 export const kindOf = (located: Located): string => {
   if (located.kind === 'map') return 'an object';
   if (located.kind === 'list') return 'a list';
@@ -98,7 +98,7 @@ export const kindOf = (located: Located): string => {
   return `the ${typeof located.value} ${String(located.value)}`;
 };
 
-/** Every leaf with its path; empty maps and lists are leaves too. */
+/** Every leaf with its path, including empty maps and lists. */
 export const leavesOf = (
   located: Located,
   path: readonly string[] = [],

@@ -1,6 +1,5 @@
-// MIME as both readers on a node see it: what each slip of the field does, and that printing and
-// reading are each other's inverse. Samples: awslabs/amazon-eks-ami#1701, #2318; eksctl's output;
-// article 003.
+// MIME as both readers on a node parse it: the effect of common mistakes, and that printing and
+// parsing are inverse. Samples: awslabs/amazon-eks-ami#1701, #2318; eksctl's output; article 003.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { bodyOf, parseMime, partToPrint, printMime } from './mime.ts';

@@ -1,6 +1,5 @@
-// Multi-part MIME as user data has it: parts with the line where each body begins. Reads as nodeadm
-// (Go's mime/multipart) does and names each place where cloud-init (Python's email) reads
-// otherwise.
+// Multi-part MIME in user data: parts with the line where each body starts. Parses like nodeadm
+// (Go's mime/multipart) and reports each place where cloud-init (Python's email) differs.
 import { begin, type ParseFault, type Position } from '../position.ts';
 
 export interface MimeHeader {
@@ -10,12 +9,12 @@ export interface MimeHeader {
 }
 
 export interface MimePart {
-  /** From 1, as people count them. */
+  /** From 1. */
   readonly index: number;
-  /** Media type in lower case, without parameters; text/plain where none is said. */
+  /** Media type in lower case, without parameters; text/plain by default. */
   readonly type: string;
   readonly headers: readonly MimeHeader[];
-  /** Of the boundary line. */
+  /** Place of the boundary line. */
   readonly at: Position;
   readonly body: string;
   readonly bodyAt: Position;
@@ -33,17 +32,17 @@ export type MimeFaultKind =
 
 export interface MimeFault extends ParseFault {
   readonly kind: MimeFaultKind;
-  /** True when nodeadm reads nothing of the whole document because of it. */
+  /** True when nodeadm therefore reads nothing of the document. */
   readonly isFatal: boolean;
 }
 
 export interface MimeDocument {
   readonly boundary: string;
   readonly headers: readonly MimeHeader[];
-  /** Those that cloud-init sees; nodeadm sees the same ones unless a fault is fatal. */
+  /** The parts that cloud-init reads; nodeadm reads the same unless a fault is fatal. */
   readonly parts: readonly MimePart[];
   readonly faults: readonly MimeFault[];
-  /** What stands after the closing boundary and is read by nobody. */
+  /** Text after the closing boundary, which neither reader reads. */
   readonly epilogue: { readonly at: Position; readonly text: string } | undefined;
 }
 
@@ -53,7 +52,7 @@ const isBlank = (line: string): boolean => /^[ \t\r]*$/.test(line);
 
 interface Headers {
   readonly headers: readonly MimeHeader[];
-  /** Index of the first line after the blank one, or of the line that is no header. */
+  /** Index of the first line after the blank one, or of the line that is not a header. */
   readonly next: number;
   readonly broken: boolean;
   readonly unfinished: boolean;
@@ -81,7 +80,7 @@ const readHeaders = (
   return { headers, next: to, broken: false, unfinished: true };
 };
 
-/** The first of that name: eksctl writes two Content-Types, and both readers take the first. */
+/** The first of that name: eksctl writes two Content-Types, and both readers use the first. */
 const headerOf = (headers: readonly MimeHeader[], name: string): MimeHeader | undefined =>
   headers.find((header) => header.name.toLowerCase() === name);
 
@@ -94,11 +93,11 @@ const boundaryOf = (value: string): string | undefined => {
   return match?.[1] ?? match?.[2];
 };
 
-/** Whether a text means to be MIME, well made or not. */
+/** Whether a text is intended to be MIME, even if malformed. */
 export const looksLikeMime = (text: string): boolean =>
   /^\s*(?:[!-9;-~]+:[^\n]*\n\s*){0,8}?content-type:\s*multipart\//i.test(text.slice(0, 4096));
 
-/** `--B` and nothing but blanks, or `--B--`. */
+/** `--B` followed only by blanks, or `--B--`. */
 const delimiter = (line: string, boundary: string): 'part' | 'close' | undefined => {
   if (!line.startsWith(`--${boundary}`)) return undefined;
   const rest = line.slice(boundary.length + 2).trimEnd();
@@ -111,7 +110,7 @@ interface Cut {
   readonly end: number;
 }
 
-/** Lines of each part, boundary lines excluded; where the document is closed, if it is. */
+/** Lines of each part without boundary lines, and the line of the closing boundary, if any. */
 const cut = (lines: readonly string[], from: number, boundary: string) => {
   const cuts: Cut[] = [];
   let start: number | undefined;
@@ -122,15 +121,15 @@ const cut = (lines: readonly string[], from: number, boundary: string) => {
     if (kind === 'close') return { cuts, closedAt: i };
     start = i + 1;
   }
-  // Go's reader takes a part that ends before it begins for the end, dashes or not; without the end
-  // of its line it does not know the boundary.
+  // Go's reader treats a part that ends before it starts as the end, with or without dashes.
+  // Without its line end it does not recognize the boundary.
   const isEnd = start === lines.length - 1 && lines[start] === '' && cuts.length > 0;
   if (start !== undefined && isEnd) return { cuts, closedAt: start - 1 };
   if (start !== undefined) cuts.push({ start, end: lines.length });
   return { cuts, closedAt: undefined };
 };
 
-/** Keys of a NodeConfig, which look like headers where the blank line before them is missing. */
+/** Keys of a NodeConfig, which look like headers when the blank line before them is missing. */
 const bodyKeys: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata', 'spec']);
 
 const partOf = (
@@ -230,7 +229,7 @@ const readTop = (lines: readonly string[]): Top => {
   return { boundary, headers, next, faults };
 };
 
-/** Undefined when the text does not begin as multi-part MIME. */
+/** Undefined when the text does not start as multi-part MIME. */
 export const parseMime = (text: string): MimeDocument | undefined => {
   if (!looksLikeMime(text)) return undefined;
   const lines = text.split('\n');
@@ -269,13 +268,13 @@ export const parseMime = (text: string): MimeDocument | undefined => {
 };
 
 export interface PartToPrint {
-  /** As a header has it, parameters included. */
+  /** The header's value, including parameters. */
   readonly type: string;
   readonly headers?: readonly Pick<MimeHeader, 'name' | 'value'>[];
   readonly body: string;
 }
 
-/** EKS' own boundary comes first; another where a body has a line that begins with it. */
+/** EKS' boundary, or another when a body has a line that starts with it. */
 const freeBoundary = (parts: readonly PartToPrint[]): string => {
   for (let i = 0; ; i++) {
     const boundary = i === 0 ? '//' : `==DROVER${i}==`;
@@ -284,7 +283,7 @@ const freeBoundary = (parts: readonly PartToPrint[]): string => {
   }
 };
 
-/** A document that both readers read alike; bodies to the byte. */
+/** A document that both readers parse identically; keeps bodies byte for byte. */
 export const printMime = (parts: readonly PartToPrint[]): string => {
   const boundary = freeBoundary(parts);
   const lines = ['MIME-Version: 1.0', `Content-Type: multipart/mixed; boundary="${boundary}"`, ''];
@@ -296,16 +295,14 @@ export const printMime = (parts: readonly PartToPrint[]): string => {
   return [...lines, `--${boundary}--`, ''].join('\n');
 };
 
-/** A part as it was, to be printed in another document. */
+/** A parsed part, for printing in another document. */
 export const partToPrint = ({ headers, body, type }: MimePart): PartToPrint => ({
   type: headerOf(headers, 'content-type')?.value ?? type,
   headers: headers.filter(({ name }) => name.toLowerCase() !== 'content-type'),
   body,
 });
 
-/**
- * The body as its Content-Transfer-Encoding has it; positions within are then those of the part.
- */
+/** The part's Content-Transfer-Encoding in lower case; 7bit by default. */
 export const transferEncodingOf = ({ headers }: MimePart): string =>
   headerOf(headers, 'content-transfer-encoding')?.value.trim().toLowerCase() ?? '7bit';
 
@@ -323,8 +320,6 @@ const quotedPrintable = (text: string): string => {
   return new TextDecoder().decode(Uint8Array.from(bytes));
 };
 
-/**
- * The part's body with quoted-printable undone; base64 is for `decodeBody`, which sees through it.
- */
+/** The part's body with quoted-printable decoded; `decodeBody` handles base64. */
 export const bodyOf = (part: MimePart): string =>
   transferEncodingOf(part) === 'quoted-printable' ? quotedPrintable(part.body) : part.body;

@@ -1,11 +1,11 @@
-// The fields of nodeadm's NodeConfig (node.eks.aws/v1alpha1) and how two of each merge. Names are
-// those of awslabs/amazon-eks-ami, nodeadm/internal/api/types.go; the merge rules were measured
-// there.
+// The fields of nodeadm's NodeConfig (node.eks.aws/v1alpha1) and how two values of each merge.
+// Names from awslabs/amazon-eks-ami, nodeadm/internal/api/types.go; the merge rules were measured
+// with it.
 
 /**
- * text, bytes, number, truth, list: an empty later value does not override, a list replaces.
- * append: later items follow. keyed: key by key, whatever the value. document: deep, whatever the
- * value. toml: a text that is merged as a document.
+ * text, bytes, number, truth, list: an empty later value does not override; a list replaces.
+ * append: later items follow. keyed: merged by key, whatever the value. document: merged deeply,
+ * whatever the value. toml: text that is merged as a document.
  */
 export type FieldKind =
   | 'text'

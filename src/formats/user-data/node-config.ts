@@ -1,5 +1,5 @@
-// NodeConfig parts: what of them nodeadm decodes, and how several merge into the one in force, each
-// value with the part that set it. Never throws; a part that does not decode says so.
+// NodeConfig parts: the fields that nodeadm decodes, and how several merge into the effective one,
+// each value with the part that set it. Never throws; reports a part that does not decode.
 import { begin, type ParseFault, type Position } from '../position.ts';
 import {
   find,
@@ -20,11 +20,11 @@ import { parseToml } from './toml.ts';
 import { parseYaml } from './yaml.ts';
 
 export interface NodeConfigPart {
-  /** Undefined when nothing of it could be read. */
+  /** Undefined when the part is unreadable. */
   readonly value: Located | undefined;
-  /** Why nodeadm does not decode the part, and so none beside it; empty: it does. */
+  /** Why nodeadm does not decode the part, and therefore no other; empty when it does. */
   readonly faults: readonly (ParseFault & { readonly field?: string })[];
-  /** Fields that nodeadm drops without a word. */
+  /** Fields that nodeadm drops silently. */
   readonly unknown: readonly {
     readonly at: Position;
     readonly path: string;
@@ -113,11 +113,11 @@ const check = (value: Located, group: FieldGroup, path: string, into: Checked): 
 
 const topFields: FieldGroup = { apiVersion: 'text', kind: 'text', metadata: 'document', spec: {} };
 
-/** Reads one part, which begins at `outer` of the file. */
+/** Parses one part, which starts at `outer` of the file. */
 export const readNodeConfig = (text: string, outer: Position = begin): NodeConfigPart => {
   const { documents, faults, ambiguous } = parseYaml(text, outer);
   const into: Checked = { faults: [...faults], unknown: [] };
-  // Go's YAML reader takes the first document that has anything in it.
+  // Go's YAML reader uses the first non-empty document.
   const value = documents.find((document) => document.value !== undefined)?.value;
   if (value === undefined) {
     if (faults.length === 0) into.faults.push({ at: outer, message: 'the part is empty' });
@@ -154,7 +154,7 @@ export const isEmpty = (value: Located): boolean => {
   return value.value === null || value.value === '' || value.value === 0 || value.value === false;
 };
 
-/** Deep: objects key by key, everything else replaced, null and empty lists included. */
+/** Merges objects deeply by key; replaces everything else, including by null and empty lists. */
 export const mergeDocuments = (older: Located | undefined, newer: Located): Located => {
   if (older?.kind !== 'map' || newer.kind !== 'map') return newer;
   const members = new Map<string, LocatedMember>(older.members);
@@ -165,7 +165,7 @@ export const mergeDocuments = (older: Located | undefined, newer: Located): Loca
   return { kind: 'map', members, at: older.at };
 };
 
-/** The text of containerd.config as a document; a text that is no TOML stays what it is. */
+/** The text of containerd.config as a document; text that is not TOML stays unchanged. */
 const tomlOf = (value: Located): Located => {
   const text = textOf(value);
   if (text === undefined || value.kind !== 'scalar') return value;
@@ -202,7 +202,7 @@ const mergeGroup = (group: FieldGroup, older: Located | undefined, newer: Locate
   const members = new Map<string, LocatedMember>(older?.kind === 'map' ? older.members : []);
   for (const [key, member] of newer.members) {
     const field = Object.hasOwn(group, key) ? group[key] : undefined;
-    // What the schema does not know, the decoder drops.
+    // The decoder drops fields that the schema does not have.
     if (field === undefined) continue;
     const before = memberOf(older, key)?.value;
     const value =
@@ -216,7 +216,10 @@ const mergeGroup = (group: FieldGroup, older: Located | undefined, newer: Locate
 
 const nothing: LocatedMap = { kind: 'map', members: new Map(), at: begin };
 
-/** The `spec` in force of NodeConfigs in their order. Leaves are those of the parts, not copies. */
+/**
+ * The effective `spec` of NodeConfigs in their order. Leaves are the parts' own objects, not
+ * copies.
+ */
 export const mergeSpecs = (specs: readonly Located[]): Located =>
   specs.reduce<Located>((merged, spec) => mergeGroup(specFields, merged, spec), nothing);
 

@@ -1,13 +1,13 @@
-// Windows user data: the <powershell> tag and the call of EKS' bootstrap script in it, with quotes
-// and the escape ` as PowerShell has them. Runs nothing, never throws.
+// Windows user data: the <powershell> tag and the call of EKS' bootstrap script in it, with
+// PowerShell's quotes and escape character `. Runs nothing, never throws.
 import type { Placed } from '../node/arguments.ts';
 import { begin, Lines, type ParseFault, type Position, within } from '../position.ts';
 
 export interface PowerShellCall {
   readonly at: Position;
-  /** By parameter, in lower case, without its dash. */
+  /** By parameter in lower case, without its dash. */
   readonly parameters: ReadonlyMap<string, Placed>;
-  /** Words that belong to no parameter. */
+  /** Words without a parameter. */
   readonly strays: readonly Placed[];
 }
 
@@ -163,7 +163,7 @@ const callOf = (
   return { at, parameters: found, strays };
 };
 
-/** Reads Windows user data that begins at `outer` of the file that was opened. */
+/** Parses Windows user data that starts at `outer` of the file. */
 export const readPowerShell = (text: string, outer: Position = begin): PowerShellScript => {
   const open = /<powershell>/i.exec(text);
   const start = open === null ? 0 : open.index + open[0].length;
@@ -193,7 +193,7 @@ export const readPowerShell = (text: string, outer: Position = begin): PowerShel
   return { hasTag: open !== null, tags, body, bodyAt: position(0), calls, faults };
 };
 
-/** `$Name = "text"`; the script's own path stays a name, so that its call is seen. */
+/** `$Name = "text"`; the script's own path stays a name, so that its call is recognized. */
 const remember = (words: readonly Word[], values: Map<string, string>): void => {
   const equals = words.findIndex((word) => word.text === '=');
   const name = /\$[\w:]+$/.exec(words[equals - 1]?.text ?? '')?.[0].toLowerCase();
@@ -202,5 +202,5 @@ const remember = (words: readonly Word[], values: Map<string, string>): void => 
   values.set(name, value.text);
 };
 
-/** In PowerShell's double quotes, where ` escapes. */
+/** Within PowerShell's double quotes, where ` escapes. */
 export const powershellQuoted = (text: string): string => `"${text.replaceAll(/[`"$]/g, '`$&')}"`;

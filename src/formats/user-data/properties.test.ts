@@ -1,6 +1,6 @@
-// What holds for whatever is written: it is read back as it was meant, by every family; NodeConfigs
-// merge in any grouping alike, as upstream's do while a field keeps its kind; and long texts of one
-// token end.
+// Properties for any input: written user data reads back as intended for every family; NodeConfigs
+// merge associatively, as upstream's do while a field keeps its kind; long texts of one token
+// finish.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../api/json.ts';
@@ -62,7 +62,7 @@ describe('render, then parse', () => {
             given.taints.toSorted((a, b) => (key(a) < key(b) ? -1 : 1)),
           );
           expect(node.maxPods).toBe(given.maxPods);
-          // And once more: what was written is itself a fixed point of the family's reader.
+          // The written text is a fixed point of the family's reader.
           expect(evaluateUserData(text, exampleFacts).node.labels).toEqual({ ...given.labels });
         }),
         { numRuns: 60 },
@@ -116,7 +116,7 @@ describe('render, then parse', () => {
   });
 });
 
-/** Each field of one kind in all parts: what changes its kind is replaced, and order then tells. */
+/** Each field has one kind in all parts: a change of kind replaces, so that order matters. */
 const specs = fc.record(
   {
     cluster: fc.record(
@@ -195,7 +195,7 @@ describe('a long text of one token', () => {
   ];
   const lengths = [60_000, 400_000];
   const cases = tokens.flatMap((token) =>
-    // Quotes and brackets keep the YAML library busy; the others are read in one pass.
+    // The YAML library is slow on quotes and brackets; the others are read in one pass.
     (/^["[&]/.test(token) ? lengths.slice(0, 1) : lengths).map(
       (length) => [token, length] as const,
     ),

@@ -1,8 +1,8 @@
 // POSIX shell scripts as commands of words, with bash's $'..' and <<<: quotes, escapes, expansions
-// and here-documents by the shell's own rules. Runs nothing, expands nothing, never throws.
+// and here-documents by the shell's rules. Runs nothing, expands nothing, never throws.
 import { begin, Lines, type ParseFault, type Position, within } from '../position.ts';
 
-/** A stretch of a word. `offset` is where it begins in the script. */
+/** A part of a word. `offset`: where it starts in the script. */
 export type ShellSegment =
   | {
       readonly kind: 'text';
@@ -34,14 +34,14 @@ export interface ShellWord {
 export interface HereDocument {
   readonly body: string;
   readonly at: Position;
-  /** Its delimiter was quoted: nothing in it is expanded. */
+  /** The delimiter was quoted: nothing is expanded. */
   readonly isLiteral: boolean;
 }
 
 export interface ShellCommand {
   readonly words: readonly ShellWord[];
   readonly offset: number;
-  /** Where `>` or `>>` writes to, and what a here-document feeds it. */
+  /** Target of `>` or `>>`, and input from a here-document. */
   readonly output: ShellWord | undefined;
   readonly input: HereDocument | undefined;
 }
@@ -153,7 +153,7 @@ class Lexer {
     const word = this.word();
     const isFirst = this.#open.words.length === 0;
     if (isFirst && reserved.has(word.source)) return;
-    // The number of a descriptor, as in 2>&1.
+    // The number of a file descriptor, as in 2>&1.
     if (/^\d$/.test(word.source) && /[<>]/.test(this.text[this.at] ?? '')) return;
     if (isFirst) this.#open.offset = word.offset;
     this.#open.words.push(word);
@@ -248,7 +248,7 @@ class Lexer {
   #double(segments: ShellSegment[]): void {
     const from = this.at;
     this.at++;
-    // An empty pair of quotes is a word all the same.
+    // An empty pair of quotes is a word too.
     this.#push(segments, '', from, true);
     while (this.at < this.text.length && this.text[this.at] !== '"') this.#segment(segments, true);
     if (this.at >= this.text.length) this.#fault(from, 'the quote " does not end');
@@ -303,7 +303,7 @@ class Lexer {
     }
   }
 
-  /** Offset of the bracket that closes the one at `from`, quotes within passed over. */
+  /** Offset of the bracket that closes the one at `from`; skips quoted text. */
   #matching(from: number, open: string, close: string, depth: number): number {
     let level = 0;
     for (let i = from; i < this.text.length; i++) {
@@ -331,7 +331,7 @@ class Lexer {
   }
 }
 
-/** Reads `text`, which begins at `outer` of the file that was opened. */
+/** Parses `text`, which starts at `outer` of the file. */
 export const parseShell = (text: string, outer: Position = begin): ShellScript => {
   const lexer = new Lexer(text, outer);
   lexer.run();

@@ -1,5 +1,5 @@
-// Shell words by the shell's rules: quotes, variables, substitutions and here-documents of user
-// data. Samples: article 003, eksctl's managed_al2.go, the AL2 scripts of EKS.
+// Words by the shell's rules: quotes, variables, substitutions and here-documents in user data.
+// Samples: article 003, eksctl's managed_al2.go, the AL2 scripts of EKS.
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-// What a shell script's commands say once their variables are filled in: assignments are followed
-// in the order of the text, unknown commands stay opaque. Runs nothing.
+// Resolves a shell script's commands with their variables: follows assignments in text order, keeps
+// unknown commands opaque. Runs nothing.
 import { begin, type ParseFault, type Position } from '../position.ts';
 import {
   type HereDocument,
@@ -9,11 +9,11 @@ import {
   type ShellWord,
 } from './shell-lexer.ts';
 
-/** A word as the command gets it, each character with its place in the script. */
+/** A word as passed to the command, each character with its place in the script. */
 export interface Field {
   readonly text: string;
   readonly offsets: readonly number[];
-  /** Part of it comes from a command or variable that nobody knows here. */
+  /** Part of the word comes from a command or variable with an unknown value. */
   readonly isOpaque: boolean;
 }
 
@@ -21,7 +21,7 @@ export interface Invocation {
   readonly name: string;
   readonly fields: readonly Field[];
   readonly at: Position;
-  /** The file that its output goes to, and what a here-document gives it. */
+  /** The file that its output is written to, and the content of a here-document. */
   readonly output: string | undefined;
   readonly input: HereDocument | undefined;
 }
@@ -32,7 +32,7 @@ export interface ReadScript {
   readonly positionOf: (offset: number) => Position;
 }
 
-/** Output of a command within $( ), where it is known. */
+/** Output of a command within $( ), if known. */
 export type KnownCommand = (source: string) => string | undefined;
 
 const nothingKnown: KnownCommand = () => undefined;
@@ -50,7 +50,7 @@ class Filler {
     this.#values.set(name, value);
   }
 
-  /** Undefined: nothing known of it. */
+  /** Undefined when unknown. */
   #value(segment: ShellSegment): Field | undefined {
     const constant = (text: string): Field => ({
       text,
@@ -70,7 +70,7 @@ class Filler {
     return segment.fallback === undefined ? undefined : constant(segment.fallback);
   }
 
-  /** The word as one text: how an assignment takes it. */
+  /** The word as one text, as in an assignment. */
   whole(segments: readonly ShellSegment[]): Field {
     let text = '';
     const offsets: number[] = [];
@@ -79,13 +79,13 @@ class Filler {
       const value = this.#value(segment);
       if (value === undefined || value.isOpaque) isOpaque = true;
       text += value?.text ?? '';
-      // One by one: a call takes only so many arguments.
+      // One by one: the number of a call's arguments is limited.
       for (const offset of value?.offsets ?? []) offsets.push(offset);
     }
     return { text, offsets, isOpaque };
   }
 
-  /** The word as a command gets it: what an unquoted expansion gives is split at blanks. */
+  /** The word as passed to a command: splits the result of an unquoted expansion at blanks. */
   fields({ segments }: ShellWord): readonly Field[] {
     const fields: { text: string; offsets: number[]; isOpaque: boolean }[] = [];
     let open: { text: string; offsets: number[]; isOpaque: boolean } | undefined;
@@ -161,7 +161,7 @@ const invocationsOf = (script: ShellScript, known: KnownCommand): readonly Invoc
   return invocations;
 };
 
-/** Reads a script that begins at `outer` of the file that was opened. */
+/** Parses a script that starts at `outer` of the file. */
 export const readScript = (
   text: string,
   outer: Position = begin,
@@ -175,7 +175,7 @@ export const readScript = (
   };
 };
 
-/** One word of a shell whatever is in it; what needs no quotes has none, as EKS writes it. */
+/** One word for a shell, whatever it contains; quoted only when necessary, as EKS does. */
 export const shellWord = (text: string): string =>
   /^[\w.:/@=,+-]+$/.test(text) ? text : shellQuoted(text);
 

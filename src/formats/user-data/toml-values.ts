@@ -1,5 +1,5 @@
-// The values of TOML 1.0 at a position of a text: strings, numbers, dates, arrays, inline tables,
-// keys. Throws TomlSyntaxError to its caller in this folder, which turns it into a fault.
+// Parses the values of TOML 1.0 at a position: strings, numbers, dates, arrays, inline tables,
+// keys. Throws TomlSyntaxError to its caller in this folder, which converts it to a fault.
 import { Lines, type Position } from '../position.ts';
 import type { Located, LocatedMember } from './located.ts';
 
@@ -27,7 +27,7 @@ const number =
 const date =
   /^(?:\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)?)?|\d\d:\d\d:\d\d(?:\.\d+)?)$/;
 
-/** A table while it is being filled. */
+/** A table that is being filled. */
 export interface OpenTable {
   readonly kind: 'map';
   readonly members: Map<string, LocatedMember>;
@@ -37,14 +37,14 @@ export interface OpenTable {
 export interface Key {
   readonly name: string;
   readonly offset: number;
-  /** Written in quotes, which EKS' subset restricts. */
+  /** A quoted key, which EKS' subset restricts. */
   readonly quoted: boolean;
 }
 
 export interface TableMarks {
-  /** Named by a header, or closed by an inline value: dotted keys may not reach into them. */
+  /** Named by a header or closed by an inline value: dotted keys may not extend them. */
   readonly fixed: WeakSet<object>;
-  /** Made by dotted keys: no header may name them. */
+  /** Created by dotted keys: no header may name them. */
   readonly dotted: WeakSet<object>;
 }
 
@@ -77,7 +77,7 @@ export class TomlCursor {
     while (this.here === ' ' || this.here === '\t') this.offset++;
   }
 
-  /** Blanks, line ends and comments. */
+  /** Skips blanks, line ends and comments. */
   skipSpace(): void {
     for (;;) {
       while (/[ \t\r\n]/.test(this.here) && !this.done) this.offset++;
@@ -98,7 +98,7 @@ export class TomlCursor {
     this.offset++;
   }
 
-  /** Nothing but a comment may follow on the line. */
+  /** Only a comment may follow on the line. */
   endOfLine(): void {
     this.skipBlanks();
     if (this.here === '#') this.skipLine();
@@ -149,7 +149,7 @@ export class TomlCursor {
   #word(): string | number | boolean {
     const from = this.offset;
     while (!this.done && !/[\s,\]}#]/.test(this.here)) this.offset++;
-    // A date and its time may have a blank between them.
+    // A date and its time may be separated by a blank.
     const after = this.text.slice(this.offset, this.offset + 4);
     if (/^\d{4}-\d\d-\d\d$/.test(this.text.slice(from, this.offset)) && /^ \d\d:/.test(after)) {
       this.offset++;
@@ -203,7 +203,7 @@ export class TomlCursor {
     return table;
   }
 
-  /** Puts a value at a dotted key below a table; refuses what TOML refuses. */
+  /** Sets a value at a dotted key in a table; refuses what TOML refuses. */
   put(table: OpenTable, keys: readonly Key[], value: Located, marks?: TableMarks): void {
     let open = table;
     const path: string[] = [];
@@ -243,7 +243,7 @@ export class TomlCursor {
       if (this.done || (!isLong && this.here === '\n')) this.fail('the text does not end', from);
       if (this.text.startsWith(end, this.offset)) {
         this.offset += end.length;
-        // Up to two quotes may stand before the three that end a text.
+        // Up to two quotes may precede the three that end a text.
         for (let i = 0; isLong && i < 2 && this.here === quote; i++) {
           value += quote;
           this.offset++;

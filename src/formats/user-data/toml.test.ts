@@ -1,6 +1,5 @@
-// TOML with the place of every value: what TOML 1.0 takes and refuses, and that printing and
-// reading are each other's inverse. Samples: article 003, bottlerocket-os/bottlerocket#2024 and
-// #2057, toml.io.
+// TOML with the place of every value: what TOML 1.0 accepts and refuses, and that printing and
+// parsing are inverse. Samples: article 003, bottlerocket-os/bottlerocket#2024 and #2057, toml.io.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../api/json.ts';

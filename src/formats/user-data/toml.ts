@@ -1,5 +1,5 @@
-// TOML 1.0 as located values, with every fault of a text told and the rest of it read; and back to
-// text in one form: plain keys of a table first, then its tables. Never throws.
+// Parses TOML 1.0 to located values, reports every fault and continues; prints one canonical form:
+// a table's plain keys first, then its tables. Never throws.
 import { isObject, type Json } from '../../api/json.ts';
 import { begin, type ParseFault, type Position, within } from '../position.ts';
 import { type Located, type LocatedMap, shifted } from './located.ts';
@@ -11,7 +11,7 @@ import {
   TomlSyntaxError,
 } from './toml-values.ts';
 
-/** What EKS' own, smaller reader of Bottlerocket's settings refuses (EKS user guide). */
+/** What EKS' own, smaller parser of Bottlerocket's settings refuses (EKS user guide). */
 export interface TomlForm {
   readonly at: Position;
   readonly form: 'quoted-key-with-quotes' | 'escaped-quotes' | 'mixed-list' | 'quoted-header';
@@ -103,7 +103,7 @@ class Reader {
     const from = cursor.offset;
     const isList = cursor.text.startsWith('[[', from);
     cursor.offset += isList ? 2 : 1;
-    // A header that fails must not put its keys into the table before it.
+    // Keys after an invalid header must not be added to the previous table.
     this.#table = { kind: 'map', members: new Map(), at: cursor.position(from) };
     const keys = cursor.key();
     for (let i = 0; i < (isList ? 2 : 1); i++) cursor.expect(']', 'at the end of a header');
@@ -156,7 +156,7 @@ class Reader {
   }
 }
 
-/** Reads `text`, which begins at `outer` of the file that was opened. */
+/** Parses `text`, which starts at `outer` of the file. */
 export const parseToml = (text: string, outer: Position = begin): TomlResult => {
   if (text.length > maxTextLength) {
     const message = `more than ${maxTextLength} characters of TOML`;
@@ -178,7 +178,7 @@ export const parseToml = (text: string, outer: Position = begin): TomlResult => 
 
 const bare = /^[A-Za-z0-9_-]+$/;
 
-/** A basic string: JSON's escapes are TOML's, but for DEL. */
+/** A basic string: JSON's escapes are valid in TOML, except for DEL. */
 const printText = (text: string): string => JSON.stringify(text).replaceAll('\u007f', '\\u007f');
 
 export const printTomlKey = (key: string): string => (bare.test(key) ? key : printText(key));
@@ -202,7 +202,8 @@ const printValue = (value: Json | undefined): string => {
 };
 
 /**
- * Prints a table and those below it, each under its own header. TOML has no null: it is left out.
+ * Prints a table and its subtables, each with its header. TOML has no null: null values are
+ * omitted.
  */
 export const printToml = (value: Json, path: readonly string[] = []): string => {
   if (!isObject(value)) return '';

@@ -1,5 +1,5 @@
-// User data of a group merged with the user's own: nothing is lost, the winner is the family's, and
-// what is written is read back as it was meant.
+// Merging a group's user data with the user's: nothing is lost, the family decides which value
+// wins, and the result reads back as intended.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { evaluateUserData, exampleFacts } from '../node/index.ts';

@@ -1,5 +1,5 @@
-// The user data that Drover and EKS give a node of each family, and the merge with what the user
-// supplies, by that family's own rules. Never loses a part; what cannot be merged is a fault.
+// The user data that Drover and EKS generate for a node of each family, and its merge with the
+// user's, by the family's rules. Never loses a part; what cannot be merged is a fault.
 import type { Taint } from '../../api/kube.ts';
 import { clusterDnsOf } from '../node/capacity.ts';
 import { minorOf } from '../node/facts.ts';
@@ -15,7 +15,7 @@ import { parseToml, printToml } from './toml.ts';
 
 export interface ClusterAccess {
   readonly name: string;
-  /** A cluster that is still being created has none of these yet, or empty ones. */
+  /** Missing or empty while the cluster is being created. */
   readonly endpoint?: string | undefined;
   /** PEM in base64. */
   readonly certificateAuthority?: string | undefined;
@@ -26,24 +26,24 @@ export interface Injection {
   readonly family: Family;
   readonly cluster: ClusterAccess;
   readonly labels: Readonly<Record<string, string>>;
-  /** Labels whose values the instance fills in, as variables of the script. Amazon Linux 2 only. */
+  /** Labels whose values the instance fills in, as script variables. Amazon Linux 2 only. */
   readonly instanceLabels?: Readonly<Record<string, string>>;
   readonly taints: readonly Taint[];
   readonly maxPods?: number | undefined;
-  /** Undefined: what the image's bootstrap computes. */
+  /** Undefined: computed by the image's bootstrap. */
   readonly kubeReserved?: Readonly<Record<string, string>> | undefined;
   /** Run before the bootstrap; Bottlerocket has no shell. */
   readonly commands?: readonly string[];
-  /** Instead of the bootstrap's call, in the same script. */
+  /** Replaces the bootstrap's call, in the same script. */
   readonly override?: string | undefined;
-  /** Plain cloud-init: how kubeadm is let in; undefined: the user's own text says it. */
+  /** Plain cloud-init: kubeadm's credentials; undefined when the user's own text has them. */
   readonly join?: KubeadmAccess | undefined;
 }
 
 export interface KubeadmAccess {
   readonly token: string;
   readonly caHash: string;
-  /** kubeadm's: it tells which form of its configuration it reads. */
+  /** kubeadm's version, which determines the form of its configuration. */
   readonly kubernetesVersion: string;
 }
 
@@ -69,7 +69,7 @@ const kubeletFlags = ({ labels, taints }: Injection): readonly string[] => [
   ...(taints.length === 0 ? [] : [`--register-with-taints=${taints.map(printTaint).join(',')}`]),
 ];
 
-/** Within double quotes, beside variables that the shell is to fill in. */
+/** Within double quotes, beside variables that the shell expands. */
 const inDoubleQuotes = (text: string): string => text.replaceAll(/[\\"$`]/g, '\\$&');
 
 const metadata: Readonly<Record<string, string>> = {
@@ -139,13 +139,13 @@ const nodeConfig = (injection: Injection): string => {
   ].join('\n');
 };
 
-/** TOML's literal string, or its basic one (JSON's escapes) for what a literal cannot hold. */
+/**
+ * TOML's literal string, or a basic one (JSON's escapes) when a literal cannot contain the text.
+ */
 const quoted = (text: string): string =>
   /['\n\r\u007f]/.test(text) ? JSON.stringify(text) : `'${text}'`;
 
-/**
- * Bottlerocket's settings as dotted keys, the form that article 003 shows; a key once, for tables.
- */
+/** Bottlerocket's settings as dotted keys, as in article 003; one list of effects per taint key. */
 const settings = ({ cluster, labels, taints, maxPods, kubeReserved = {} }: Injection): string => {
   const perKey = new Map<string, string[]>();
   for (const { key, value = '', effect } of taints) {
@@ -170,8 +170,8 @@ const settings = ({ cluster, labels, taints, maxPods, kubeReserved = {} }: Injec
 };
 
 /**
- * Without a service CIDR the script guesses it and the DNS address from the VPC, wrongly for
- * others.
+ * Without a service CIDR the script derives it and the DNS address from the VPC, which is wrong for
+ * other CIDRs.
  */
 const powershellCall = (injection: Injection): readonly string[] => {
   const { name, endpoint, certificateAuthority, serviceCidr = '' } = injection.cluster;
@@ -195,14 +195,14 @@ const powershellCall = (injection: Injection): readonly string[] => {
 
 const joinFile = '/etc/kubernetes/kubeadm-join.yaml';
 
-/** Of a URL what kubeadm takes: host and port, which it wants always. */
+/** Host and port of a URL, both of which kubeadm requires. */
 const hostPortOf = (endpoint = ''): string => {
   const host = endpoint.replace(/^https:\/\//i, '').replace(/[/?#].*$/, '');
   return host === '' || /^(?:\[.*\]|[^:]*):\d+$/.test(host) ? host : `${host}:443`;
 };
 
 /**
- * Labels, taints and numbers have no flags of `kubeadm join`: its configuration takes them to the
+ * `kubeadm join` has no flags for labels, taints and numbers: its configuration passes them to the
  * kubelet.
  */
 const joinConfiguration = (injection: Injection, join: KubeadmAccess): readonly string[] => {
@@ -240,7 +240,7 @@ const joinConfiguration = (injection: Injection, join: KubeadmAccess): readonly 
   ];
 };
 
-/** Without it the lists of this part would take the place of the user's. */
+/** Without it, the lists of this part would replace the user's. */
 const joinsLists = "merge_how: 'list(append)+dict(no_replace,recurse_list)+str()'";
 
 const kubeadm = (injection: Injection, joinsTheirs: boolean): string | undefined => {
@@ -271,7 +271,7 @@ const shellType = 'text/x-shellscript; charset="us-ascii"';
 const nodeConfigType = 'application/node.eks.aws';
 const cloudConfigType = 'text/cloud-config';
 
-/** A text of the user's as a part, where it says itself what it is. */
+/** The user's text as a part, if it declares its own type. */
 const soleParts = (text: string): readonly PartToPrint[] | undefined => {
   const body = text.endsWith('\n') ? text.slice(0, -1) : text;
   if (text.startsWith('#!')) return [{ type: 'text/x-shellscript', body }];
@@ -281,7 +281,10 @@ const soleParts = (text: string): readonly PartToPrint[] | undefined => {
 };
 
 export interface MergeOptions {
-  /** As EKS: what is no MIME document is refused. Else a script or NodeConfig becomes a part. */
+  /**
+   * As EKS: refuses text that is not a MIME document. Otherwise a script or NodeConfig becomes a
+   * part.
+   */
   readonly isStrict: boolean;
 }
 
@@ -290,7 +293,7 @@ const userPartsOf = (
   { isStrict }: MergeOptions,
 ): readonly PartToPrint[] | undefined => {
   const document = parseMime(text);
-  // cloud-init reads a document whose closing boundary is missing, so its last part counts.
+  // cloud-init reads a document without a closing boundary, so its last part counts.
   if (document !== undefined && document.parts.length > 0) {
     return document.parts.map((part, i) => {
       const isLast = i === document.parts.length - 1;
@@ -331,11 +334,11 @@ const bottlerocket = (injection: Injection, userData: string | undefined): Writt
   if (user.faults.length > 0) {
     return fault('User data was not in a TOML format that could be processed.');
   }
-  // Trees are merged, the user's value wins, formatting is lost: as EKS does it.
+  // Merges as EKS does: trees are merged, the user's value wins, formatting is lost.
   return ok(printToml(toJson(mergeDocuments(parseToml(ours).value, user.value))));
 };
 
-/** The user's commands first, then EKS', in one tag: EC2Launch reads no second one. */
+/** The user's commands, then EKS', in one tag: EC2Launch reads only the first tag. */
 const windows = (injection: Injection, userData: string | undefined): Written => {
   const script = userData === undefined ? undefined : readPowerShell(userData);
   const theirs = script?.body.trim();
@@ -351,13 +354,13 @@ const windows = (injection: Injection, userData: string | undefined): Written =>
   );
 };
 
-/** What a node is told: the injection, and what the user's own template says, decoded. */
+/** The user data of a node: the injection merged with the user's own template, decoded. */
 export const writeUserData = (
   injection: Injection,
   userData?: string,
   options: MergeOptions = { isStrict: true },
 ): Written => {
-  // What a kubelet may not set of itself its controller sets once the node is there.
+  // The controller sets labels that a kubelet may not set, once the node exists.
   const own = { ...injection, labels: splitLabels(injection.labels).kubelet };
   switch (own.family) {
     case 'windows':

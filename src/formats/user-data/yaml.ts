@@ -1,5 +1,5 @@
-// YAML as located values: the core schema, one document or several, never more nodes than a bound,
-// however many aliases there are. Never throws.
+// Parses YAML to located values: the core schema, one or more documents, with a limit on nodes
+// whatever the aliases. Never throws.
 
 import {
   isAlias,
@@ -16,10 +16,10 @@ import { begin, type ParseFault, type Position, within } from '../position.ts';
 import { refuseRepeatedKeys } from '../yaml-keys.ts';
 import type { Located, LocatedMember } from './located.ts';
 
-/** An alias bomb is a kilobyte that wants to be gigabytes; no NodeConfig comes near this. */
+/** Limits alias bombs of a kilobyte that expand to gigabytes; far above any NodeConfig. */
 const maxNodes = 20_000;
 const maxDepth = 64;
-/** CloudFormation takes no larger template; user data is far smaller. */
+/** CloudFormation's maximum size of a template; user data is far smaller. */
 const maxTextLength = 1024 * 1024;
 
 export interface LocatedDocument {
@@ -30,7 +30,7 @@ export interface LocatedDocument {
 export interface YamlResult {
   readonly documents: readonly LocatedDocument[];
   readonly faults: readonly ParseFault[];
-  /** Plain scalars that Go's YAML reader takes for something else than YAML 1.2 does. */
+  /** Plain scalars that Go's YAML parser reads differently from YAML 1.2. */
   readonly ambiguous: readonly ParseFault[];
 }
 
@@ -91,7 +91,7 @@ class Reader {
     return { kind: 'scalar', value, at, ...defined({ contentAt }) };
   }
 
-  /** Of a block scalar: its first line, at the column of its indentation. */
+  /** For a block scalar: its first line, at the column of its indentation. */
   #contentAt(node: Node | null | undefined): Position | undefined {
     if (!isScalar(node) || !/^BLOCK_/.test(node.type ?? '')) return undefined;
     const from = this.#text.indexOf('\n', node.range?.[0] ?? 0);
@@ -132,11 +132,11 @@ const anchorsOf = (root: ParsedNode | null): Map<string, Node> => {
   return anchors;
 };
 
-/** Line and column only from the parser's message; what it adds are lines of the text itself. */
+/** Keeps only line and column of the parser's message; the rest quotes lines of the text. */
 const plain = (message: string): string =>
   (message.split('\n')[0] ?? message).replace(/ at line \d+, column \d+:?$/, '');
 
-/** Reads `text`, which begins at `outer` of the file that was opened. */
+/** Parses `text`, which starts at `outer` of the file. */
 export const parseYaml = (text: string, outer: Position = begin): YamlResult => {
   if (text.length > maxTextLength) {
     const message = `more than ${maxTextLength} characters of YAML`;
@@ -145,7 +145,7 @@ export const parseYaml = (text: string, outer: Position = begin): YamlResult => 
   const lines = new LineCounter();
   const reader = new Reader(text, lines, outer);
   try {
-    // A pretty error shows the text around it, which takes long in a long line with many of them.
+    // Pretty errors quote the text around them, which is slow for many errors in one long line.
     const parsed = parseAllDocuments(text, {
       lineCounter: lines,
       prettyErrors: false,
@@ -164,8 +164,8 @@ export const parseYaml = (text: string, outer: Position = begin): YamlResult => 
     });
     return { documents, faults: reader.faults, ambiguous: reader.ambiguous };
   } catch (error) {
-    // The library's own limits (nesting) end in an exception of the engine, not in an error of a
-    // document.
+    // Exceeding the library's own nesting limit throws an engine exception instead of reporting an
+    // error.
     const message = `YAML that cannot be read (${error instanceof Error ? error.message : error})`;
     return { documents: [], faults: [{ at: outer, message }], ambiguous: [] };
   }

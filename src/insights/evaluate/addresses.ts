@@ -1,12 +1,12 @@
-// Kinds of IP addresses, for the language's functions about them.
+// Kinds of IP addresses, for the language's address functions.
 import { isIn, parseAddress, parseNetwork } from '../../api/addresses.ts';
 import type { Value } from './values.ts';
 
-/** The address that a value is; undefined for any other value. */
+/** The value as an address; undefined when it is not one. */
 export const addressOf = (value: Value): ReturnType<typeof parseAddress> =>
   typeof value === 'string' ? parseAddress(value) : undefined;
 
-/** The network that a value is; undefined for any other value. */
+/** The value as a network; undefined when it is not one. */
 export const networkOf = (value: Value): ReturnType<typeof parseNetwork> =>
   typeof value === 'string' ? parseNetwork(value) : undefined;
 
@@ -19,8 +19,7 @@ export const isInSubnet = (value: Value, subnet: Value): boolean => {
 const privateNetworks = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16'];
 
 /**
- * IANA's special-purpose registries, multicast and what is kept for later use, without the private
- * networks.
+ * IANA's special-purpose registries, multicast and reserved ranges, without the private networks.
  */
 const reservedNetworks = [
   ...['0.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '192.0.0.0/24'],
@@ -31,7 +30,8 @@ const reservedNetworks = [
 ];
 
 /**
- * Private by RFC 1918, reserved for other special purposes, or routable; undefined for no address.
+ * Private by RFC 1918, reserved for other special purposes, or routable; undefined when not an
+ * address.
  */
 export const addressKind = (value: Value): 'private' | 'reserved' | 'public' | undefined => {
   if (addressOf(value) === undefined) return undefined;

@@ -1,5 +1,5 @@
-// Expressions as functions of a row. Everything that can be known from the query alone is found out
-// here, once, and refused here with its place.
+// Compiles expressions to functions of a row. Everything known from the query alone is evaluated
+// once, and invalid expressions are refused here with their place.
 import type { Expression, InQuery, RegexLiteral } from '../language/ast.ts';
 import { closest, QueryError, type Span } from '../language/query-error.ts';
 import type { TimeRange } from '../patterns/periods.ts';
@@ -14,13 +14,13 @@ import { equals, isTrue, ordered, toNumber, toText, type Value } from './values.
 
 export interface CompileContext {
   readonly names: Names;
-  /** What `now()` answers, epoch milliseconds. */
+  /** Result of `now()`, epoch milliseconds. */
   readonly nowMs: number;
-  /** The time range asked for, as far as it has a beginning. */
+  /** The requested time range, if it has a start. */
   readonly range: TimeRange | undefined;
-  /** Told of a field that cannot have a value here. */
+  /** Called for a field that cannot have a value here. */
   readonly notice: (text: string) => void;
-  /** What a subquery answers, once it has been evaluated. */
+  /** Result of a subquery, once it has been evaluated. */
   readonly subquery: (expression: InQuery) => ValueSet;
 }
 
@@ -132,7 +132,7 @@ const compileField = (
   return names.read(field.name, field.path);
 };
 
-/** A comparison with a missing value does not hold, whichever it is: `!=` neither. */
+/** A comparison with a missing value is false, including `!=`. */
 const compileComparison = (
   expression: Expression & { readonly kind: 'compare' },
   context: CompileContext,
@@ -174,7 +174,7 @@ const compileLike = (
   };
 };
 
-/** The same text again, as of a stream's name, is not tested again. */
+/** Caches the last text: repeated values, such as a stream's name, are tested once. */
 const textTest = (operand: Read, negated: boolean, test: (text: string) => boolean): Read => {
   let last: string | undefined;
   let answer = false;
@@ -194,7 +194,7 @@ export const compileRegex = (literal: RegexLiteral): LinearRegex => {
     return new LinearRegex(literal.source);
   } catch (error) {
     if (!(error instanceof RegexError)) throw error;
-    // The literal's span begins at its slash.
+    // The literal's span starts at its slash.
     const start = literal.span.start + 1 + error.at;
     throw new QueryError(`regular expression: ${error.message}`, {
       start,
@@ -225,17 +225,17 @@ const compileCall = (
 
 const dateFunctions = ['bin', 'datefloor', 'dateceil'];
 const rangeFunctions = ['querystarttime', 'queryendtime', 'querytimerange'];
-/** CloudWatch takes both spellings. */
+/** CloudWatch supports both spellings. */
 const replaceFunctions = ['regexreplace', 'regex_replace'];
 const compiled = ['now', ...dateFunctions, ...rangeFunctions, ...replaceFunctions];
 
-/** Of one event's values. */
+/** A function of one event's values. */
 export const isFunction = (name: string): boolean => {
   const lower = name.toLowerCase();
   return compiled.includes(lower) || findFunction(lower) !== undefined;
 };
 
-/** Functions of the language that are not evaluated here, and why or what to do instead. */
+/** Functions of the language that are not supported, with a reason or an alternative. */
 const refusedFunctions: Readonly<Partial<Record<string, string>>> = {
   parsedate: 'its formats are those of Java; write `toMillis(@timestamp)` where that is the date',
   formatdate: 'write `datefloor`, or take parts of `@timestamp` with `substr`',
@@ -316,7 +316,7 @@ const compileDate = (
   };
 };
 
-/** Of the time range asked for, milliseconds. */
+/** The requested time range, in milliseconds. */
 const compileRange = (
   call: Expression & { readonly kind: 'call' },
   { range }: CompileContext,
@@ -337,8 +337,8 @@ const compileRange = (
 };
 
 /**
- * The expression and what comes in its place are texts of the query: how groups are named there is
- * not documented.
+ * The expression and the replacement must be literals of the query: how to reference groups is not
+ * documented.
  */
 const compileReplace = (
   call: Expression & { readonly kind: 'call' },

@@ -1,33 +1,34 @@
-// One log event: its text, and what is read from it when somebody asks. JSON is parsed at the first
-// question that needs it and never before.
+// One log event: its text, and lazily parsed values. JSON is parsed on the first access that needs
+// it.
 import { isObject, type Json, type JsonObject } from '../../api/json.ts';
 import { fromJson, type Value } from './values.ts';
 
-/** CloudWatch discovers so many fields of a JSON event ("Supported logs and discovered fields"). */
+/**
+ * CloudWatch discovers at most this many fields of a JSON event ("Supported logs and discovered
+ * fields").
+ */
 export const cloudFieldCap = 200;
 
-/** How many fields of an event have names; the others are in `@message` alone. */
+/** How many fields of an event are named; the others are only in `@message`. */
 export interface FieldCap {
   readonly fields: number;
-  /** Events that had more. */
+  /** Number of events with more fields. */
   cut: number;
 }
 
-/** Where events come from. */
+/** The source of events. */
 export interface LogSource {
   /** `@logStream` */
   readonly stream: string;
   /** `@log`: account and log group, or the file. */
   readonly log: string;
-  /** All fields have names where it is absent. */
+  /** Undefined: all fields are named. */
   readonly cap?: FieldCap;
-  /**
-   * Told once of each event that looks like a JSON object, when somebody asked whether it is one.
-   */
+  /** Called once for each event that looks like a JSON object, when it is first parsed. */
   readonly onParsed?: (isObject: boolean) => void;
 }
 
-/** Fields of an audit event, then of other programs' JSON logs, that tell when it happened. */
+/** Time fields of an audit event, then of other programs' JSON logs. */
 const timeFields = [
   'stageTimestamp',
   'requestReceivedTimestamp',
@@ -45,7 +46,7 @@ export class LogEvent {
   readonly source: LogSource;
   /** `@message` */
   readonly message: string;
-  /** Where the line begins in its source, in bytes. */
+  /** Offset of the line in its source, in bytes. */
   readonly offset: number;
   #time: number | undefined | typeof unparsed;
   #json: JsonObject | undefined | typeof unparsed = unparsed;
@@ -60,7 +61,7 @@ export class LogEvent {
     this.#time = timeMs ?? unparsed;
   }
 
-  /** The message as a JSON object; undefined when it is none. */
+  /** The message as a JSON object; undefined when it is not one. */
   get json(): JsonObject | undefined {
     if (this.#json === unparsed) {
       const may = looksLikeObject(this.message);
@@ -73,7 +74,7 @@ export class LogEvent {
     return this.#json;
   }
 
-  /** What of it can be asked for by name. */
+  /** The part of the JSON whose fields are named. */
   get named(): JsonObject | undefined {
     const { cap } = this.source;
     const { json } = this;
@@ -88,7 +89,7 @@ export class LogEvent {
     return this.#named;
   }
 
-  /** Epoch milliseconds; undefined when nothing in the event tells. */
+  /** Epoch milliseconds; undefined when the event has no time. */
   get timeMs(): number | undefined {
     if (this.#time === unparsed) this.#time = timeOf(this);
     return this.#time;
@@ -99,9 +100,9 @@ export class LogEvent {
     return btoa(encodeURIComponent(`${this.source.stream}\n${this.offset}`));
   }
 
-  /** Forgets what can be parsed again: for events that are kept. */
+  /** Drops what can be parsed again, for events that are kept. */
   release(): void {
-    // What is no JSON stays so.
+    // Keeps the result for text that is not JSON.
     if (this.#json !== undefined) this.#json = unparsed;
     this.#named = unparsed;
   }
@@ -111,10 +112,10 @@ const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
 /**
- * Begins and ends as an object does, blanks aside; what does not is counted without being parsed.
+ * Starts and ends like an object, apart from blanks; other text is counted without being parsed.
  */
 const looksLikeObject = (text: string): boolean => {
-  // Nearly all of them, and there are millions.
+  // Fast path: nearly all of the millions of events.
   if (text.charCodeAt(0) === openBrace && text.charCodeAt(text.length - 1) === closeBrace) {
     return true;
   }
@@ -125,10 +126,10 @@ const looksLikeObject = (text: string): boolean => {
 };
 const isBlank = (unit: string | undefined): boolean => unit === ' ' || unit === '\t';
 
-/** Below that, what there is counts as one field: nobody asks for it by name. */
+/** Deeper values count as one field, because queries do not name them. */
 const maxCapDepth = 100;
 
-/** The first fields in the order of the text; the same object where there are no more. */
+/** The first fields in text order; the same object when there are no more. */
 const capped = (json: JsonObject, fields: number): JsonObject => {
   if (leavesOf(json, fields) <= fields) return json;
   let left = fields;
@@ -149,7 +150,7 @@ const capped = (json: JsonObject, fields: number): JsonObject => {
   return keep(json) as JsonObject;
 };
 
-/** Counts no further than one more than `enough`. */
+/** Counts up to one more than `enough`. */
 const leavesOf = (value: Json, enough: number, depth = 0): number => {
   if (typeof value !== 'object' || value === null || depth > maxCapDepth) return 1;
   let count = 0;
@@ -160,7 +161,7 @@ const leavesOf = (value: Json, enough: number, depth = 0): number => {
   return count;
 };
 
-/** What `@ptr` points at; undefined for a text that is none. */
+/** The target of `@ptr`; undefined when the text is not a pointer. */
 export const readPointer = (
   pointer: string,
 ): { readonly stream: string; readonly offset: number } | undefined => {
@@ -195,7 +196,7 @@ const timeOf = ({ json, message }: LogEvent): number | undefined => {
   return undefined;
 };
 
-/** Seconds since 1970 stay below this until the year 5138; milliseconds are above it since 1973. */
+/** Seconds since 1970 are below this until the year 5138; milliseconds exceed it since 1973. */
 const largestSeconds = 1e11;
 
 const readTime = (value: Json | undefined): number | undefined => {
@@ -209,7 +210,7 @@ const readTime = (value: Json | undefined): number | undefined => {
   return Number.isNaN(ms) ? undefined : ms;
 };
 
-/** Reads a path below a JSON value. */
+/** Reads a path in a JSON value. */
 export type PathReader = (root: Json | undefined) => Value;
 
 const memberOf = (value: Json | undefined, name: string): Json | undefined => {
@@ -219,8 +220,8 @@ const memberOf = (value: Json | undefined, name: string): Json | undefined => {
 };
 
 /**
- * A path's parts name members one below the other; where that leads nowhere, parts joined by dots
- * are tried as one member's name, since names in Kubernetes have dots in them.
+ * A path's parts name nested members. If that fails, parts joined by dots are tried as one member's
+ * name, because names in Kubernetes contain dots.
  */
 const search = (
   value: Json | undefined,

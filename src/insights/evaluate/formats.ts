@@ -1,7 +1,7 @@
-// What `parse ... csv` and `parse ... logfmt` find in a text. Values stay text; nothing is ever an
-// error: what is not of the format gives no values.
+// `parse ... csv` and `parse ... logfmt`. Values stay text; text in another format gives no values,
+// never an error.
 
-/** Values between commas; in double quotes they may hold commas, and a quote as two (RFC 4180). */
+/** Comma-separated values; double quotes enclose commas and doubled quotes (RFC 4180). */
 export const readCsv = (text: string, wanted: number): readonly string[] => {
   const values: string[] = [];
   let at = 0;
@@ -35,16 +35,16 @@ const quotedValue = (text: string, start: number): readonly [value: string, end:
 
 const escapes: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t' };
 
-/** From a quote to the next without a backslash before it, or to the end of the text. */
+/** From a quote to the next unescaped one, or to the end of the text. */
 const escapedValue = (text: string, start: number): readonly [value: string, end: number] => {
   let end = start + 1;
-  // Not by a regular expression: of millions of characters those overflow the stack.
+  // Not a regular expression: those overflow the stack on millions of characters.
   while (end < text.length && text[end] !== '"') end += text[end] === '\\' ? 2 : 1;
   const raw = text.slice(start + 1, end);
   return [raw.replace(/\\(.)/gs, (_, one: string) => escapes[one] ?? one), end + 1];
 };
 
-/** `key=value key="some words" key`; undefined where no key has a value. A key alone has none. */
+/** `key=value key="some words" key`; undefined when no key has a value. A lone key has none. */
 export const readLogfmt = (text: string): Readonly<Record<string, string>> | undefined => {
   const pair = /([^\s="]+)(?:=(?:(?=")|([^\s"]*)))?/gy;
   const found = new Map<string, string>();

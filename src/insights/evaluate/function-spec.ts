@@ -1,7 +1,7 @@
-// What a function of one event's values is: how many it takes, and what comes of them.
+// The form of a function of one event's values: number of arguments, and result.
 import type { Value } from './values.ts';
 
-/** Longest text that a function makes: `replace` can square a message. */
+/** Maximum length of a function's result: `replace` can square a message. */
 export const maxTextLength = 4 * 1024 * 1024;
 
 export interface FunctionSpec {

@@ -1,4 +1,4 @@
-// Functions that choose, convert and measure, which the language got in 2026
+// Functions that choose, convert and measure, added to the language in 2026
 // (CWL_QuerySyntax-operations-functions).
 import { addressKind, addressOf } from './addresses.ts';
 import type { FunctionSpec } from './function-spec.ts';
@@ -10,22 +10,22 @@ const ofOne = (evaluate: (value: Value) => Value): FunctionSpec => ({
   evaluate: ([value]) => evaluate(value),
 });
 
-/** Of numbers and text of digits: moments and truths are none to convert. */
+/** Numbers and numeric text: times and booleans are not converted. */
 const numberIn = (value: Value): number | undefined =>
   typeof value === 'number' || typeof value === 'string' ? toNumber(value) : undefined;
 
 const maxLongDigits = 19;
-/** What is longer is no text of a whole number that anybody wrote. */
+/** Longer text is not treated as an integer. */
 const maxWholeLength = 400;
 
-/** Of digits alone and a fraction, none of its digits lost; undefined for other text. */
+/** The integer part of numeric text, without loss of digits; undefined for other text. */
 const wholeText = (text: string): bigint | undefined => {
   if (text.length > maxWholeLength) return undefined;
   const [, sign = '', digits = ''] = /^\s*([+-]?)0*([0-9]+)(?:\.[0-9]*)?\s*$/.exec(text) ?? [];
   return digits === '' || digits.length > maxLongDigits ? undefined : BigInt(`${sign}${digits}`);
 };
 
-/** Without its fraction; missing beyond what so many bits hold. */
+/** Drops the fraction; undefined beyond the range of `bits`. */
 const whole = (bits: number) =>
   ofOne((value) => {
     const exact = typeof value === 'string' ? wholeText(value) : undefined;
@@ -41,20 +41,20 @@ const whole = (bits: number) =>
 
 const maxDigits = 15;
 
-/** By its decimal text: 1.005 times 100 is less than 100.5 in binary. */
+/** Shifts the decimal text: in binary, 1.005 times 100 is less than 100.5. */
 const timesTenTo = (number: number, places: number): number => {
   const [digits, exponent = '0'] = String(number).split('e');
   return Number(`${digits}e${Number(exponent) + places}`);
 };
 
-/** Half goes away from zero. */
+/** Rounds half away from zero. */
 const rounded = (value: Value, digits: Value): Value => {
   const number = numberIn(value);
   if (number === undefined) return undefined;
   const places = Math.trunc(toNumber(digits) ?? 0);
   if (Math.abs(places) > maxDigits) return undefined;
   const moved = timesTenTo(Math.abs(number), places);
-  // So large a number has no digits there to be rounded.
+  // A number this large has no digits to round there.
   if (moved > Number.MAX_SAFE_INTEGER) return number;
   return Math.sign(number) * timesTenTo(Math.round(moved), -places);
 };
@@ -73,7 +73,7 @@ const haversine = (args: readonly Value[]): Value => {
   return 2 * earthRadiusKm * Math.asin(Math.min(1, Math.sqrt(a)));
 };
 
-/** Conditions and values by turns; one more is what holds otherwise. */
+/** Alternating conditions and values; a trailing value is the default. */
 const chosen = (args: readonly Value[]): Value => {
   for (let at = 0; at + 1 < args.length; at += 2) {
     if (isTrue(args[at])) return args[at + 1];

@@ -1,12 +1,11 @@
-// Functions of texts and lists that the language got in 2026: codes, hashes, parts
-// (CWL_QuerySyntax-operations-functions,
-// -hash-functions). Where the documentation leaves a case open it is decided here and pinned by a
-// test.
+// Functions of texts and lists added to the language in 2026: encodings, hashes, substrings
+// (CWL_QuerySyntax-operations-functions, -hash-functions). Tests define the cases that the
+// documentation leaves open.
 import { createHash } from 'node:crypto';
 import { type FunctionSpec, maxTextLength } from './function-spec.ts';
 import { listIn, numberOrDigits, toNumber, toText, type Value } from './values.ts';
 
-/** Missing when the argument is. */
+/** Undefined when the argument is. */
 const ofText = (compute: (text: string) => Value): FunctionSpec => ({
   min: 1,
   max: 1,
@@ -25,10 +24,10 @@ const ofTwo = (compute: (text: string, other: string) => Value): FunctionSpec =>
   },
 });
 
-/** Within each other they make a text a hundred thousand times as long. */
+/** Nested calls could lengthen a text a hundred thousand times. */
 const bounded = (text: string): Value => (text.length > maxTextLength ? undefined : text);
 
-/** Everything but letters, digits and `-_.~` becomes bytes in hexadecimal (RFC 3986). */
+/** Percent-encodes everything but letters, digits and `-_.~` (RFC 3986). */
 const urlEncoded = (text: string): string =>
   encodeURIComponent(text.toWellFormed()).replace(
     /[!'()*]/g,

@@ -1,5 +1,5 @@
-// Functions of one event's values (CWL_QuerySyntax-operations-functions), as a table. Those that
-// need a length of time, the clock or many events are compiled elsewhere.
+// Functions of one event's values (CWL_QuerySyntax-operations-functions), as a table. Functions of
+// a period, the clock or several events are compiled elsewhere.
 import type { Json } from '../../api/json.ts';
 import { addressOf, isInSubnet } from './addresses.ts';
 import { type FunctionSpec, maxTextLength } from './function-spec.ts';
@@ -28,7 +28,7 @@ const ofNumbers = (pick: (values: readonly number[]) => number): FunctionSpec =>
   },
 });
 
-/** Missing when the first argument is. */
+/** Undefined when the first argument is. */
 const ofText = (
   min: number,
   max: number,
@@ -120,7 +120,7 @@ const table: Readonly<Record<string, FunctionSpec>> = {
   trim: ofText(1, 2, (text, [chars]) => trimmed(text, chars, { left: true, right: true })),
   ltrim: ofText(1, 2, (text, [chars]) => trimmed(text, chars, { left: true, right: false })),
   rtrim: ofText(1, 2, (text, [chars]) => trimmed(text, chars, { left: false, right: true })),
-  // Characters, as Unicode counts them.
+  // Counts Unicode characters.
   strlen: ofText(1, 1, (text) => [...text].length),
   toupper: ofText(1, 1, (text) => text.toUpperCase()),
   tolower: ofText(1, 1, (text) => text.toLowerCase()),
@@ -156,13 +156,13 @@ const table: Readonly<Record<string, FunctionSpec>> = {
   ...numberFunctions,
 };
 
-/** By its name in any letter case. */
+/** By name, ignoring case. */
 export const findFunction = (name: string): FunctionSpec | undefined => {
   const lower = name.toLowerCase();
   return Object.hasOwn(table, lower) ? table[lower] : undefined;
 };
 
-/** As the documentation spells them. */
+/** As spelled in the documentation. */
 export const functionNames: readonly string[] = [
   ...['abs', 'ceil', 'floor', 'log', 'sqrt', 'greatest', 'least', 'ispresent', 'coalesce'],
   ...['isempty', 'isblank', 'concat', 'trim', 'ltrim', 'rtrim', 'strlen', 'toupper', 'tolower'],

@@ -1,7 +1,7 @@
-// The pattern of `parse` with stars: `"user=*, verb:*"`. Each star takes as little as it can; one
-// at the end takes the rest.
+// The glob pattern of `parse`: `"user=*, verb:*"`. Each star matches as little as possible; a final
+// one matches the rest.
 
-/** What each star holds, or undefined when the text does not have the pattern's parts in order. */
+/** The text that each star matches, or undefined when the text does not match. */
 export type GlobMatch = (text: string) => readonly string[] | undefined;
 
 export const compileGlob = (pattern: string): GlobMatch => {

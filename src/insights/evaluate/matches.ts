@@ -1,5 +1,5 @@
 // All matches of a regular expression in a text, for `parse ... multi` and `regexReplace`. Stops a
-// query whose expression would have to look at a text over and over.
+// query whose expression would scan a text repeatedly.
 import { QueryLimitError } from '../language/query-error.ts';
 import { type LinearRegex, type Match, RegexWorkError } from '../regex/index.ts';
 

@@ -1,19 +1,19 @@
-// Rows by the value of one field, for `join`: equal as `=` has it, in one look. Keeps no event.
+// Index of rows by one field, for `join`: the same equality as `=`, in one lookup. Keeps no event.
 import { QueryLimitError } from '../language/query-error.ts';
 import type { MemoryBudget } from '../stages/budget.ts';
 import { toNumber, toText, type Value, valueBytes } from './values.ts';
 
-/** CloudWatch's own bound on the right side of a `join`. */
+/** CloudWatch's own limit for the right side of a `join`. */
 export const maxJoinKeys = 50_000;
 
-/** Measured; with a third for what the collector has not yet taken away. */
+/** Measured, plus a third for uncollected garbage. */
 const rowBytes = 120;
 const keyBytes = 300;
-/** Beside what is in it. */
+/** In addition to the value itself. */
 const placeBytes = 16;
 
 interface Entry {
-  /** As they came. */
+  /** Order of arrival. */
   readonly order: number;
   readonly values: readonly Value[];
 }
@@ -37,9 +37,9 @@ export class RowIndex {
   readonly #budget: MemoryBudget;
   readonly #field: string;
   readonly #texts = new Buckets<string>();
-  /** Of texts of digits: they equal a number, not another text. */
+  /** Keys that are numeric text: these equal a number, but no other text. */
   readonly #digits = new Buckets<number>();
-  /** What is no text, by what it is shown as and, where it has one, by its number. */
+  /** Non-text keys, by their text form and by their number if they have one. */
   readonly #others = new Buckets<string>();
   readonly #numbers = new Buckets<number>();
   #count = 0;
@@ -82,7 +82,7 @@ export class RowIndex {
     return this.#texts.size + this.#others.size;
   }
 
-  /** In the order in which they were added. */
+  /** In order of insertion. */
   find(key: Value): readonly Entry[] {
     const text = toText(key);
     if (text === undefined) return [];
@@ -97,7 +97,7 @@ export class RowIndex {
           ? [this.#texts.get(text), this.#others.get(text)]
           : [this.#digits.get(number), this.#numbers.get(number)];
     if (typeof key !== 'string' && number !== undefined) {
-      // true and "true", a moment and what it is shown as.
+      // true and "true", a time and its text form.
       const shown = toNumber(text) === undefined ? this.#texts.get(text) : [];
       if (shown.length > 0) return inOrder([...first, ...second, ...shown]);
     }
@@ -108,10 +108,10 @@ export class RowIndex {
 
 const inOrder = (entries: Entry[]): readonly Entry[] => entries.sort((a, b) => a.order - b.order);
 
-/** The platform keeps the whole text of which one is a part, from this length on. */
+/** From this length on, the platform keeps the complete text of a substring in memory. */
 const shortestPart = 13;
 
-/** A copy, so that a part of a message does not keep the message. */
+/** A copy, so that a substring does not keep its message in memory. */
 export const alone = (value: Value): Value =>
   typeof value === 'string' && value.length >= shortestPart
     ? (JSON.parse(JSON.stringify(value)) as string)

@@ -1,5 +1,5 @@
-// A row on its way through the commands: the event it came from, as long as there is one, and what
-// commands have added under names. Names are places in an array, found when the query is compiled.
+// A row in the pipeline: its event, if it still has one, and the values that commands have added.
+// Names are array slots that are resolved when the query is compiled.
 
 import type { Json } from '../../api/json.ts';
 import { type LogEvent, pathReader } from './event.ts';
@@ -8,7 +8,7 @@ import { Instant, type Value } from './values.ts';
 export class Row {
   readonly event: LogEvent | undefined;
   readonly slots: Value[];
-  /** Order of arrival: what is equal in a sort stays in it. */
+  /** Order of arrival, which breaks ties in a sort. */
   order: number;
 
   constructor(event: LogEvent | undefined, slots: Value[], order: number) {
@@ -26,7 +26,7 @@ export type Read = (row: Row) => Value;
 
 const systemFields: Readonly<Record<string, (event: LogEvent) => Value>> = {
   '@timestamp': ({ timeMs }) => (timeMs === undefined ? undefined : new Instant(timeMs)),
-  // What is read from a file was taken in when it happened, as far as anybody can tell.
+  // For files, the ingestion time is the event's own time.
   '@ingestionTime': ({ timeMs }) => (timeMs === undefined ? undefined : new Instant(timeMs)),
   '@message': (event) => event.message,
   '@logStream': (event) => event.source.stream,
@@ -34,18 +34,18 @@ const systemFields: Readonly<Record<string, (event: LogEvent) => Value>> = {
   '@ptr': (event) => event.pointer,
 };
 
-/** What stands before the dot in names after a `join`. */
+/** The prefix of names after a `join`. */
 export interface Side {
   readonly has: (name: string) => boolean;
   readonly listed: readonly string[];
   readonly read: (name: string, path: readonly string[]) => Read;
 }
 
-/** Which names mean what at one place of the query. */
+/** The meaning of names at one point of the query. */
 export class Names {
   readonly #slots: ReadonlyMap<string, number>;
   readonly #counter: { count: number };
-  /** False after `stats`: what was not named there is gone. */
+  /** False after `stats`, which removes unnamed fields. */
   readonly isOpen: boolean;
   readonly #sides: ReadonlyMap<string, Side>;
 
@@ -61,14 +61,14 @@ export class Names {
     this.#sides = sides;
   }
 
-  /** A new place; whoever was called so before keeps theirs. */
+  /** Adds a slot; an earlier one of the same name is hidden, not changed. */
   with(name: string): { readonly names: Names; readonly slot: number } {
     const slot = this.#counter.count++;
     const slots = new Map(this.#slots).set(name, slot);
     return { names: new Names(slots, this.#counter, this.isOpen, this.#sides), slot };
   }
 
-  /** What there is after `stats`. */
+  /** The names after `stats`. */
   closed(names: readonly string[]): { readonly names: Names; readonly slots: readonly number[] } {
     const places = names.map((name, index) => [name, index] as const);
     return {
@@ -77,12 +77,12 @@ export class Names {
     };
   }
 
-  /** The same names, and those of both sides of a `join` besides. */
+  /** The same names, and those of both sides of a `join`. */
   joined(sides: ReadonlyMap<string, Side>): Names {
     return new Names(this.#slots, this.#counter, this.isOpen, sides);
   }
 
-  /** A place of its own that no name leads to. */
+  /** A slot without a name. */
   unnamed(): number {
     return this.#counter.count++;
   }
@@ -100,7 +100,7 @@ export class Names {
     return this.isOpen || this.#owner(name.split('.')) !== undefined;
   }
 
-  /** A name that a command has made since then comes before the side's. */
+  /** A name that a later command defined takes precedence over the side's. */
   #side(name: string): { readonly side: Side; readonly rest: string } | undefined {
     const dot = name.indexOf('.');
     const side = dot === -1 ? undefined : this.#sides.get(name.slice(0, dot));
@@ -135,7 +135,7 @@ export class Names {
     const system = Object.hasOwn(systemFields, name) ? systemFields[name] : undefined;
     if (system !== undefined)
       return ({ event }) => (event === undefined ? undefined : system(event));
-    // A member of the JSON that itself begins with @ is shown with two.
+    // A member of the JSON whose name starts with @ is shown with two.
     const [first = '', ...rest] = path;
     const own = pathReader(first.startsWith('@@') ? [first.slice(1), ...rest] : path);
     return ({ event }) => own(event?.named);

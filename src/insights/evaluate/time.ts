@@ -1,4 +1,4 @@
-// Lengths of time as the language writes them (`5m`), and moments rounded to them.
+// Periods of the language (`5m`), and times rounded to them.
 import { type Instant, Instant as Moment } from './values.ts';
 
 const second = 1000;
@@ -13,7 +13,7 @@ type Unit =
 const length = (ms: number): Unit => ({ kind: 'length', ms });
 const months = (count: number): Unit => ({ kind: 'months', months: count });
 
-/** The words that the documentation of `bin` and `datefloor` lists. */
+/** The units in the documentation of `bin` and `datefloor`. */
 const units: Readonly<Record<string, Unit>> = {
   ms: length(1),
   msec: length(1),
@@ -46,7 +46,7 @@ export type Period =
   | { readonly kind: 'length'; readonly ms: number }
   | { readonly kind: 'months'; readonly months: number };
 
-/** Undefined for a text that is no length of time. */
+/** Undefined when the text is not a period. */
 export const parsePeriod = (text: string): Period | undefined => {
   const match = /^([0-9]{1,9})([A-Za-z]+)$/.exec(text);
   const count = Number(match?.[1]);
@@ -62,7 +62,7 @@ export const parsePeriod = (text: string): Period | undefined => {
 
 const monthStart = (index: number): number => Date.UTC(Math.floor(index / 12), index % 12);
 
-/** Weeks begin on Thursday, as the epoch did: CloudWatch divides, it has no calendar of weeks. */
+/** Weeks start on Thursday, like the epoch: CloudWatch divides and has no calendar weeks. */
 export const floorTo = (ms: number, period: Period): Instant => {
   if (period.kind === 'length') return new Moment(Math.floor(ms / period.ms) * period.ms);
   const date = new Date(ms);
@@ -78,5 +78,5 @@ export const ceilTo = (ms: number, period: Period): Instant => {
   return new Moment(monthStart(date.getUTCFullYear() * 12 + date.getUTCMonth() + period.months));
 };
 
-/** The bin that follows one. */
+/** The next bin. */
 export const nextAfter = (binMs: number, period: Period): number => ceilTo(binMs + 1, period).ms;

@@ -1,5 +1,5 @@
-// Values that a subquery answered, of which one may be equal to a field's. Equal as `in [...]` has
-// it, in one look.
+// The values of a subquery's result. Membership with the same equality as `in [...]`, in one
+// lookup.
 import type { MemoryBudget } from '../stages/budget.ts';
 import { toNumber, toText, type Value } from './values.ts';
 
@@ -8,9 +8,9 @@ const valueBytes = 160;
 export class ValueSet {
   readonly #budget: MemoryBudget;
   readonly #texts = new Set<string>();
-  /** Of what is no text: those equal a text of digits too. */
+  /** Values other than text: these also equal numeric text. */
   readonly #numbers = new Set<number>();
-  /** Of texts of digits: they equal a number, not another text. */
+  /** Numeric text: equals a number, but no other text. */
   readonly #digits = new Set<number>();
 
   constructor(budget: MemoryBudget) {

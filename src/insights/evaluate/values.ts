@@ -1,8 +1,8 @@
-// Values of the language and how they compare, turn into numbers and into text. A missing field and
-// JSON's null are the same: undefined.
+// Values of the language: comparison, conversion to numbers and text. A missing field and JSON's
+// null are the same: undefined.
 import type { Json, JsonObject } from '../../api/json.ts';
 
-/** A moment: shown as a date, a number of milliseconds wherever a number is wanted. */
+/** A time: displayed as a date, milliseconds wherever a number is needed. */
 export class Instant {
   readonly ms: number;
   constructor(ms: number) {
@@ -16,7 +16,7 @@ export const fromJson = (value: Json | undefined): Value => (value === null ? un
 
 const pad = (value: number, width: number): string => String(value).padStart(width, '0');
 
-/** `2022-09-25 13:58:43.356`, UTC, as GetQueryResults shows a timestamp. */
+/** `2022-09-25 13:58:43.356`, UTC, as GetQueryResults formats a timestamp. */
 export const formatInstant = (ms: number): string => {
   const date = new Date(ms);
   if (Number.isNaN(date.getTime())) return String(ms);
@@ -27,7 +27,7 @@ export const formatInstant = (ms: number): string => {
   return `${day} ${time.join(':')}.${pad(date.getUTCMilliseconds(), 3)}`;
 };
 
-/** In place of what is nested deeper than the platform can write: ten thousand brackets. */
+/** Replaces values nested too deeply for the platform to serialize: ten thousand brackets. */
 const tooDeep = '(nested too deep to be shown)';
 
 const structureText = (value: JsonObject | readonly Json[]): string => {
@@ -39,7 +39,7 @@ const structureText = (value: JsonObject | readonly Json[]): string => {
   }
 };
 
-/** Undefined for a missing value: a result leaves such a field out. */
+/** Undefined for a missing value: a result omits the field. */
 export const toText = (value: Value): string | undefined => {
   switch (typeof value) {
     case 'string':
@@ -54,14 +54,14 @@ export const toText = (value: Value): string | undefined => {
   }
 };
 
-/** Numbers and structures as they are, moments as text. */
+/** Numbers and structures unchanged, times as text. */
 export const toJson = (value: Value): Json => {
   if (value === undefined) return null;
   if (value instanceof Instant) return formatInstant(value.ms);
   return typeof value === 'object' && structureText(value) === tooDeep ? tooDeep : value;
 };
 
-/** A list, or a text that is one in JSON. */
+/** A list, or text that is a list in JSON. */
 export const listIn = (value: Value): readonly Value[] | undefined => {
   if (Array.isArray(value)) return value.map(fromJson);
   if (typeof value !== 'string' || !/^\s*\[/.test(value)) return undefined;
@@ -72,7 +72,7 @@ export const listIn = (value: Value): readonly Value[] | undefined => {
   }
 };
 
-/** Whole; where a number would lose digits the text of them, which counts as a number too. */
+/** An integer; as text when a number would lose digits. Such text counts as a number too. */
 export const numberOrDigits = (value: bigint): Value => {
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : String(value);
@@ -80,7 +80,7 @@ export const numberOrDigits = (value: bigint): Value => {
 
 const numeric = /^\s*[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\s*$/;
 
-/** Undefined where there is no number in it. Text of digits is a number. */
+/** Undefined when not numeric. Numeric text is a number. */
 export const toNumber = (value: Value): number | undefined => {
   if (typeof value === 'number') return value;
   if (typeof value === 'string') return numeric.test(value) ? Number(value) : undefined;
@@ -88,18 +88,18 @@ export const toNumber = (value: Value): number | undefined => {
   return value instanceof Instant ? value.ms : undefined;
 };
 
-/** What a filter lets through. */
+/** Whether a filter accepts the value. */
 export const isTrue = (value: Value): boolean => {
   if (typeof value === 'boolean') return value;
   if (typeof value === 'string') return value.toLowerCase() === 'true' || isTrue(toNumber(value));
   return typeof value === 'number' && value !== 0;
 };
 
-/** Measured: about 8 for a number or a known text, 80 for a member of a large map. */
+/** Measured: about 8 for a number or known text, 80 for a member of a large map. */
 const bytesEach = 16;
 const nameBytes = 32;
 
-/** About what a value takes in memory. Of a list or a map with all that is in it, however deep. */
+/** Approximate memory of a value, including nested values at any depth. */
 export const valueBytes = (value: Value): number => {
   if (typeof value === 'string') return value.length;
   if (typeof value !== 'object' || value instanceof Instant) return bytesEach;
@@ -116,9 +116,7 @@ export const valueBytes = (value: Value): number => {
 
 const isText = (value: Value): value is string => typeof value === 'string';
 
-/**
- * A missing value equals nothing, not even another. Text that looks like a number is still text.
- */
+/** A missing value equals nothing, not even another one. Numeric text is still text. */
 export const equals = (left: Value, right: Value): boolean => {
   if (left === undefined || right === undefined) return false;
   if (left === right) return true;
@@ -128,7 +126,7 @@ export const equals = (left: Value, right: Value): boolean => {
   return toText(left) === toText(right);
 };
 
-/** Negative, zero or positive; undefined when one is missing. Numbers as numbers where both are. */
+/** Negative, zero or positive; undefined when one is missing. Numeric when both are numbers. */
 export const ordered = (left: Value, right: Value): number | undefined => {
   if (left === undefined || right === undefined) return undefined;
   const [a, b] = [toNumber(left), toNumber(right)];
@@ -138,9 +136,9 @@ export const ordered = (left: Value, right: Value): number | undefined => {
 };
 
 /**
- * The order of `sort` (CWL_QuerySyntax-Sort): what is not a number before every number; text in
- * chunks of digits and of other characters, digits by their length and then their value. A missing
- * value comes last in both directions, which the caller sees to.
+ * The order of `sort` (CWL_QuerySyntax-Sort): non-numbers before numbers. Text is split into chunks
+ * of digits and of other characters; digits compare by length, then value. Missing values come last
+ * in both directions, which the caller handles.
  */
 export const sortOrder = (left: Value, right: Value): number => {
   if (typeof left === 'number' && typeof right === 'number') return left - right;

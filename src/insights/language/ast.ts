@@ -1,4 +1,4 @@
-// The syntax tree of a Logs Insights query. Data only; positions are kept for messages and names.
+// The syntax tree of a Logs Insights query. Data only; keeps positions for messages and names.
 import type { DiffPeriod } from '../patterns/periods.ts';
 import type { Span } from './query-error.ts';
 
@@ -9,10 +9,11 @@ export interface FieldRef {
   readonly kind: 'field';
   /** Without backticks: `objectRef.name`, `annotations.authorization.k8s.io/decision`. */
   readonly name: string;
-  /** The parts as written; a part in backticks is one, dots or not. */
+  /** The parts as written; text in backticks is one part, with or without dots. */
   readonly path: readonly string[];
   /**
-   * `true` or `false` without backticks: the literal, unless a command made a field of that name.
+   * `true` or `false` without backticks: the literal, unless a command defined a field of that
+   * name.
    */
   readonly mayBeLiteral?: true;
   readonly span: Span;
@@ -26,7 +27,7 @@ export interface TextLiteral {
 
 export interface RegexLiteral {
   readonly kind: 'regex';
-  /** Between the slashes, as written. */
+  /** As written between the slashes. */
   readonly source: string;
   readonly span: Span;
 }
@@ -90,20 +91,20 @@ export type Expression =
   | { readonly kind: 'not'; readonly operand: Expression; readonly span: Span }
   | {
       readonly kind: 'and' | 'or';
-      /** Two or more: chains are flat, however long. */
+      /** Two or more: chains are flat, whatever their length. */
       readonly operands: readonly Expression[];
       readonly span: Span;
     };
 
 export interface Subquery {
-  /** The log it reads; undefined where it reads what the query reads. */
+  /** The log to read; undefined for the query's own. */
   readonly source: string | undefined;
   readonly commands: readonly Command[];
   readonly span: Span;
 }
 export type InQuery = Extract<Expression, { readonly kind: 'inQuery' }>;
 
-/** One side of a `join`: what it is called before the dot, and the field that is compared. */
+/** One side of a `join`: its prefix, and the field to compare. */
 export interface JoinSide {
   readonly name: string;
   readonly field: FieldRef;
@@ -111,7 +112,7 @@ export interface JoinSide {
 
 export interface NamedExpression {
   readonly expression: Expression;
-  /** `as NAME`; without it the column has the text as written. */
+  /** `as NAME`; without it the column is named by the expression's text. */
   readonly alias: string | undefined;
   readonly text: string;
   readonly span: Span;
@@ -136,7 +137,7 @@ export type Command =
   | {
       readonly kind: 'limit';
       readonly count: number;
-      /** `limit any`: whichever are found first, and nothing more is read. */
+      /** `limit any`: the first rows found, without reading on. */
       readonly any: boolean;
       readonly span: Span;
     }
@@ -144,9 +145,9 @@ export type Command =
       readonly kind: 'parse';
       readonly operand: Expression;
       readonly pattern: TextLiteral | RegexLiteral | FormatWord;
-      /** Names of a glob's stars, of a regular expression's groups, of values; one of a map. */
+      /** Names for a glob's stars, a regular expression's groups, or values; one name for a map. */
       readonly names: readonly string[];
-      /** A row of each match of a regular expression. */
+      /** One row per match of a regular expression. */
       readonly multi: boolean;
       readonly span: Span;
     }
@@ -161,11 +162,11 @@ export type Command =
   | { readonly kind: 'expand'; readonly field: FieldRef; readonly span: Span }
   | {
       readonly kind: 'addtotals';
-      /** What the column of the rows' sums is called. */
+      /** Name of the column with the rows' sums. */
       readonly column: string;
       readonly row: boolean;
       readonly col: boolean;
-      /** All that are shown, where none is named. */
+      /** Empty: all shown columns. */
       readonly fields: readonly FieldRef[];
       readonly span: Span;
     }
@@ -178,7 +179,7 @@ export type Command =
   | {
       readonly kind: 'lookup';
       readonly table: { readonly name: string; readonly span: Span };
-      /** Columns of the table, and the fields that are equal to them. */
+      /** Columns of the table and the fields that they must equal. */
       readonly match: readonly { readonly column: string; readonly field: FieldRef }[];
       readonly output: readonly string[];
       readonly span: Span;
@@ -187,10 +188,10 @@ export type Command =
       readonly kind: 'cidrlookup';
       readonly table: { readonly name: string; readonly span: Span };
       readonly field: FieldRef;
-      /** Of the table, where the ranges are; undefined where the table has to tell. */
+      /** The table's column with the ranges; undefined when the table determines it. */
       readonly column: string | undefined;
       readonly output: readonly { readonly column: string; readonly alias: string }[];
-      /** `OUTPUTNEW`: fields that have a value keep it. */
+      /** `OUTPUTNEW`: fields with a value keep it. */
       readonly onlyNew: boolean;
       readonly span: Span;
     }
@@ -204,7 +205,7 @@ export type Command =
       }[];
       readonly span: Span;
     }
-  /** Names, in which a star stands for any text; all that are shown, where there is none. */
+  /** Names, in which a star matches any text; empty: all shown columns. */
   | { readonly kind: 'filldown'; readonly names: readonly string[]; readonly span: Span }
   | {
       readonly kind: 'join';
@@ -216,16 +217,16 @@ export type Command =
     }
   | {
       readonly kind: 'appendcols';
-      /** Whether columns that are shown already are written over. */
+      /** Whether existing columns are overwritten. */
       readonly override: boolean;
-      /** Rows of the subquery at most. */
+      /** Maximum number of rows from the subquery. */
       readonly max: number;
       readonly query: Subquery;
       readonly span: Span;
     }
   | { readonly kind: 'dedup'; readonly fields: readonly Expression[]; readonly span: Span }
   | { readonly kind: 'pattern'; readonly operand: Expression; readonly span: Span }
-  /** Always behind `pattern`. */
+  /** Always follows `pattern`. */
   | { readonly kind: 'diff'; readonly period: DiffPeriod; readonly span: Span }
   | {
       readonly kind: 'unnest';

@@ -1,5 +1,5 @@
-// Expressions of the query language, by descent: or, and, not, comparison, sum, product, power,
-// sign, primary. Decides what the text means; never what its value is.
+// Parses expressions by recursive descent: or, and, not, comparison, sum, product, power, sign,
+// primary. Determines meaning only, never values.
 import type {
   BinaryOperator,
   ComparisonOperator,
@@ -10,9 +10,9 @@ import type {
 import { QueryError } from './query-error.ts';
 import type { Scanner } from './scanner.ts';
 
-/** Nested deeper than anybody writes: a query may be 10,000 brackets. */
+/** Limits nesting: a query may be 10,000 brackets. */
 const maxDepth = 100;
-/** Operators of one rank in a row that nest to the left, `1 + 1 + ...`. */
+/** Maximum operators of one rank in a row that nest to the left, `1 + 1 + ...`. */
 const maxChain = 500;
 
 const literal = /^(?:true|false)$/i;
@@ -31,7 +31,7 @@ const comparisons: readonly (readonly [text: string, operator: ComparisonOperato
 
 export class ExpressionParser {
   readonly #scan: Scanner;
-  /** Reads the query that begins here; undefined where none does. */
+  /** Parses a query at this position; undefined when there is none. */
   readonly #subquery: () => Subquery | undefined;
   #depth = 0;
 
@@ -138,7 +138,7 @@ export class ExpressionParser {
     }
   }
 
-  /** Binds to the right: `2 ^ 3 ^ 2` is `2 ^ (3 ^ 2)`. */
+  /** Right-associative: `2 ^ 3 ^ 2` is `2 ^ (3 ^ 2)`. */
   #power(): Expression {
     const start = this.#scan.at;
     const left = this.#sign();
@@ -154,7 +154,7 @@ export class ExpressionParser {
     return { kind: 'negate', operand, span: this.#scan.span(start) };
   }
 
-  /** One value: what stands before a pattern that may begin with `/`. */
+  /** One value, which may be followed by a pattern that starts with `/`. */
   primary(): Expression {
     const scan = this.#scan;
     const start = scan.at;
@@ -210,7 +210,7 @@ export class ExpressionParser {
     return { kind: 'call', name, args, star, span: scan.span(start) };
   }
 
-  /** An argument between slashes is the text of a regular expression. */
+  /** An argument between slashes is a regular expression. */
   #regexText(): Expression | undefined {
     const found = this.regex();
     return found === undefined

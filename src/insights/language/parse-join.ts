@@ -1,5 +1,4 @@
-// `join` and `appendcols`: their text to the syntax tree. `join` has one pair of fields that are
-// equal, as documented.
+// Parses `join` and `appendcols`. `join` compares one pair of fields, as documented.
 import type { Command, FieldRef } from './ast.ts';
 import { QueryError } from './query-error.ts';
 import { option, type Reading, truth } from './reading.ts';
@@ -72,7 +71,7 @@ export const join = (reading: Reading): Command => {
 const sameSide = ({ span }: FieldRef, left: string, right: string): QueryError =>
   new QueryError(`\`where\` compares a field of ${left} with one of ${right}`, span);
 
-/** The largest `max`, and what it is where none is given (CWL_QuerySyntax-Appendcols). */
+/** The maximum and default of `max` (CWL_QuerySyntax-Appendcols). */
 const largestMax = 100_000;
 const usualMax = 10_000;
 

@@ -1,5 +1,5 @@
-// Commands that take something out of a text, or that count from row to row: their text to the
-// syntax tree. What is documented of them and nothing else; the rest is refused with its place.
+// Parses commands that extract from a text or carry values from row to row. Supports only their
+// documented forms and refuses others with their place.
 import type { Command, FieldRef, FormatWord } from './ast.ts';
 import { appendcols, join } from './parse-join.ts';
 import { QueryError } from './query-error.ts';
@@ -18,7 +18,7 @@ const field = ({ scan, unexpected }: Reading): FieldRef => {
   return { kind: 'field', name: path.join('.'), path, span: scan.span(start) };
 };
 
-/** What stands after `as`. */
+/** The name after `as`. */
 const named = (reading: Reading): string => {
   if (!reading.scan.keyword('as')) throw reading.unexpected('`as` and a name');
   return reading.alias();
@@ -46,7 +46,7 @@ const formatWord = ({ scan }: Reading): FormatWord | undefined => {
 const parse = (reading: Reading): Command => {
   const { scan, expressions, start } = reading;
   const beginsWithPattern = /["'/]/.test(scan.text[scan.at] ?? '');
-  // `parse csv as a` is about the message, `parse csv "*" as a` about a field of that name.
+  // `parse csv as a` parses the message, `parse csv "*" as a` a field named csv.
   const bare = formats.find((one) => scan.peekKeyword(one));
   let operand = beginsWithPattern ? message(start) : expressions.primary();
   let format: FormatWord | undefined;

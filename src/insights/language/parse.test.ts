@@ -14,7 +14,7 @@ const refusal = (text: string): string => {
   return 'taken';
 };
 
-/** The tree without places and texts, which differ between two ways to write one query. */
+/** The tree without positions and texts, which differ between two spellings of one query. */
 const shape = (text: string): unknown =>
   JSON.parse(
     JSON.stringify(parseQuery(text).commands, (key, value: unknown) =>
@@ -105,7 +105,7 @@ describe('a query', () => {
     fc.assert(
       fc.property(fc.array(command, { minLength: 1, maxLength: 4 }), (commands) => {
         const text = commands.join('\n| ');
-        // `pattern` takes events, once.
+        // `pattern` accepts events, once.
         const at = commands.findIndex((one) => one.startsWith('pattern'));
         fc.pre(commands.findLastIndex((one) => one.startsWith('pattern')) === at);
         fc.pre(!commands.slice(0, Math.max(0, at)).some((one) => /^(?:stats|limit)/.test(one)));
@@ -121,7 +121,7 @@ describe('a query', () => {
     expect(shape('FIELDS a|FILTER a LIKE /x\\/y/ AND NOT b = 1|SORT a DESC')).toEqual(
       shape('fields a\n| filter a like /x\\/y/ and not b = 1 # why\n| sort a desc'),
     );
-    // Nobody escapes slashes in a path: the expression ends where the query can go on.
+    // Slashes in a path are not escaped: the expression ends where the query can continue.
     expect(shape('filter uri like /api/v1/pods/ | limit 1')).toEqual(
       shape('filter uri =~ /api/v1/pods/\n|limit 1'),
     );

@@ -1,6 +1,5 @@
-// A query's text to its syntax tree: commands between `|`. A command that is not evaluated here is
-// refused by its name and place, never skipped: rows that a skipped command would have changed are
-// wrong answers that nobody notices.
+// Parses a query's text to its syntax tree: commands between `|`. An unsupported command is refused
+// with its name and place, never skipped: a result without it would be silently wrong.
 import { diffPeriods } from '../patterns/periods.ts';
 import type { Command, Expression, NamedExpression, Query, SortKey, Subquery } from './ast.ts';
 import { ExpressionParser } from './parse-expression.ts';
@@ -8,12 +7,12 @@ import { type RowCommandKind, rowCommands, rowCommandWords } from './parse-rows.
 import { closest, QueryError } from './query-error.ts';
 import { Scanner } from './scanner.ts';
 
-/** StartQuery's own bound on queryString. */
+/** StartQuery's own limit on queryString. */
 export const maxQueryLength = 10_000;
-/** The largest that `limit` takes (CWL_QuerySyntax-Limit). */
+/** Maximum of `limit` (CWL_QuerySyntax-Limit). */
 const maxLimit = 100_000;
 
-/** Of a log group of the standard class. */
+/** For a log group of the standard class. */
 const maxStats = 10;
 
 const supported = [
@@ -22,7 +21,7 @@ const supported = [
   ...rowCommandWords,
 ] as const;
 
-/** Commands of the language that are not evaluated here, and why or what to do instead. */
+/** Commands of the language that are not supported, with a reason or an alternative. */
 const refused: Readonly<Record<string, string>> = {
   anomaly: 'it compares with a trained model, which only CloudWatch has',
   unmask: 'nothing is masked in a file; write `fields`',
@@ -41,7 +40,7 @@ export const parseQuery = (text: string): Query => new QueryParser(text).query()
 class QueryParser {
   readonly #scan: Scanner;
   readonly #expressions: ExpressionParser;
-  /** Reading a subquery. */
+  /** Whether a subquery is being parsed. */
   #isWithin = false;
 
   constructor(text: string) {
@@ -157,7 +156,7 @@ class QueryParser {
       throw new QueryError('expected a field or an expression, found `,`', span, hint);
     }
     const items = [item()];
-    // A `|` or a second comma after a comma is told by whoever reads the item.
+    // The item's parser reports a `|` or a second comma after a comma.
     while (this.#scan.symbol(',')) items.push(item());
     return items;
   }
@@ -268,7 +267,7 @@ class QueryParser {
   }
 }
 
-/** What may not stand behind what stands before it. */
+/** Refuses a command that may not follow the commands before it. */
 const refuseOrder = (command: Command, before: readonly Command[]): void => {
   const kinds = before.map(({ kind }) => kind);
   const { kind, span } = command;
@@ -301,10 +300,10 @@ const refuseOrder = (command: Command, before: readonly Command[]): void => {
 /** `countFrequent` is documented with two spellings. */
 const spelled = (word: string): string => word.toLowerCase().replace(/^count_f/, 'countf');
 
-/** A bare name is of one log. */
+/** A bare name denotes one log. */
 const hasStar = /^[^\s|)]*\*/;
 
-/** A command and something that is not the end of a list's item. */
+/** A command, followed by something that does not end a list's item. */
 const beginsQuery = new RegExp(`^(?:source|${supported.join('|')})\\s+[^\\s,)=!<>+*%^/-]`, 'i');
 
 const supportedHint = `commands: ${supported.join(', ')}`;

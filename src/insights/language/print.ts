@@ -1,4 +1,4 @@
-// A syntax tree back to a query that means the same: for notices and as a check of the parser.
+// Prints a syntax tree as an equivalent query: for notices and to check the parser.
 import type { Command, Expression, JoinSide, NamedExpression, Query, Subquery } from './ast.ts';
 
 export const printQuery = (query: Query): string => query.commands.map(command).join('\n| ');
@@ -18,7 +18,7 @@ const quoted = (text: string): string => `"${text.replace(/[\\"']/g, '\\$&')}"`;
 const listOf = <T>(items: readonly T[], print: (item: T) => string): string =>
   items.map(print).join(', ');
 
-/** A name after `as`: its dots were parts or stood in backticks; which, makes no difference. */
+/** A name after `as`: whether its dots separated parts or were in backticks makes no difference. */
 const alias = (name: string): string => part(name, true);
 
 const named = ({ expression: inner, alias: name }: NamedExpression): string =>
@@ -112,7 +112,7 @@ const parsePattern = (pattern: (Command & { readonly kind: 'parse' })['pattern']
   }
 };
 
-/** A name with stars for any text; in backticks where it could not be read otherwise. */
+/** A name with stars for any text; in backticks when it could not be parsed otherwise. */
 const starred = (name: string): string => (/^[A-Za-z0-9_@.*-]+$/.test(name) ? name : `\`${name}\``);
 
 const simple = new Set<Expression['kind']>(['field', 'text', 'number', 'duration', 'call']);

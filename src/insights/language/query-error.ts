@@ -1,5 +1,5 @@
-// What is wrong with a query, where, and what to write instead. Every refusal of the language is
-// one of these; nothing that cannot be evaluated is ever skipped.
+// The error in a query: what, where, and what to write instead. Every refusal of the language is
+// one of these; unsupported parts are never skipped.
 
 /** Half-open range of UTF-16 units of the query's text. */
 export interface Span {
@@ -19,7 +19,7 @@ export class QueryError extends Error {
   }
 }
 
-/** The evaluation was stopped because it would need more than it may have. */
+/** Evaluation stopped because it would exceed a resource limit. */
 export class QueryLimitError extends Error {
   override readonly name = 'QueryLimitError';
 }
@@ -34,22 +34,20 @@ export const positionOf = (
   return { line: before.split('\n').length, column: at - lastBreak };
 };
 
-/**
- * A query may be one line of thousands of characters: this much of it is shown around the place.
- */
+/** A query may be one line of thousands of characters: this many are shown around the place. */
 const shownUnits = 72;
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be printed.
 const control = /[\u0000-\u001f\u007f-\u009f]/g;
 
-/** One unit for one: places stay where they are. */
+/** Unit by unit, so that positions stay valid. */
 export const visible = (text: string): string => text.replace(control, ' ');
 
-/** A column of a lookup table may be called anything. */
+/** A column of a lookup table may have any name. */
 const escaped = (text: string): string =>
   text.replace(control, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-/** The message with its place, the line it stands in and a mark below it, and the remedy. */
+/** The message with its place, the line with a mark below it, and the remedy. */
 export const explainQueryError = (text: string, error: QueryError): string => {
   const { line, column } = positionOf(text, error.span.start);
   const whole = visible(text.split('\n')[line - 1] ?? '');
@@ -67,7 +65,7 @@ export const explainQueryError = (text: string, error: QueryError): string => {
   ].join('\n');
 };
 
-/** The candidate that is at most two edits away, for "did you mean". */
+/** The candidate within two edits, for "did you mean". */
 export const closest = (word: string, candidates: readonly string[]): string | undefined => {
   const lower = word.toLowerCase().slice(0, 40);
   let best: string | undefined;

@@ -1,24 +1,23 @@
-// What the parser of a query lends to those of single commands, and what several of these read
-// alike. Knows no command.
+// Parser functions shared by the parsers of single commands. Knows no command.
 import type { Subquery } from './ast.ts';
 import type { ExpressionParser } from './parse-expression.ts';
 import type { QueryError } from './query-error.ts';
 import type { Scanner } from './scanner.ts';
 
-/** What the parser of a query lends. */
+/** The part of the query parser that command parsers use. */
 export interface Reading {
   readonly scan: Scanner;
   readonly expressions: ExpressionParser;
-  /** Where the command began. */
+  /** Start of the command. */
   readonly start: number;
   readonly alias: () => string;
   readonly list: <T>(item: () => T) => readonly T[];
   readonly unexpected: (wanted: string) => QueryError;
-  /** What stands between brackets, up to the closing one. */
+  /** The text between brackets, up to the closing one. */
   readonly subquery: () => Subquery;
 }
 
-/** `name=`, where it stands here. */
+/** Parses `name=` if present. */
 export const option = ({ scan }: Reading, name: string): boolean => {
   if (!scan.peekKeyword(name)) return false;
   if (!/^\s*=/.test(scan.text.slice(scan.at + name.length, scan.at + name.length + 20)))
@@ -32,6 +31,6 @@ export const truth = (reading: Reading): boolean => {
   throw reading.unexpected('`true` or `false`');
 };
 
-/** The command is: of a subquery also before its bracket. */
+/** Whether the command ends; a subquery's also ends before its bracket. */
 export const isOver = (scan: Scanner): boolean =>
   scan.atEnd || scan.peekSymbol('|') || scan.peekSymbol(')');

@@ -1,5 +1,5 @@
-// Reads a query's text token by token. What `/` means (division or a regular expression) depends on
-// what came before, so the parser asks for what it expects; nothing is split in advance.
+// Reads a query's text token by token. `/` means division or a regular expression depending on the
+// context, so the parser requests the token it expects; nothing is tokenized in advance.
 import { QueryError, type Span, visible } from './query-error.ts';
 
 const identifierStart = /[A-Za-z_@]/;
@@ -15,7 +15,7 @@ export class Scanner {
     this.skip();
   }
 
-  /** Spaces, line breaks and `#` comments. */
+  /** Skips spaces, line breaks and `#` comments. */
   skip(): void {
     for (;;) {
       const unit = this.text[this.at];
@@ -35,7 +35,7 @@ export class Scanner {
     return { start, end: Math.max(start, this.lastEnd) };
   }
 
-  /** Where the last token ended, spaces after it not counted. */
+  /** End of the last token, without following spaces. */
   lastEnd = 0;
 
   #advance(end: number): void {
@@ -44,7 +44,7 @@ export class Scanner {
     this.skip();
   }
 
-  /** What stands here, for messages. */
+  /** The text at this position, for messages. */
   here(): { readonly shown: string; readonly span: Span } {
     if (this.atEnd) {
       return {
@@ -67,13 +67,13 @@ export class Scanner {
     return this.text.startsWith(symbol, this.at);
   }
 
-  /** A bare word without dots, not taken; undefined when something else stands here. */
+  /** Peeks at a bare word without dots; undefined when there is none. */
   peekWord(): string | undefined {
     if (!identifierStart.test(this.text[this.at] ?? '')) return undefined;
     return /^[A-Za-z0-9_@]+/.exec(this.text.slice(this.at, this.at + 200))?.[0];
   }
 
-  /** True when a keyword in any letter case stands here by itself: `and`, not `and.x` or `and(`. */
+  /** True when the next token is this keyword, ignoring case: `and`, not `and.x` or `and(`. */
   peekKeyword(keyword: string): boolean {
     const end = this.at + keyword.length;
     if (this.text.slice(this.at, end).toLowerCase() !== keyword) return false;
@@ -92,9 +92,7 @@ export class Scanner {
     return word;
   }
 
-  /**
-   * A field's parts: `a.b.0`, `a.[3]`, backticks around any part; undefined when none stands here.
-   */
+  /** A field's parts: `a.b.0`, `a.[3]`, backticks around any part; undefined when there is none. */
   path(): readonly string[] | undefined {
     const first = this.text[this.at] ?? '';
     if (first !== '`' && !identifierStart.test(first)) return undefined;
@@ -125,7 +123,7 @@ export class Scanner {
     return parts;
   }
 
-  /** A field's name as it is, in which stars may stand; in backticks with anything in it. */
+  /** A field's literal name, which may contain stars; anything in backticks. */
   starred(): string | undefined {
     const rest = this.text.slice(this.at, this.at + 1000);
     const found = /^(?:`([^`\n]+)`|[A-Za-z0-9_@.*-]+)/.exec(rest);
@@ -150,7 +148,7 @@ export class Scanner {
     return [this.text.slice(at + 1, close), close + 1];
   }
 
-  /** A number, or a number with a unit (`5m`), as its text; undefined when none stands here. */
+  /** The text of a number, or of a number with a unit (`5m`); undefined when there is none. */
   number(): string | undefined {
     if (!/^[0-9]|^\.[0-9]/.test(this.text.slice(this.at, this.at + 2))) return undefined;
     const rest = this.text.slice(this.at, this.at + 400);
@@ -160,7 +158,7 @@ export class Scanner {
     return found;
   }
 
-  /** Digits alone. */
+  /** Digits only. */
   integer(): string | undefined {
     let end = this.at;
     while (digit.test(this.text[end] ?? '')) end++;
@@ -171,8 +169,8 @@ export class Scanner {
   }
 
   /**
-   * Text in single or double quotes. A backslash keeps a quote or a backslash from being read as
-   * one; before anything else it stands for itself.
+   * Text in single or double quotes. A backslash escapes a quote or a backslash; before any other
+   * character it is literal.
    */
   quoted(): string | undefined {
     const quote = this.text[this.at];
@@ -199,8 +197,8 @@ export class Scanner {
   }
 
   /**
-   * A regular expression between slashes. It ends at the first slash, not escaped and not between
-   * brackets, after which the query can go on; so a slash inside it needs no backslash.
+   * A regular expression between slashes. It ends at the first slash that is not escaped, not in a
+   * class and after which the query can continue, so slashes need no backslash.
    */
   regex(): string | undefined {
     if (this.text[this.at] !== '/') return undefined;
@@ -222,9 +220,7 @@ export class Scanner {
   }
 }
 
-/**
- * Where a class that begins at `from` ends; `from` itself when it never does before the line does.
- */
+/** End of a class that starts at `from`; `from` itself when the line ends first. */
 const classEnd = (text: string, from: number): number => {
   const found = /^\[\^?\]?(?:[^\]\\\n]|\\.)*\]/.exec(text.slice(from, from + 1000));
   return found === null ? from : from + found[0].length - 1;

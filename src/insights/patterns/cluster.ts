@@ -1,18 +1,18 @@
-// Masked texts to patterns. Texts of the same build (the same separators) with at least half of
-// their words in common belong together; in them a word becomes a token where it takes many values.
-// The same texts give the same patterns, in whatever order they came.
+// Clusters masked texts into patterns. Texts of the same build (the same separators) that share at
+// least half of their words belong together; a word with many values becomes a token. The result
+// does not depend on the order of the texts.
 import type { MemoryBudget } from '../stages/budget.ts';
 import { Leaders, remedy, Steps } from './leaders.ts';
 import { kinds } from './mask.ts';
 import { isMark, separatorsOf, type Vocabulary, type Wording } from './vocabulary.ts';
 
-/** Texts that have become the same by masking. */
+/** Texts that are equal after masking. */
 export interface Shape extends Wording {
   readonly text: string;
-  /** Of each mark the first value, and whether another was met. */
+  /** The first value of each mark, and whether another value occurred. */
   readonly values: readonly string[];
   readonly varies: readonly boolean[];
-  /** Events in each of the time ranges compared. */
+  /** Number of events in each of the compared time ranges. */
   readonly counts: readonly number[];
 }
 
@@ -21,13 +21,13 @@ export interface Pattern {
   readonly counts: readonly number[];
 }
 
-/** A place with more values than this is a token: verbs and resources stay, names go. */
+/** A place with more values than this is a token: verbs and resources stay, names do not. */
 const maxValues = 10;
-/** Or one with this many values of which each was met less often than so many times. */
+/** Or one with this many values that occurred fewer than `fewTimes` times each on average. */
 const fewValues = 3;
 const fewTimes = 3;
 
-/** Of a pattern, besides its text. */
+/** Memory of a pattern, besides its text. */
 const patternBytes = 200;
 
 const total = (counts: readonly number[]): number => counts.reduce((sum, one) => sum + one, 0);
@@ -39,7 +39,7 @@ interface Means {
   readonly budget: MemoryBudget;
 }
 
-/** Each list of shapes is one cluster; its first is the one met most. */
+/** Each list of shapes is one cluster, the most frequent shape first. */
 const clustersOf = (
   shapes: readonly Shape[],
   { vocabulary, budget }: Means,
@@ -63,7 +63,7 @@ const clustersOf = (
   });
 };
 
-/** Places of a cluster where a word takes so many values that it tells one event from another. */
+/** Places of a cluster where a word has so many values that it identifies events. */
 const tokensOf = (cluster: readonly Shape[]): readonly boolean[] => {
   const count = cluster.reduce((sum, { counts }) => sum + total(counts), 0);
   const values = new Set<number>();
@@ -77,7 +77,7 @@ const tokensOf = (cluster: readonly Shape[]): readonly boolean[] => {
   });
 };
 
-/** Shapes that differ in their tokens alone, as they are added to the first of them. */
+/** Shapes that differ only in their tokens, merged into the first of them. */
 class Alike {
   readonly #first: Shape;
   readonly #vocabulary: Vocabulary;
@@ -111,7 +111,7 @@ class Alike {
     }
   }
 
-  /** Tokens are numbered in their order; a mark whose value never changed is that value. */
+  /** Tokens are numbered in order; a mark whose value never changed is printed as that value. */
   text(): string {
     const { words } = this.#first;
     let [tokens, marks] = [0, 0];

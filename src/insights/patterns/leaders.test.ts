@@ -1,5 +1,5 @@
-// How `pattern` finds the cluster of a text, against comparing it with each, and the bound of the
-// work.
+// `pattern`'s search for the cluster of a text, compared with testing each cluster, and its work
+// limit.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { QueryLimitError } from '../language/query-error.ts';
@@ -10,7 +10,7 @@ const vocabularySize = 6;
 const leadersOf = (steps: Steps, budget = new MemoryBudget(1_000_000)) =>
   new Leaders({ vocabularySize, steps, budget });
 
-/** The first of which half of the words are the same. */
+/** The first leader that shares half of the words. */
 const compared = (leaders: readonly Int32Array[], words: Int32Array): number | undefined => {
   const found = leaders.findIndex(
     (leader) => leader.filter((word, at) => word === words[at]).length >= words.length / 2,
@@ -46,7 +46,7 @@ describe('leaders', () => {
       steps: new Steps(10_000),
       budget: new MemoryBudget(1_000_000),
     });
-    // Each with each would be two million looks.
+    // Comparing all pairs would take two million steps.
     for (let word = 0; word < 2000; word++) {
       expect(leaders.find(Int32Array.of(word))).toBeUndefined();
       leaders.add(Int32Array.of(word));

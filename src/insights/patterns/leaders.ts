@@ -1,12 +1,11 @@
-// Finds the first text of the same build that has half of its words in common with another, without
-// looking at all of them: only at those that share a rare word with it. What it may look at is
-// bounded.
+// Finds the first text of the same build that shares half of its words with another. Compares only
+// texts that share a rare word, within a limit on the work.
 import { QueryLimitError } from '../language/query-error.ts';
 import type { MemoryBudget } from '../stages/budget.ts';
 
-/** Looks at a word, in one query. Measured at about 10 ns each: the worst case is a few seconds. */
+/** Maximum number of word comparisons per query, measured at about 10 ns each: a few seconds. */
 const maxSteps = 300_000_000;
-/** A leader's entry for one of its words: a number in a list in a map. */
+/** Memory of a leader's entry for one word: a number in a list in a map. */
 const entryBytes = 120;
 
 export const remedy = 'add a `filter`, or take the pattern of a shorter field, such as requestURI';
@@ -36,7 +35,7 @@ export class Leaders {
   readonly #steps: Steps;
   readonly #budget: MemoryBudget;
   readonly #all: Int32Array[] = [];
-  /** Leaders by a word and its place. */
+  /** Leaders by word and place. */
   readonly #byWord = new Map<number, number[]>();
   #charged = 0;
 
@@ -50,9 +49,9 @@ export class Leaders {
     this.#budget = options.budget;
   }
 
-  /** Number of the first leader that is like this; all texts have as many words. */
+  /** Number of the first similar leader; all texts have the same number of words. */
   find(words: Int32Array): number | undefined {
-    // Most texts are like the one met most.
+    // Most texts resemble the most frequent one.
     if (this.#isLike(0, words)) return 0;
     let best = this.#all.length;
     const looked = new Set([0]);
@@ -80,7 +79,7 @@ export class Leaders {
     }
   }
 
-  /** No more texts of this build. */
+  /** Call after the last text of this build. */
   end(): void {
     this.#budget.release(this.#charged);
   }
@@ -90,8 +89,8 @@ export class Leaders {
   }
 
   /**
-   * Whoever has half of the words has at least one of any half and one more: the places are taken
-   * of which the fewest leaders have the word.
+   * A leader that shares half of the words shares at least one of any (half + 1) places. The places
+   * whose words have the fewest leaders are searched.
    */
   #rarest(words: Int32Array): readonly (readonly number[])[] {
     this.#steps.take(words.length);

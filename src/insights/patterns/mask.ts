@@ -1,14 +1,13 @@
-// A text without the words that change from event to event: each word with a digit in it gives way
-// to a mark of its kind. Texts that differ in such words alone become the same, in one pass and
-// without looking at other texts.
+// Masks words that vary between events: replaces each word with a digit by a mark of its kind.
+// Texts that differ only in such words become equal, in one pass and without comparing texts.
 
-/** What a word can be told to be from itself; `Token` is any other. */
+/** Kinds that a word can be recognized as; `Token` is any other. */
 export const kinds = ['Time', 'IPAddress', 'UUID', 'Number', 'ID', 'Token'] as const;
 export type Kind = (typeof kinds)[number];
 
 /**
- * Marks are control characters; a text's own give way to their pictures. U+0000 is left to whoever
- * reads the marks.
+ * Marks are control characters; those in the text itself are replaced by their Unicode pictures.
+ * U+0000 is reserved for readers of the marks.
  */
 const firstMark = 1;
 export const markOf = (kind: Kind): string => String.fromCharCode(firstMark + kinds.indexOf(kind));
@@ -21,16 +20,14 @@ const pictureOf = (control: string): string =>
 
 export interface Masked {
   readonly text: string;
-  /** What stood in the place of each mark. */
+  /** The replaced text of each mark. */
   readonly values: readonly string[];
 }
 
-/** Longer texts are compared by their beginning: a request with its objects may have megabytes. */
+/** Longer texts are compared by their start: a request with its objects may be megabytes. */
 export const maxMaskedLength = 16 * 1024;
 
-/**
- * A moment, or a word with a digit: tried only where a word begins, so in time linear in the text.
- */
+/** A time, or a word with a digit: tried only at word starts, therefore linear in the text. */
 const changing =
   /(?<![\w.-])(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?|\d\d:\d\d:\d\d(?:[.,]\d+)?|[A-Za-z_.-]*\d[\w.-]*)/g;
 const shapes: readonly (readonly [Kind, RegExp])[] = [

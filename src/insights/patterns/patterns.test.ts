@@ -119,7 +119,7 @@ describe('pattern', () => {
   });
 
   it.each<[string, (index: number) => string]>([
-    // 150 texts of 32 kB: what they are read into is larger.
+    // 150 texts of 32 kB: their parsed form is larger.
     ['words', (index) => `${'a '.repeat(8000)}${letters(index)}`],
     ['values', (index) => `${'7'.repeat(16_000)} ${letters(index)}`],
   ])('counts the memory of %s', (_, textOf) => {

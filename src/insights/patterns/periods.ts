@@ -1,10 +1,10 @@
-// The time range that `diff` compares with: as long as the one asked for, and before it.
+// The range that `diff` compares with: as long as the requested one, and before it.
 
 export type DiffPeriod = 'previous' | 'previousDay' | 'previousWeek' | 'previousMonth';
 
 export const diffPeriods = ['previousDay', 'previousWeek', 'previousMonth'] as const;
 
-/** Both ends belong to it, epoch milliseconds. */
+/** Both ends inclusive, epoch milliseconds. */
 export interface TimeRange {
   readonly startMs: number;
   readonly endMs: number;
@@ -12,7 +12,7 @@ export interface TimeRange {
 
 const dayMs = 86_400_000;
 
-/** The same time of the day a month before; its last day where that month is shorter. */
+/** The same time of day a month earlier, or on the last day of a shorter month. */
 const monthBefore = (ms: number): number => {
   const date = new Date(ms);
   const [year, month, day] = [date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate()];
@@ -24,7 +24,7 @@ export const periodBefore = ({ startMs, endMs }: TimeRange, period: DiffPeriod):
   const length = endMs - startMs;
   switch (period) {
     case 'previous':
-      // An event at the very start belongs to the range that was asked for alone.
+      // An event at the very start belongs only to the requested range.
       return { startMs: startMs - length, endMs: startMs - 1 };
     case 'previousDay':
       return { startMs: startMs - dayMs, endMs: endMs - dayMs };

@@ -1,23 +1,20 @@
-// Words of masked texts as numbers: texts are kept by the ten thousand, and most of their words are
-// the same few. Tells what it keeps in bytes; refuses nothing.
+// Maps words of masked texts to numbers: texts are kept by the ten thousand and share most words.
+// Reports its size in bytes; refuses nothing.
 import { kinds, markOf } from './mask.ts';
 
-/** A masked text, split. */
+/** A masked and split text. */
 export interface Wording {
   readonly words: Int32Array;
-  /** What stands before, between and after the words. Texts with the same have as many words. */
+  /** Text before, between and after the words. Equal separators imply equal numbers of words. */
   readonly separators: string;
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the marks are control characters.
 const wordsAndMarks = /([\u0001-\u0006]|[\w.\-\u0080-\uffff]+)/;
-/** No masked text has it. */
+/** Does not occur in masked text. */
 const betweenSeparators = '\0';
 
-/**
- * Of a word or a list of separators met for the first time: its place in a map and in a list, and
- * the string.
- */
+/** Memory of a new word or list of separators: its entries in a map and a list, and the string. */
 const entryBytes = 120;
 
 export class Vocabulary {
@@ -30,18 +27,18 @@ export class Vocabulary {
     for (const kind of kinds) this.#idOf(markOf(kind));
   }
 
-  /** An estimate of what it keeps. */
+  /** Estimated memory in bytes. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Ids are below. */
+  /** Ids are smaller than this. */
   get size(): number {
     return this.#texts.length;
   }
 
   read(text: string): Wording {
-    // Separators stand at even places, words at odd ones.
+    // Separators are at even indexes, words at odd ones.
     const parts = text.split(wordsAndMarks);
     const words = new Int32Array(parts.length >> 1);
     for (let at = 0; at < words.length; at++) words[at] = this.#idOf(parts[2 * at + 1] ?? '');

@@ -1,8 +1,8 @@
-// Where the leftmost match is and what its groups hold: all ways through the automaton walked side
-// by side, the preferred first. Time is the text's length times the program's, whatever the text.
+// Finds the leftmost match and its groups by simulating all paths of the automaton in parallel, in
+// order of preference. Time is the text's length times the program's.
 import { holds, type Program } from './program.ts';
 
-/** Start and end of the match and of each group; -1 where a group took no part. */
+/** Start and end of the match and of each group; -1 for a group that did not participate. */
 export type Slots = Int32Array;
 
 interface Threads {
@@ -10,7 +10,7 @@ interface Threads {
   readonly slots: Slots[];
 }
 
-/** How much may still be looked at; no bound where it is absent. */
+/** Remaining work; unlimited when absent. */
 export interface Work {
   placesLeft?: number;
 }
@@ -72,7 +72,7 @@ export const findMatch = (
       if (one.op === 'match') {
         best = slots.slice();
         best[1] = place;
-        // What is less preferred than a match is not followed.
+        // Paths with lower preference than a match are dropped.
         break;
       }
       if (one.op !== 'set' || unit < 0) continue;

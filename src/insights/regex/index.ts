@@ -1,5 +1,5 @@
-// Public entry of the matcher of regular expressions. Time is linear in the text for every
-// expression that it takes, so none can stop the thread; those that cannot be bounded are refused.
+// Public entry of the regular expression matcher. Time is linear in the text for every supported
+// expression, so none can block the thread; expressions without such a bound are refused.
 import { findMatch, type Work } from './find-match.ts';
 import { parseRegex } from './parse-regex.ts';
 import { compileProgram, type Program } from './program.ts';
@@ -10,23 +10,21 @@ import { TestAutomaton } from './test-automaton.ts';
 export { RegexWorkError } from './find-match.ts';
 export { RegexError } from './syntax.ts';
 
-/**
- * Looks at places of a text that finding all matches may take, for each of its units and besides.
- */
+/** Work that finding all matches may use: per unit of the text, and in addition. */
 const placesPerUnit = 20;
 const freePlaces = 1_000_000;
 
 export interface Match {
   readonly start: number;
   readonly end: number;
-  /** By number, the whole match first; undefined where a group took no part. */
+  /** By number, the complete match first; undefined for a group that did not participate. */
   readonly groups: readonly (string | undefined)[];
 }
 
 export class LinearRegex {
   /** A text that every match contains; '' when there is none. */
   readonly required: string;
-  /** Names of the named groups in their order, with their numbers. */
+  /** Named groups in order, with their numbers. */
   readonly names: ReadonlyMap<string, number>;
   readonly groupCount: number;
   readonly #program: Program;
@@ -55,9 +53,8 @@ export class LinearRegex {
   }
 
   /**
-   * Matches one after the other. A match may be looked for to the end of the text and yet be short,
-   * so all of them together may take the square of its length: throws RegexWorkError beyond a
-   * bound.
+   * All matches in order. Each may scan to the end of the text although it is short, so the total
+   * can be quadratic: throws RegexWorkError beyond a limit.
    */
   *findAll(text: string): Generator<Match, void> {
     if (!this.test(text)) return;
@@ -67,7 +64,7 @@ export class LinearRegex {
       const match = this.#from(text, at, work);
       if (match === undefined) return;
       const isEmpty = match.end === match.start;
-      // As RE2 has it: nothing is no match of its own just behind a match.
+      // As in RE2: an empty match directly after a match is skipped.
       if (!isEmpty || match.start !== lastEnd) yield match;
       lastEnd = match.end;
       at = isEmpty ? match.end + 1 : match.end;

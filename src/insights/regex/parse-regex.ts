@@ -1,5 +1,5 @@
-// Reads a regular expression: the subset of RE2 and Java that matches in linear time. What is left
-// out is refused by name. Never backtracks, never builds a matcher.
+// Parses a regular expression: the subset of RE2 and Java that matches in linear time. Refuses
+// other constructs by name. Never backtracks, never builds a matcher.
 import { type ClassReader, readClass, readEscape } from './read-class.ts';
 import {
   caseless,
@@ -12,7 +12,7 @@ import {
 } from './syntax.ts';
 
 const maxDepth = 100;
-/** Of `{n,m}`; RE2's own bound. */
+/** Maximum of `{n,m}`; RE2's own limit. */
 const maxRepeat = 1000;
 
 interface Flags {
@@ -74,7 +74,7 @@ class RegexParser {
     return parts.length === 1 && only !== undefined ? only : { kind: 'sequence', parts };
   }
 
-  /** Undefined for flags such as `(?i)`, which only change what follows. */
+  /** Undefined for flags such as `(?i)`, which only affect what follows. */
   #atom(): Node | undefined {
     const source = this.#source;
     const unit = source[this.#at] ?? '';

@@ -1,5 +1,5 @@
-// A syntax tree as instructions of a non-deterministic automaton, with the alphabet cut into the
-// classes of units that no instruction tells apart. Matches nothing itself.
+// Compiles a syntax tree to instructions of a non-deterministic automaton, with UTF-16 units
+// grouped into classes that all instructions treat alike. Matches nothing itself.
 import {
   type AssertionKind,
   lineBreaks,
@@ -21,16 +21,16 @@ export type Instruction =
 export interface Program {
   readonly instructions: readonly Instruction[];
   readonly start: number;
-  /** Two for the whole match and two for each group. */
+  /** Two for the complete match and two for each group. */
   readonly slotCount: number;
   /** Class of each UTF-16 unit. */
   readonly classOf: Uint16Array;
   readonly classCount: number;
-  /** By class, a unit of it. */
+  /** By class, one of its units. */
   readonly sample: readonly number[];
 }
 
-/** `(a{1000}){1000}` and its like: refused when it is compiled, not when it runs. */
+/** Expressions such as `(a{1000}){1000}` are refused when compiled, not when run. */
 const maxInstructions = 10_000;
 
 export const compileProgram = (tree: RegexTree): Program => {
@@ -66,7 +66,7 @@ export const compileProgram = (tree: RegexTree): Program => {
   const buildRepeat = (node: Node & { readonly kind: 'repeat' }, next: number): number => {
     let after = next;
     if (node.max === Number.POSITIVE_INFINITY) {
-      // The loop's own place is known before its body, which leads back to it.
+      // Allocates the loop's own instruction before its body, which jumps back to it.
       const loop = emit({ op: 'match' });
       const body = build(node.body, loop);
       const [first, second] = node.lazy ? [next, body] : [body, next];
@@ -92,7 +92,7 @@ export const compileProgram = (tree: RegexTree): Program => {
 const alphabetOf = (
   instructions: readonly Instruction[],
 ): Pick<Program, 'classOf' | 'classCount' | 'sample'> => {
-  // Assertions look at word units and line breaks, whatever the sets are.
+  // Assertions examine word units and line breaks, independent of the sets.
   const cuts = new Set<number>([0]);
   const cut = (ranges: Ranges): void => {
     for (const [from, to] of ranges) {
@@ -104,7 +104,7 @@ const alphabetOf = (
   cut(lineBreaks);
   for (const one of instructions) if (one.op === 'set') cut(one.ranges);
   const starts = [...cuts].filter((at) => at <= 0xffff).sort((a, b) => a - b);
-  // Stretches that every set and assertion treats alike are one class.
+  // Ranges that every set and assertion treat alike are one class.
   const sets = instructions.flatMap((one) => (one.op === 'set' ? [one.ranges] : []));
   const kinds = new Map<string, number>();
   const sample: number[] = [];
@@ -126,7 +126,7 @@ const alphabetOf = (
 export const contains = (ranges: Ranges, unit: number): boolean =>
   ranges.some(([from, to]) => unit >= from && unit <= to);
 
-/** Whether an assertion holds between two units; undefined where the text ends. */
+/** Whether an assertion holds between two units; undefined is the end of the text. */
 export const holds = (
   assertion: AssertionKind,
   before: number | undefined,

@@ -1,4 +1,4 @@
-// Reads `[...]` and the escapes that stand for one unit or a set of them.
+// Parses `[...]` and the escapes for one unit or a set of units.
 import {
   digits,
   inverted,
@@ -37,7 +37,7 @@ const sets: Readonly<Record<string, Ranges>> = {
 
 const one = (unit: number): Ranges => [[unit, unit]];
 
-/** The set behind the escape that stands here; moves past it. */
+/** The set of the escape at this position; advances past it. */
 export const readEscape = (reader: ClassReader): Ranges => {
   const { source } = reader;
   const at = reader.at();
@@ -62,7 +62,7 @@ export const readEscape = (reader: ClassReader): Ranges => {
   return one(letter.charCodeAt(0));
 };
 
-/** The set of the class that opens here; moves past its `]`. */
+/** The set of the class at this position; advances past its `]`. */
 export const readClass = (reader: ClassReader): Ranges => {
   const { source } = reader;
   const start = reader.at();

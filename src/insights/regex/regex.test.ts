@@ -51,7 +51,7 @@ describe('a regular expression', () => {
         const ours = new LinearRegex(source);
         expect(ours.test(text)).toBe(theirs !== null);
         expect(ours.find(text)?.start).toBe(theirs?.index);
-        // ECMAScript alone forbids a round that takes nothing, which can make its match longer.
+        // Only ECMAScript forbids an empty iteration, which can make its match longer.
         if (/\)[?*+{]/.test(source)) return;
         expect(ours.find(text)?.groups[0]).toBe(theirs?.[0]);
       }),
@@ -134,7 +134,7 @@ describe('a regular expression', () => {
       seed = (seed * 48_271) % 2_147_483_647;
       return alphabet[seed % 2];
     }).join('');
-    // "An a, 18 units before the end": 2^18 states when all are made.
+    // "An a, 18 units before the end": 2^18 states if all were built.
     expect(new LinearRegex('a[ab]{17}$').test(text)).toBe(/a[ab]{17}$/.test(text));
   });
 

@@ -1,9 +1,9 @@
-// The longest text that every match of an expression must contain: what a line is searched for
-// before the automaton looks at it.
+// The longest text that every match of an expression contains: lines are searched for it before the
+// automaton runs.
 import type { Node } from './syntax.ts';
 
 interface Runs {
-  /** The node matches exactly this text; undefined when it can match several. */
+  /** The only text that the node matches; undefined when it can match several. */
   readonly exact: string | undefined;
   readonly longest: string;
 }
@@ -45,12 +45,12 @@ const runsOf = (node: Node): Runs => {
     case 'either':
       return { exact: undefined, longest: '' };
     case 'assertion':
-      // Takes nothing, but a text that contains what stands around it need not match.
+      // Matches the empty text, but text with its surroundings still need not match.
       return { exact: undefined, longest: '' };
   }
 };
 
-/** `isWhole` when containing the text is all that the expression asks for. */
+/** `isWhole`: containing the text is the expression's only condition. */
 export const requiredText = (root: Node): { readonly text: string; readonly isWhole: boolean } => {
   const { exact, longest } = runsOf(root);
   return exact === undefined ? { text: longest, isWhole: false } : { text: exact, isWhole: true };

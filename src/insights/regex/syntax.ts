@@ -1,5 +1,5 @@
-// The syntax tree of a regular expression, over UTF-16 units. What cannot be matched in linear time
-// (look-around, backreferences, possessive and atomic groups) has no node here.
+// The syntax tree of a regular expression over UTF-16 units. Constructs without linear-time
+// matching (look-around, backreferences, possessive and atomic groups) have no node.
 
 /** Sorted, disjoint, both ends inclusive. */
 export type Ranges = readonly (readonly [from: number, to: number])[];
@@ -14,7 +14,7 @@ export type Node =
       readonly kind: 'repeat';
       readonly body: Node;
       readonly min: number;
-      /** Infinity for no bound. */
+      /** Infinity when unlimited. */
       readonly max: number;
       readonly lazy: boolean;
     }
@@ -28,7 +28,7 @@ export interface RegexTree {
   readonly names: ReadonlyMap<string, number>;
 }
 
-/** `at` counts from the start of the expression. */
+/** `at`: offset in the expression. */
 export class RegexError extends Error {
   override readonly name = 'RegexError';
   readonly at: number;
@@ -72,7 +72,7 @@ const shifted = (ranges: Ranges, from: number, to: number, by: number): Ranges =
     return low > high ? [] : [[low + by, high + by]];
   });
 
-/** With both cases of every ASCII letter, and of a single letter elsewhere. */
+/** Adds the other case of every ASCII letter, and of a single letter elsewhere. */
 export const caseless = (ranges: Ranges): Ranges => {
   const others = ranges.flatMap(([start, end]): Ranges => {
     if (start !== end || start < 128) return [];
@@ -104,7 +104,7 @@ export const spaces: Ranges = normalized([
   [0x3000, 0x3000],
   [0xfeff, 0xfeff],
 ]);
-/** What `.` does not match: the line terminators of ECMAScript. */
+/** Units that `.` does not match: the line terminators of ECMAScript. */
 export const lineBreaks: Ranges = [
   [10, 10],
   [13, 13],

@@ -1,13 +1,11 @@
-// Whether a text contains a match: a deterministic automaton whose states are made when they are
-// first reached. Time is linear in the text, memory bounded: a full table is thrown away.
+// Whether a text contains a match: a deterministic automaton with lazily built states. Time is
+// linear in the text, memory is bounded: a full table is discarded.
 import { holds, type Program } from './program.ts';
 
 interface State {
-  /**
-   * Where the automaton stands before the next unit, in no order: only whether it matches counts.
-   */
+  /** Instructions before the next unit, unordered: only whether there is a match counts. */
   readonly at: Int32Array;
-  /** A unit before this place; undefined at the text's start. */
+  /** The previous unit; undefined at the start of the text. */
   readonly before: number | undefined;
   /** By class of the next unit: a state's number, `matched`, or `unknown`. */
   readonly next: Int32Array;
@@ -17,7 +15,7 @@ interface State {
 
 const matched = -1;
 const unknown = -2;
-/** Of classes times states: 4 bytes each. */
+/** Maximum of classes times states: 4 bytes each. */
 const maxCells = 1 << 20;
 
 export class TestAutomaton {
@@ -65,14 +63,14 @@ export class TestAutomaton {
       if (one?.op !== 'set') continue;
       if (one.ranges.some(([from, to]) => unit >= from && unit <= to)) after.add(one.next);
     }
-    // A match may begin at every place.
+    // A match may start at every position.
     after.add(this.#program.start);
     this.#makeRoom();
     const next = this.#state(
       [...after].sort((a, b) => a - b),
       unit,
     );
-    // Of a table just thrown away nobody reads it again.
+    // If the table was just discarded, this entry is never read.
     state.next[kind] = next;
     return next;
   }
@@ -84,7 +82,7 @@ export class TestAutomaton {
   }
 
   #state(at: readonly number[], unit: number | undefined): number {
-    // Of the unit before only its class matters.
+    // Only the class of the previous unit matters.
     const kind = unit === undefined ? -1 : (this.#program.classOf[unit] ?? 0);
     const key = `${kind}:${at.join()}`;
     const known = this.#byKey.get(key);
@@ -101,8 +99,8 @@ export class TestAutomaton {
   }
 
   /**
-   * The instructions that read a unit, reached without reading; undefined when a match is among
-   * them.
+   * The instructions that consume a unit, reached without consuming one; undefined when a match is
+   * among them.
    */
   #closure(state: State, after: number | undefined): readonly number[] | undefined {
     const { instructions } = this.#program;

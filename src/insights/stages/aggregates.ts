@@ -1,5 +1,5 @@
-// Functions of many events, for `stats`: what is kept of each group and what comes of it. Exact
-// where CloudWatch estimates (count_distinct, pct), within the memory that a query may keep.
+// Aggregate functions for `stats`: the state of each group and its result. Exact where CloudWatch
+// estimates (count_distinct, pct), within the query's memory limit.
 
 import {
   type CompileContext,
@@ -25,7 +25,7 @@ export type AccumulatorFactory = (budget: MemoryBudget) => Accumulator;
 const groupRemedy = 'add a `filter`, or group by fields with fewer values';
 const distinctRemedy = 'add a `filter`, or count over fewer different values';
 const entryBytes = 80;
-/** Of a set, or of numbers, that is still empty. */
+/** Memory of an empty set or list of numbers. */
 const emptyBytes = 300;
 
 class Count implements Accumulator {
@@ -66,7 +66,7 @@ class CountDistinct implements Accumulator {
   }
 }
 
-/** Sum, mean and spread; the spread in one pass (Welford's method). */
+/** Sum, mean and standard deviation in one pass (Welford's method). */
 class Moments implements Accumulator {
   readonly #read: Read;
   readonly #result: (moments: Moments) => Value;
@@ -117,7 +117,7 @@ class Percentile implements Accumulator {
     larger.set(this.#values);
     this.#values = larger;
   }
-  /** The smallest value that at least that share of all values do not exceed. */
+  /** The smallest value that at least that share of all values does not exceed. */
   value(): Value {
     if (this.#count === 0) return undefined;
     const sorted = this.#values.subarray(0, this.#count).sort();
@@ -126,7 +126,7 @@ class Percentile implements Accumulator {
   }
 }
 
-/** Keeps the value for which `isBetter` holds against the one kept so far. */
+/** Keeps the best value according to `isBetter`. */
 class Best implements Accumulator {
   readonly #read: Read;
   readonly #isBetter: (next: Value, kept: Value) => boolean;
@@ -169,7 +169,7 @@ class AtTime implements Accumulator {
   }
 }
 
-/** `min` and `max` answer numbers, of moments their milliseconds; of text the text. */
+/** `min` and `max` return numbers, for times their milliseconds; for text the text. */
 const extreme = (read: Read): Read => {
   return (row) => {
     const value = read(row);
@@ -195,7 +195,7 @@ const ofOneField: Readonly<Record<string, Build>> = {
 
 type Call = Expression & { readonly kind: 'call' };
 
-/** Other names of the same: a bin is what rows are grouped by. */
+/** Aliases: a bin is a value that rows are grouped by. */
 const sameAs: Readonly<Partial<Record<string, string>>> = {
   count_over_time: 'count',
   countovertime: 'count',
@@ -227,12 +227,12 @@ const compileAggregate = (call: Call, context: CompileContext): AccumulatorFacto
 };
 
 export interface StatsColumn {
-  /** What a group keeps for it, in the order of `finish`'s argument. */
+  /** State of a group, in the order of `finish`'s argument. */
   readonly factories: readonly AccumulatorFactory[];
   readonly finish: (values: readonly Value[]) => Value;
 }
 
-/** A number may stand between functions of many events: `sum(a) / count(*)`. */
+/** A column may combine several aggregates: `sum(a) / count(*)`. */
 export const compileStatsColumn = (
   expression: Expression,
   context: CompileContext,
@@ -256,7 +256,7 @@ export const compileStatsColumn = (
   );
 };
 
-/** The parts first, then the expression over their results, as fields of a row of its own. */
+/** Computes the parts first, then the expression over their results, as fields of a row. */
 const compileCombined = (
   expression: Expression & { readonly kind: 'binary' | 'call' },
   context: CompileContext,

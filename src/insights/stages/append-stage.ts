@@ -1,5 +1,4 @@
-// `appendcols`: the values of other rows, put beside the rows that come: the first beside the
-// first, and so on.
+// `appendcols`: adds the values of other rows to the incoming rows, by position.
 import type { Read, Row } from '../evaluate/row.ts';
 import { alone } from '../evaluate/row-index.ts';
 import { type Value, valueBytes } from '../evaluate/values.ts';
@@ -8,15 +7,15 @@ import type { Stage } from './stage.ts';
 
 export interface AppendedColumn {
   readonly slot: number;
-  /** What is shown under that name already; undefined where nothing is. */
+  /** The column of that name that is already shown; undefined when there is none. */
   readonly before: Read | undefined;
 }
 
-/** About what a list takes, and a place in it. */
+/** Approximate memory of a list and of an element. */
 const rowBytes = 80;
 const placeBytes = 16;
 
-/** The other rows, which come first. */
+/** The other rows, which are read first. */
 export class AppendedRows {
   readonly #reads: readonly Read[];
   readonly #max: number;
@@ -44,7 +43,7 @@ export class AppendStage implements Stage {
   readonly #columns: readonly AppendedColumn[];
   readonly #rows: readonly (readonly Value[])[];
   readonly #override: boolean;
-  /** Told of how many rows nothing came that they could stand beside. */
+  /** Called with the number of other rows without a counterpart. */
   readonly #onLeft: (count: number) => void;
   readonly #next: Stage;
   #at = 0;

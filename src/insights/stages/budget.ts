@@ -1,5 +1,4 @@
-// How much a query may keep in memory. Charged by estimate, refused before the process is in
-// trouble.
+// A query's memory limit. Charged by estimate; refuses before the process runs out of memory.
 import { QueryLimitError } from '../language/query-error.ts';
 
 export class MemoryBudget {
@@ -10,7 +9,7 @@ export class MemoryBudget {
     this.#limit = limitBytes;
   }
 
-  /** Throws QueryLimitError. `what` and `remedy` name what grows and how to ask for less. */
+  /** Throws QueryLimitError. `what` and `remedy` name what grows and how to request less. */
   charge(bytes: number, what: () => string, remedy: string): void {
     this.#used += bytes;
     if (this.#used <= this.#limit) return;

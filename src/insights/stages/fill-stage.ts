@@ -1,5 +1,5 @@
-// `fillmissing`: rows of the bins between the first and the last that have no events. Puts rows in
-// between, in the order that the bins come in; adds none before the first or after the last.
+// `fillmissing`: inserts rows for the empty bins between the first and the last, in the order of
+// the bins; adds none before the first or after the last.
 import { Row } from '../evaluate/row.ts';
 import { nextAfter, type Period } from '../evaluate/time.ts';
 import { Instant, type Value } from '../evaluate/values.ts';
@@ -44,7 +44,7 @@ export class FillStage implements Stage {
     this.#next.push(row);
   }
 
-  /** Between two bins: `stats` gives them in their order. */
+  /** Fills between two bins, which `stats` emits in order. */
   #fill(from: number, to: number): void {
     for (let at = nextAfter(from, this.#period); at < to; at = nextAfter(at, this.#period)) {
       this.#filled++;

@@ -1,10 +1,10 @@
-// `join`: a row for each of the rows kept by the value that it is equal to. Keeps nothing itself.
+// `join`: emits a row for each indexed row with an equal value. Keeps nothing itself.
 import type { Read, Row } from '../evaluate/row.ts';
 import type { RowIndex } from '../evaluate/row-index.ts';
 import { QueryLimitError } from '../language/query-error.ts';
 import type { Stage } from './stage.ts';
 
-/** Rows that a join may make: so many, and so many more for each row that it was given. */
+/** Maximum rows that a join may emit: a constant, plus a number for each input row. */
 const maxMade = 5_000_000;
 const maxMadeEach = 20;
 
@@ -20,9 +20,9 @@ export class JoinStage implements Stage {
     options: {
       readonly read: Read;
       readonly index: RowIndex;
-      /** Where the values of a kept row go. */
+      /** Slots for the values of an indexed row. */
       readonly slots: readonly number[];
-      /** Whether rows without an equal one go on as well. */
+      /** Whether rows without an equal row continue too. */
       readonly keepsAll: boolean;
     },
     next: Stage,

@@ -1,5 +1,5 @@
-// `pattern`, and `diff` after it: events counted by the pattern of a text, in one time range or in
-// two. Keeps each text that masking leaves, never an event.
+// `pattern`, and `diff` after it: counts events by the pattern of a text, in one or two time
+// ranges. Keeps each distinct masked text, never an event.
 import type { Read, Row } from '../evaluate/row.ts';
 import { Row as NewRow } from '../evaluate/row.ts';
 import { toText, type Value } from '../evaluate/values.ts';
@@ -19,16 +19,16 @@ interface Kept extends Shape {
   readonly counts: number[];
 }
 
-/** With its lists; the text is counted apart. */
+/** Memory including its lists; the text is counted separately. */
 const shapeBytes = 700;
 const valueBytes = 80;
-/** Its number, and its part of the keys that are made when shapes are compared. */
+/** Its number, and its share of the keys built when shapes are compared. */
 const wordBytes = 16;
 
-/** A part of a text would keep the whole: a message may have megabytes. */
+/** A copy: a substring would keep its message of possibly megabytes in memory. */
 const own = (text: string): string => Buffer.from(text, 'utf16le').toString('utf16le');
 
-/** The first word of a text that names a level, wherever it stands. */
+/** The first word of a text that names a level, at any position. */
 const levelWord =
   /\b(?:(fatal|critical|severe|error|err|exception|panic)|(warn|warning)|(info|notice)|(debug|trace))\b/i;
 const levels = ['Error', 'Warning', 'Info', 'Debug'] as const;
@@ -48,7 +48,7 @@ const describe = (now: number, before: number): string => {
 
 export class PatternStage implements Stage {
   readonly #read: Read;
-  /** What `diff` compares: the range asked for, and the one before. */
+  /** The ranges that `diff` compares: the requested one and the previous one. */
   readonly #ranges: readonly [TimeRange, TimeRange] | undefined;
   readonly #budget: MemoryBudget;
   readonly #next: Stage;
@@ -87,7 +87,7 @@ export class PatternStage implements Stage {
     const ranges = this.#ranges;
     if (ranges === undefined) counts[0] = (counts[0] ?? 0) + 1;
     else if (timeMs !== undefined) {
-      // Ranges longer than a day and the day before overlap: an event may be of both.
+      // Ranges longer than a day and the day before overlap: an event may be in both.
       for (const [index, range] of ranges.entries()) {
         if (isWithin(range, timeMs)) counts[index] = (counts[index] ?? 0) + 1;
       }

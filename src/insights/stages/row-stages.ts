@@ -1,14 +1,11 @@
-// Commands that make rows of a row, or that carry something from row to row. None of them keeps a
+// Commands that turn one row into several, or carry values from row to row. None of them keeps a
 // row.
 import type { Read, Row } from '../evaluate/row.ts';
 import { Row as NewRow } from '../evaluate/row.ts';
 import { listIn, toNumber, toText, type Value } from '../evaluate/values.ts';
 import type { Stage } from './stage.ts';
 
-/**
- * `limit any`: the first rows that come. Once it has them nothing that follows can change the
- * result.
- */
+/** `limit any`: the first rows. After these, no further row can change the result. */
 export class AnyStage implements Stage {
   readonly #count: number;
   readonly #next: Stage;
@@ -32,7 +29,7 @@ export class AnyStage implements Stage {
 
 type ElementsOf = (row: Row) => readonly Value[];
 
-/** `unnest`: those of a list, none of what is no list. */
+/** `unnest`: the elements of a list, none for other values. */
 export const elementsOf =
   (read: Read): ElementsOf =>
   (row) => {
@@ -40,7 +37,7 @@ export const elementsOf =
     return Array.isArray(value) ? value.map((one) => (one === null ? undefined : one)) : [];
   };
 
-/** `expand`: those of a list, or of a text that is one in JSON; what is neither stays as it is. */
+/** `expand`: the elements of a list, or of JSON text with one; other values stay unchanged. */
 export const elementsOrItself =
   (read: Read): ElementsOf =>
   (row) => {
@@ -48,7 +45,7 @@ export const elementsOrItself =
     return listIn(value) ?? [value];
   };
 
-/** A row of each element, which takes a place in it. */
+/** One row per element, which is set in a slot. */
 export class ElementsStage implements Stage {
   readonly #elements: ElementsOf;
   readonly #slot: number;
@@ -70,7 +67,7 @@ export class ElementsStage implements Stage {
   }
 }
 
-/** A row of each match; a text without one stays a row, as with `parse` alone. */
+/** One row per match; a text without a match stays a row, as with plain `parse`. */
 export class MatchesStage implements Stage {
   readonly #read: Read;
   readonly #slots: readonly number[];
@@ -108,7 +105,7 @@ export class MatchesStage implements Stage {
   }
 }
 
-/** Sums of some columns over each row, and of each column in a row at the end. */
+/** Sums of some columns over each row, and of each column in a final row. */
 export class TotalsStage implements Stage {
   readonly #columns: readonly { readonly read: Read; readonly slot: number }[];
   readonly #rowSlot: number | undefined;
@@ -119,9 +116,9 @@ export class TotalsStage implements Stage {
   constructor(
     options: {
       readonly columns: readonly { readonly read: Read; readonly slot: number }[];
-      /** Where a row's sum goes. */
+      /** Slot of a row's sum. */
       readonly rowSlot: number | undefined;
-      /** Whether a row of the columns' sums comes last. */
+      /** Whether a final row has the columns' sums. */
       readonly hasLast: boolean;
     },
     next: Stage,
@@ -147,7 +144,7 @@ export class TotalsStage implements Stage {
     this.#next.push(row);
   }
   finish(): void {
-    // Of no rows there is no sum.
+    // Without rows there is no sum.
     if (this.#hasLast && this.#order > 0) this.#next.push(this.#last());
     this.#next.finish();
   }
@@ -164,11 +161,11 @@ export class TotalsStage implements Stage {
   }
 }
 
-/** Numbers, and text of digits; moments and truths are none here. */
+/** Numbers and numeric text; times and booleans are excluded. */
 const summand = (value: Value): number | undefined =>
   typeof value === 'number' || typeof value === 'string' ? toNumber(value) : undefined;
 
-/** Computes places of a row from it and from the row before it. */
+/** Computes slots of a row from it and from the previous row. */
 export class CarryStage implements Stage {
   readonly #carry: readonly {
     readonly read: Read;
@@ -202,7 +199,7 @@ export class CarryStage implements Stage {
   }
 }
 
-/** The running sum: what is no number adds nothing. */
+/** The running sum: ignores non-numbers. */
 export const added = (kept: Value, value: Value): Value => {
   const number = summand(value);
   return number === undefined ? kept : (typeof kept === 'number' ? kept : 0) + number;

@@ -1,5 +1,5 @@
-// The commands as stages that rows are pushed through. Each says what it keeps; rows that it passes
-// on belong to the next.
+// The commands as stages that rows are pushed through. Each reports the memory it keeps; rows that
+// it passes on belong to the next stage.
 import type { Read, Row } from '../evaluate/row.ts';
 import { Row as NewRow } from '../evaluate/row.ts';
 import { isTrue, sortOrder, toText, type Value, valueBytes } from '../evaluate/values.ts';
@@ -27,7 +27,7 @@ export class FilterStage implements Stage {
   }
 }
 
-/** Computes values into a row's places. */
+/** Computes values into a row's slots. */
 export class AssignStage implements Stage {
   readonly #assign: (row: Row) => void;
   readonly #next: Stage;
@@ -69,14 +69,14 @@ interface Kept {
   readonly keys: readonly Value[];
 }
 
-/** Measured; with a third for what the collector has not yet taken away. */
+/** Measured, plus a third for uncollected garbage. */
 const rowBytes = 400;
 const sizeOf = ({ event, slots }: Row): number =>
   rowBytes +
   (event?.message.length ?? 0) +
   slots.reduce<number>((sum, one) => sum + valueBytes(one), 0);
 
-/** The first `count` rows in an order; equal ones as they came. Keeps at most twice as many. */
+/** The first `count` rows in an order; ties in order of arrival. Keeps at most twice as many. */
 export class TopStage implements Stage {
   readonly #keys: readonly OrderKey[];
   readonly #count: number;
@@ -84,7 +84,7 @@ export class TopStage implements Stage {
   readonly #next: Stage;
   readonly #compare: (a: Kept, b: Kept) => number;
   #kept: Kept[] = [];
-  /** Nothing from here on in the order can be among the first. */
+  /** A row at or after this one cannot be among the first. */
   #worst: Kept | undefined;
 
   constructor(
@@ -134,7 +134,7 @@ export class TopStage implements Stage {
   }
 }
 
-/** Of rows with equal fields the first in an order. Rows in which one is missing all stay. */
+/** Keeps the first row in an order of rows with equal fields, and all rows with a missing field. */
 export class DedupStage implements Stage {
   readonly #fields: readonly Read[];
   readonly #keys: readonly OrderKey[];
@@ -196,11 +196,11 @@ interface Group {
   readonly accumulators: readonly Accumulator[];
 }
 
-/** Measured, as `rowBytes` is. What a function keeps beside itself, it charges for. */
+/** Measured, like `rowBytes`. Functions charge for their additional state. */
 const groupBytes = 400;
 const accumulatorBytes = 200;
 
-/** Rows to groups; a row of each in the order of the fields grouped by. */
+/** Groups rows; emits one row per group in the order of the grouping fields. */
 export class StatsStage implements Stage {
   readonly #by: readonly Read[];
   readonly #columns: readonly StatsColumn[];
@@ -247,7 +247,7 @@ export class StatsStage implements Stage {
   finish(): void {
     const keys = this.#by.map((): OrderKey => ({ read: () => undefined, descending: false }));
     const compare = compareBy(keys);
-    // The last first: each is given away, and its memory with it, when its row goes on.
+    // In reverse, so that each group is released when its row is emitted.
     const groups = [...this.#groups.values()].sort((a, b) => compare(a.by, b.by)).reverse();
     this.#groups.clear();
     for (let order = 0; ; order++) {
@@ -269,7 +269,7 @@ export class StatsStage implements Stage {
 
 const keyOf = (values: readonly Value[]): string => {
   let key = '';
-  // A missing value is a group of its own, apart from empty text.
+  // A missing value is a group of its own, distinct from empty text.
   for (const value of values) {
     const text = toText(value);
     key += text === undefined ? '-|' : `${text.length}:${text}|`;

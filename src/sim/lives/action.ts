@@ -1,4 +1,4 @@
-// What an action has at hand: whom it acts for, how it chooses, how it calls AWS. Knows no action.
+// The context of an action: its user, its random streams, its AWS calls. Contains no action.
 
 import type { WorldClient } from '../../../world/contracts.ts';
 import type { World } from '../../../world/index.ts';
@@ -11,23 +11,23 @@ export const nodeGroups = { group: 'drover.dev', resource: 'nodegroups' } as con
 export interface ActionContext {
   readonly world: World;
   readonly random: Random;
-  /** Which instances EC2's notices about spot capacity name. */
+  /** Chooses the instances of EC2's spot notices. */
   readonly spotRandom: Random;
-  /** A person with kubectl. */
+  /** An operator with kubectl. */
   readonly user: WorldClient;
   readonly onFault: (fault: string, what: 'on' | 'off') => void;
-  /** A call that a person with the aws CLI made; `error` = AWS refused it. */
+  /** A call that an operator made with the aws CLI; `error`: AWS refused it. */
   readonly onCall: (operation: string, input: JsonObject, error?: string) => void;
-  /** Versions are updated in this life. */
+  /** Node groups of this life get version updates. */
   readonly updates: boolean;
-  /** EC2 has warned of something: an event, though no object shows it. */
+  /** EC2 has sent a warning: an event that no object shows. */
   readonly onWarning: (kind: string) => void;
 }
 
 export const pickOf = <T>(random: Random, items: readonly T[]): T | undefined =>
   items.length === 0 ? undefined : items[random.below(items.length)];
 
-/** AWS refusing a user's call is an answer, not a defect. */
+/** A refusal by AWS is a normal answer to a user's call, not a defect. */
 export const tryAws = (context: ActionContext, operation: string, input: JsonObject): void => {
   try {
     context.world.aws.call('autoscaling', operation, input, { userAgent: 'aws-cli' });

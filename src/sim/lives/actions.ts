@@ -1,5 +1,5 @@
-// What users, clouds and bad luck do to a living cluster. Each action is one small function on the
-// world, drawn by weight; an action that finds nothing to act on does nothing.
+// What operators, clouds and faults do to a running cluster. Each action is one small function on
+// the world, drawn by weight. An action without a target does nothing.
 
 import type { FaultKind } from '../../../world/faults/index.ts';
 import { microsPerSecond } from '../../../world/kernel/index.ts';
@@ -61,7 +61,7 @@ const resize = (context: ActionContext): void => {
   });
 };
 
-/** What the owner of a group sets up before anything happens. Throws what AWS refuses. */
+/** Applies the group owner's settings before a life starts. Throws if AWS refuses them. */
 export const setUpGroup = (
   { world, user }: Pick<ActionContext, 'world' | 'user'>,
   group: { readonly name: string; readonly autoScalingGroupName: string },
@@ -90,7 +90,10 @@ export const setUpGroup = (
   user.patch(nodeGroups, { name: group.name }, { type: 'merge', body });
 };
 
-/** Of notices about spot capacity; the others name any instance, as a forged message may. */
+/**
+ * Share of spot notices for real spot instances; the others name any instance, as a forged message
+ * may.
+ */
 const genuineShare = 0.85;
 
 const isSpot = ({ world }: ActionContext, { instanceId }: NodeFacts): boolean => {
@@ -121,7 +124,8 @@ const rebalance = (context: ActionContext): void => {
 };
 
 /**
- * EC2 announces it days ahead. Half of the messages never come: EC2's own list has it all the same.
+ * EC2 announces maintenance days ahead. Half of the messages are lost; EC2's own list has the event
+ * all the same.
  */
 const maintenance = (context: ActionContext): void => {
   const { world, random } = context;
@@ -135,7 +139,7 @@ const maintenanceOff = (context: ActionContext): void => {
   tellOrLose(context, () => context.world.aws.cancelEvents() > 0);
 };
 
-/** `tell` is what AWS Health sends a message about; true when it has. */
+/** `tell` triggers a message of AWS Health and returns whether it did. */
 const tellOrLose = ({ world, random, onFault }: ActionContext, tell: () => boolean): void => {
   const isLost = random.next() < 0.5 && !world.faults.active('message-loss');
   if (isLost) world.faults.inject('message-loss', {});
@@ -151,7 +155,7 @@ const hardwareFailure = (context: ActionContext): void => {
   if (node !== undefined) context.world.aws.kill(node.instanceId);
 };
 
-/** As `drover drain` records it. */
+/** Records the same cause as `drover drain`. */
 const drainNode = (context: ActionContext, node: NodeFacts): void => {
   const now = timestamp(context);
   recordCause(context, node, {
@@ -171,12 +175,12 @@ const manualDrain = (context: ActionContext): void => {
   const node = pickOf(random, liveNodes(context));
   if (node === undefined) return;
   drainNode(context, node);
-  // Thinks better of it, often while the marks are being set.
+  // The operator may withdraw the drain, often while the marks are being set.
   const seconds = maxSecondThoughtsSeconds * random.next() ** 2;
   if (random.next() < 0.5) world.kernel.after(seconds * microsPerSecond, () => undrain(context));
 };
 
-/** Somebody cordons a node, and some time later has it drained: the cordon stays theirs. */
+/** An operator cordons a node and drains it some time later: the cordon stays the operator's. */
 const cordonThenDrain = (context: ActionContext): void => {
   const all = liveNodes(context);
   const cordoned = all.find(({ isCordoned, isExcluded }) => isCordoned && !isExcluded);
@@ -190,7 +194,7 @@ const cordonThenDrain = (context: ActionContext): void => {
   context.user.patch(nodes, { name: node.name }, { type: 'merge', body });
 };
 
-/** As `drover undrain` records it: the manual causes are withdrawn. */
+/** Withdraws the manual causes, as `drover undrain` does. */
 const undrain = (context: ActionContext): void => {
   const now = timestamp(context);
   for (const disruption of context.world.kube.readAll(disruptions)) {
@@ -233,7 +237,7 @@ const deleteNode = (context: ActionContext): void => {
   if (node !== undefined) context.user.delete(nodes, { name: node.name });
 };
 
-/** The node comes back under its name as another object: its marks are gone. */
+/** The node is recreated under its name as another object, without its marks. */
 const rejoin = (context: ActionContext): void => {
   const node = pickOf(context.random, liveNodes(context));
   if (node === undefined) return;
@@ -255,7 +259,7 @@ const scaleApp = (context: ActionContext): void => {
   context.user.patch(deployments, name, { type: 'merge', body });
 };
 
-/** A pod that nothing brings back: a static pod's copy, a job that ends, a pod started by hand. */
+/** A pod that no controller recreates: a mirror pod, a pod that finishes, a bare pod. */
 const barePod = (context: ActionContext): void => {
   const { random, user, world } = context;
   const node = pickOf(random, liveNodes(context));
@@ -283,7 +287,7 @@ const barePod = (context: ActionContext): void => {
   });
 };
 
-/** A fault of a single message: its own row in what a batch has met. */
+/** A fault of a single message, counted as a kind of its own. */
 export const healthMessageLost = 'health-message-lost';
 
 const worldFaults: readonly [FaultKind, ...FaultKind[]] = [
@@ -338,7 +342,7 @@ const weighted: readonly (readonly [number, (context: ActionContext) => void])[]
   [2, changeDrain],
   [1, editAwsAuth],
 ];
-/** In lives in which versions are updated too. */
+/** Additional actions for lives with version updates. */
 const ofVersions: typeof weighted = [
   [10, askForVersion],
   [3, pauseUpdate],

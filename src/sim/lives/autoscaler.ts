@@ -1,6 +1,6 @@
-// The cluster autoscaler's scale-down, as far as a node group sees it: one node that runs no pod of
-// a workload is terminated with its place in the Auto Scaling group, never below the minimum. It
-// leaves a node alone that is annotated.
+// The cluster autoscaler's scale-down, as a node group sees it: it terminates one node without
+// workload pods and decrements the size, never below the minimum. It skips nodes with the
+// scale-down-disabled annotation.
 
 import type { World } from '../../../world/index.ts';
 import { instanceIdOfProviderId } from '../../api/brand.ts';
@@ -25,14 +25,11 @@ const busyNodes = ({ kube }: World): ReadonlySet<unknown> =>
 export interface EmptyNode {
   readonly name: string;
   readonly instanceId: string;
-  /** The cluster autoscaler takes a value of `true` alone. */
+  /** The cluster autoscaler accepts only the value `true`. */
   readonly isDisabled: boolean;
 }
 
-/**
- * Ready nodes without pods of workloads, whose instances are in service in a group that is above
- * its minimum.
- */
+/** Ready nodes without workload pods whose instances are InService in a group above its minimum. */
 export const emptyNodes = (world: World): readonly EmptyNode[] => {
   const busy = busyNodes(world);
   const answer = objectOr(world.aws.call('autoscaling', 'DescribeAutoScalingGroups', {}));
@@ -54,10 +51,7 @@ export const emptyNodes = (world: World): readonly EmptyNode[] => {
   });
 };
 
-/**
- * The call that takes the node out with its place; undefined where the autoscaler finds nothing to
- * take.
- */
+/** The call that terminates the node and decrements the size; undefined if no node qualifies. */
 export const scaleDownCall = (
   world: World,
   isOfInterest: (node: EmptyNode) => boolean = ({ isDisabled }) => !isDisabled,

@@ -18,7 +18,7 @@ export interface Batch {
   readonly lives: number;
   readonly violations: number;
   readonly checked: Counts;
-  /** By `oracle: exemption`, how many breaches of a rule it excused. */
+  /** By `oracle: exemption`, the number of breaches that it excused. */
   readonly exempted: Counts;
   readonly met: Met;
   readonly steps: number;
@@ -73,7 +73,7 @@ export const mergeBatch = (
   };
 };
 
-/** What users and clouds do wrong in a life, beside the network's faults. */
+/** Faults of users and clouds in a life, besides those of the network. */
 const worldFaultKinds = [
   'F11-clock-skew',
   'message-loss',
@@ -88,8 +88,8 @@ const worldFaultKinds = [
 ] as const;
 
 /**
- * Of an update that is at work; Applied is of ConfigUpdates, Pending is over at once where nobody
- * has to approve, and the end is no phase to fire in.
+ * Phases that do not count as update work: ConfigUpdates alone are Applied, Pending ends at once
+ * without an approval, and in Ended nothing can fire.
  */
 const notAtWork: ReadonlySet<string> = new Set(['Pending', 'Applied', 'Ended']);
 const phasesAtWork = updatePhases.filter((phase) => !notAtWork.has(phase));
@@ -118,14 +118,14 @@ const emptyCells = (what: string, matrix: Matrix, phases: readonly string[]): st
       .map((phase) => `${kind} never fired in ${what} ${phase}`),
   );
 
-/** How updates have to have ended in a batch that proves something of them. */
+/** Ends that updates must have reached in a batch that proves something about updates. */
 const wantedEnds = updateStrategies.flatMap((strategy) =>
   ['Successful', 'Failed', 'Cancelled'].map((status) => `${strategy} ${status}`),
 );
 
 /**
- * What at least one of its updates, or sequences, has to have gone through; waves wait for probes
- * too rarely.
+ * States that at least one update or sequence must have reached. WaveProbes is omitted because it
+ * is too rare.
  */
 const wantedWays: readonly RegExp[] = [
   ...holdKinds.filter((kind) => kind !== 'WaveProbes').map((kind) => RegExp(`held by ${kind}`)),
@@ -144,7 +144,7 @@ const missingOfDrains = ({ matrix, phases }: Met): string[] => [
     .map((phase) => `phase ${phase} was never entered`),
 ];
 
-/** Some phases are short: one cell may stay empty by chance, a whole row or column not. */
+/** Some phases are short: a single cell may stay empty by chance, a full row or column may not. */
 const missingOfUpdates = ({ updateMatrix, updateEnds, updateWays }: Met): string[] => [
   ...kinds
     .filter((kind) => phasesAtWork.every((phase) => (updateMatrix[kind]?.[phase] ?? 0) === 0))
@@ -161,16 +161,16 @@ const missingOfUpdates = ({ updateMatrix, updateEnds, updateWays }: Met): string
 ];
 
 /**
- * Oracles about what lives do not do: kubelets ask for certificates in a story of the mutants
- * alone.
+ * Oracles about events that lives do not contain: only a mutant story has certificate requests of
+ * kubelets.
  */
 const notInLives: ReadonlySet<string> = new Set(['certificates-name-their-instance']);
 /** Oracles of node repair: they look at lives whose groups repair (`--repairs`). */
 const ofRepairs: ReadonlySet<string> = new Set(repairOracles.map(({ name }) => name));
 
 /**
- * Lines for people, and whether the batch failed. `expectAll` = large enough for every cell of
- * drains, `expectUpdates` = for those of updates too.
+ * A report as lines of text, and whether the batch failed. `expectAll`: the batch is large enough
+ * to fill every cell of drains; `expectUpdates`: also those of updates.
  */
 export const reportBatch = (
   batch: Batch,

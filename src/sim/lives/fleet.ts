@@ -1,5 +1,5 @@
-// The controller processes of one life: one alone, or two replicas that elect a leader, each with
-// its own network, its own misfortune and its own idea of the time. Never decides what they do.
+// The controller processes of one life: one, or two replicas that elect a leader, each with its own
+// network, faults and clock. Never decides what they do.
 
 import { nodeManagerAgent, nodeManagerUser, type World } from '../../../world/index.ts';
 import { microsPerMs, microsPerSecond } from '../../../world/kernel/index.ts';
@@ -12,13 +12,13 @@ export interface FleetOptions {
   readonly world: World;
   readonly compat: 'eks' | 'native';
   readonly queueUrl: string | undefined;
-  /** Where webhooks are asked. */
+  /** Answers webhooks. */
   readonly http: Http;
   readonly log: Log;
   readonly onFault: (kind: NetworkFaultKind) => void;
   readonly onCloudCall: (call: SentCall) => void;
   readonly onFailure: (error: unknown) => void;
-  /** No process works from now on (none runs, or none leads), or one does again. */
+  /** Called when no process works (none runs, or none leads), and when one works again. */
   readonly onDown: (isDown: boolean) => void;
 }
 
@@ -27,14 +27,14 @@ interface Replica {
   readonly plan: FaultPlan;
 }
 
-/** Share of lives with two replicas. Their lease is renewed every 2 s, which makes them dear. */
+/** Share of lives with two replicas; a lease renewal every 2 s makes these lives expensive. */
 const twoReplicasShare = 0.25;
 const skewedShare = 0.5;
-/** Seconds where a time service is slow, minutes where there is none. */
+/** Seconds: a slow time service; minutes: no time service. */
 const skewBoundsMs = [2_000, 5_000, 60_000, 600_000] as const;
-/** What remains of a skew once the API server has answered: its Date header has whole seconds. */
+/** Remaining skew after an answer of the API server: its Date header has whole seconds. */
 const correctedSkewMs = 1_100;
-/** By how much what a process writes is off, in the trace's unit. */
+/** Error of the times that a process writes, in microseconds. */
 export const remainingSkew = (skewMs: number): number =>
   Math.min(Math.abs(skewMs), correctedSkewMs) * microsPerMs;
 const maxDownSeconds = 30;
@@ -48,7 +48,7 @@ const drawSkewMs = (random: Random): number => {
 };
 
 export class Fleet {
-  /** How far the replicas' corrected clocks are off at most (fault F11), microseconds. */
+  /** Maximum error of the replicas' corrected clocks (fault F11), microseconds. */
   readonly clockSkew: number;
   readonly #options: FleetOptions;
   readonly #random: Random;
@@ -82,7 +82,7 @@ export class Fleet {
     for (const { process } of this.#replicas) process.retire();
   }
 
-  /** Two replicas give way to one that needs no lease; one alone just goes on. */
+  /** Replaces two replicas by one that needs no lease; a single one continues. */
   becomeOne(): void {
     if (this.#replicas.length === 1) return;
     this.kill();
@@ -98,7 +98,8 @@ export class Fleet {
   }
 
   /**
-   * Rarely enough that a rest of patience remains: who stands still all the time proves nothing.
+   * Pauses are rare enough to leave time for progress: a process that is always paused proves
+   * nothing.
    */
   #pause(process: ControllerProcess, seconds: number): boolean {
     const now = this.#options.world.kernel.now();

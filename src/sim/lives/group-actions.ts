@@ -1,5 +1,5 @@
-// What owners of node groups do to them: make, scale, relabel, delete, change how they are drained;
-// and what people do to the ConfigMap that lets their nodes in.
+// What owners of node groups do to them: create, scale, relabel, delete, change the drain settings.
+// Also operators' edits of the aws-auth ConfigMap.
 
 import { worldAccount } from '../../../world/index.ts';
 import { objectOr } from '../../api/json.ts';
@@ -16,10 +16,10 @@ const groupNames = ({ world }: ActionContext): readonly string[] =>
     .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
     .map(({ metadata }) => metadata.name);
 
-/** Bounds a life: more groups than these prove no more. */
+/** Limits the cost of a life: more groups prove no more. */
 const maxGroups = 4;
 
-/** As `kubectl apply` of a NodeGroup like one that is there, for which everything is to be made. */
+/** Creates a NodeGroup like an existing one with `kubectl apply`; all its resources are new. */
 export const createGroup = (context: ActionContext): void => {
   const { world, random, user } = context;
   const all = [...world.kube.readAll(nodeGroups)];
@@ -46,7 +46,7 @@ export const createGroup = (context: ActionContext): void => {
   });
 };
 
-/** One of two roles that no group begins with: shared by some groups, let in and out with them. */
+/** One of two roles that the initial groups do not use; several groups may share it. */
 const ownRole = ({ world, random }: ActionContext): string => {
   const RoleName = `life-role-${random.below(2)}`;
   const AssumeRolePolicyDocument = '{"Version":"2012-10-17","Statement":[]}';
@@ -58,7 +58,7 @@ const ownRole = ({ world, random }: ActionContext): string => {
   return `arn:aws:iam::${worldAccount}:role/some/path/${RoleName}`;
 };
 
-/** As `kubectl scale nodegroup`; sometimes with a bound of its own. */
+/** Scales as `kubectl scale nodegroup` does; sometimes with new bounds. */
 export const scaleGroup = (context: ActionContext): void => {
   const { random, user, world } = context;
   const name = pickOf(random, groupNames(context));
@@ -81,7 +81,7 @@ export const relabelGroup = (context: ActionContext): void => {
   user.patch(nodeGroups, { name }, { type: 'merge', body });
 };
 
-/** Groups that were made in this life; those that a life begins with go rarely. */
+/** Deletes groups that this life created; initial groups only rarely. */
 export const deleteGroup = (context: ActionContext): void => {
   const { random, user } = context;
   const made = groupNames(context).filter((name) => name.startsWith('n'));
@@ -89,18 +89,18 @@ export const deleteGroup = (context: ActionContext): void => {
   if (name !== undefined) user.delete(nodeGroups, { name });
 };
 
-/** Somebody thinks otherwise of how long drains may take, often while some are under way. */
+/** An operator changes the drain settings, often while drains are in progress. */
 export const changeDrain = (context: ActionContext): void => {
   const { random, user } = context;
   const name = pickOf(random, groupNames(context));
   if (name === undefined) return;
   const timeoutSeconds = pickOf(random, [60, 300, 900, 2400]) ?? null;
-  // Not `fail`: with the usual hooks such a drain may last two days, which no life waits for.
+  // Not `fail`: with the default hooks such a drain may last two days, too long for a life.
   const drain = { timeoutSeconds, ...(random.next() < 0.5 ? { onDeadline: 'force' } : {}) };
   user.patch(nodeGroups, { name }, { type: 'merge', body: { spec: { drain } } });
 };
 
-/** As `kubectl edit`: a colleague's role comes or goes, whoever else writes meanwhile. */
+/** Adds or removes a role as `kubectl edit` does, whatever other clients write meanwhile. */
 export const editAwsAuth = ({ world, random, user }: ActionContext): void => {
   const map = world.kube.read(configMaps, awsAuth);
   const mapRoles = objectOr(map?.data).mapRoles;

@@ -1,5 +1,6 @@
-// What makes nodes ill in a life, and what owners say about their repair: findings of agents, true
-// and false, zones that go down, an API server that many nodes lose, annotations, other settings.
+// What makes nodes unhealthy in a life: findings of agents, true and false, zone outages, a
+// partition from the API server. Also what owners set about repairs: annotations and changed
+// settings.
 import { microsPerSecond } from '../../../world/kernel/index.ts';
 import type { JsonObject } from '../../api/json.ts';
 import { objectOr } from '../../api/json.ts';
@@ -9,7 +10,7 @@ import { type ActionContext, nodeGroups, pickOf } from './action.ts';
 import { liveNodes, nodes } from './node-causes.ts';
 import type { Illness, NodeHealth } from './node-health.ts';
 
-/** What these actions need besides: their chance is their own, other lives stay as they are. */
+/** These actions use a random stream of their own, so lives without them stay the same. */
 export interface HealthContext extends ActionContext {
   readonly health: NodeHealth;
 }
@@ -38,7 +39,7 @@ const recover = ({ random, health }: HealthContext): void => {
   if (node !== undefined) health.recover(node);
 };
 
-/** Well for a moment, then ill again in the same way. */
+/** The node recovers for a moment, then turns unhealthy again in the same way. */
 const flap = ({ random, health, world }: HealthContext): void => {
   const node = pickOf(random, health.ill);
   if (node === undefined) return;
@@ -55,7 +56,7 @@ const agentDies = ({ random, health }: HealthContext): void => {
 
 const rolloutShare = 0.4;
 
-/** A new agent finds on many nodes at once what they do not have. */
+/** A new agent version reports a false finding on many nodes at once. */
 const badRollout = (context: HealthContext): void => {
   const { random, health } = context;
   const illness = drawIllness(random);
@@ -65,7 +66,7 @@ const badRollout = (context: HealthContext): void => {
   context.onWarning('agent-rollout');
 };
 
-/** Kubelets of the chosen nodes fall silent, and come back together. */
+/** Kubelets of the chosen nodes fall silent and come back together. */
 const fallSilent = (context: HealthContext, what: string, names: readonly string[]): void => {
   const { world, random } = context;
   const isOn = world.faults.list().some((fault) => fault.kind.startsWith('kubelet-'));
@@ -90,7 +91,7 @@ const zoneOutage = (context: HealthContext): void => {
   fallSilent(context, 'zone-outage', inZone);
 };
 
-/** Most nodes no longer reach the API server, all at once. */
+/** Most nodes lose the connection to the API server at once. */
 const partition = (context: HealthContext): void => {
   const { random } = context;
   const all = liveNodes(context).map(({ name }) => name);
@@ -146,7 +147,7 @@ const weighted: readonly (readonly [number, (context: HealthContext) => void])[]
   [1, holdGroup],
 ];
 
-/** One of them, drawn by weight. */
+/** Runs one of them, drawn by weight. */
 export const actOnHealth = (context: HealthContext): void => {
   let roll = context.random.below(weighted.reduce((sum, [weight]) => sum + weight, 0));
   for (const [weight, action] of weighted) {
@@ -175,7 +176,7 @@ const drawOverrides = (random: Random): readonly JsonObject[] => [
   },
 ];
 
-/** How a group repairs its nodes; `null` takes away what was set before. */
+/** How a group repairs its nodes; `null` removes an earlier setting. */
 export const drawRepair = (random: Random): JsonObject => {
   const mode = pickOf(random, ['Enforce', 'Enforce', 'Enforce', 'Audit']) ?? 'Enforce';
   const byCount = random.next() < 0.5;
@@ -199,7 +200,7 @@ export const drawRepair = (random: Random): JsonObject => {
   };
 };
 
-/** When all faults are over: what people had said is taken back, and so are false findings. */
+/** At the end of all faults: removes the operators' annotations and the false findings. */
 export const endIllness = ({
   world,
   user,

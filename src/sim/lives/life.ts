@@ -1,5 +1,5 @@
-// One seeded life of a cluster: built, used, harmed, healed, and then judged by the oracles. The
-// same seed gives the same trace hash, whatever machine it runs on.
+// One seeded life of a cluster: built, used, harmed, healed, then judged by the oracles. The same
+// seed gives the same trace hash on every machine.
 
 import { checkTrace } from '../../../world/check/index.ts';
 import type { WorldClient } from '../../../world/contracts.ts';
@@ -48,9 +48,9 @@ export interface LifeOptions {
   readonly seed: number;
   readonly settle: Settle;
   readonly compat?: 'eks' | 'native';
-  /** Most nodes of the cluster; drawn when absent. */
+  /** Maximum number of nodes; drawn if absent. */
   readonly maxNodes?: number;
-  /** Length of the phase with faults, world seconds; drawn when absent. */
+  /** Length of the phase with faults, world seconds; drawn if absent. */
   readonly chaosSeconds?: number;
   /** Percentage of lives whose groups repair their nodes; default 0. */
   readonly repairsPercent?: number;
@@ -60,12 +60,12 @@ export interface LifeOptions {
 
 export interface LifeResult {
   readonly seed: number;
-  /** Of the whole trace; costs a few milliseconds, so only who compares asks. */
+  /** Hash of the trace; costs a few milliseconds, so it is computed on demand. */
   readonly hash: () => string;
   readonly violations: readonly Violation[];
-  /** Per oracle, how many things it looked at. */
+  /** Per oracle, the number of things it checked. */
   readonly checked: Readonly<Record<string, number>>;
-  /** By `oracle: exemption`, how many breaches of a rule it excused. */
+  /** By `oracle: exemption`, the number of breaches that it excused. */
   readonly exempted: Readonly<Record<string, number>>;
   readonly met: Met;
   readonly steps: number;
@@ -74,21 +74,24 @@ export interface LifeResult {
   readonly trace: Trace;
 }
 
-/** 2022-09-25T13:00:00Z, the articles' day. */
+/** 2022-09-25T13:00:00Z, the date of the articles. */
 const startAt = 1_664_110_800 * microsPerSecond;
 const bootLimitSeconds = 120;
 /**
- * Of a whole surplus, one by one, each to the end of its hook's heartbeats (200 min), and of an
- * update behind it.
+ * Time for a full surplus, drained one by one, each until its hook's last heartbeat (200 min), and
+ * for a waiting update behind it.
  */
 const healLimitSeconds = 60 * 3600;
-/** How long two replicas may work in peace before one goes on alone: long enough to fall out. */
+/**
+ * Time for two replicas without faults before one continues alone: long enough for conflicts to
+ * show.
+ */
 const replicasLimitSeconds = 120;
-/** Auto Scaling moves instances between zones one after the other. */
+/** Auto Scaling rebalances zones one instance at a time. */
 const maxRounds = 6;
-/** The second source is looked at every minute; with refusals and restarts, a few times. */
+/** The controller polls the second source every minute; with refusals and restarts, a few times. */
 const untoldMicros = 180 * microsPerSecond;
-/** Every controller has looked again at all there is. */
+/** Long enough for every controller to reconcile everything once more. */
 const restSeconds = 90;
 /** Boot of a node, start of a pod, and the backoff of both. */
 const recoverLimitSeconds = 600;
@@ -116,11 +119,11 @@ class Life {
   readonly #scenario: Scenario;
   readonly #chaosSeconds: number;
   readonly #meetings: Meetings;
-  /** Undefined where no group repairs its nodes. */
+  /** Undefined if no group repairs its nodes. */
   readonly #health: NodeHealth | undefined;
   #fleet: Fleet | undefined;
   readonly #managedGroups = new Set<string>();
-  /** Until then what a lost message told of may still be unknown. */
+  /** Until this time, the controller may not know what a lost message announced. */
   #untoldUntil = 0;
   #isHealing = false;
   #failure: unknown;
@@ -295,7 +298,7 @@ class Life {
     actOnHealth({ ...context, health, random: this.#world.kernel.random('life.illness') });
   }
 
-  /** What asks webhooks; done at once when all faults are over. */
+  /** Answers webhooks; always succeeds once the faults are over. */
   #endpoint(): Http {
     const random = this.#world.kernel.random('life.endpoint');
     const endpoint = new SimulatedEndpoint(() =>
@@ -309,7 +312,7 @@ class Life {
     if (this.#fleet !== undefined) this.#fleet.rates = rates;
   }
 
-  /** Faults off; everything must come to its end. */
+  /** Turns the faults off; all work must then end. Resolves to false if it does not. */
   async #heal(): Promise<boolean> {
     this.#setRates(noRates);
     this.#isHealing = true;
@@ -335,13 +338,12 @@ class Life {
     await this.#driver.until(isOver, { limitSeconds: replicasLimitSeconds, everySeconds: 15 });
     this.#fleet?.becomeOne();
     let ended = false;
-    // What comes back may set Auto Scaling going again: over means that nothing began while we
-    // looked.
+    // Recovered pods and nodes may trigger Auto Scaling again: healing ends after a round in which
+    // nothing new begins.
     for (let round = 0; round < maxRounds; round += 1) {
       const limitSeconds = healLimitSeconds;
       ended = await this.#driver.until(isOver, { limitSeconds, everySeconds: 15 });
-      // Pods that were sent away come up elsewhere, as far as there is room; groups are filled
-      // again.
+      // Evicted pods start elsewhere if there is room, and groups reach their size again.
       await this.#driver.until(() => appsAreReady(this.#world) && groupsAreFull(this.#world), {
         limitSeconds: recoverLimitSeconds,
         everySeconds: 15,
@@ -365,7 +367,7 @@ class Life {
   }
 }
 
-/** Whoever deletes a group that budgets hold for ever gives up on them in the end. */
+/** The owner of a deleted group that budgets block forever finally forces its deletion. */
 const forceDeletes = ({ kube }: World, user: WorldClient): void => {
   for (const { metadata } of kube.readAll(resources.groups)) {
     if (metadata.deletionTimestamp === undefined) continue;

@@ -1,5 +1,5 @@
-// Counts what met what in a life: which fault fired while which phase of a drain or an update was
-// open, and how updates ended. What never met proves nothing. Acts on nothing.
+// Counts coincidences in a life: which fault fired in which phase of a drain or an update, and how
+// updates ended. A fault that never fired in a phase proves nothing about it. Acts on nothing.
 
 import type { World } from '../../../world/index.ts';
 import type { JsonObject } from '../../api/json.ts';
@@ -11,21 +11,21 @@ import { phaseOf, resources } from './open-work.ts';
 type Counts = Record<string, number>;
 type Matrix = Record<string, Counts>;
 
-/** All of it only grows. */
+/** All counts only grow. */
 export interface Met {
-  /** Fault kind -> phase of a drain that it fired in -> count. */
+  /** Fault kind -> phase of a drain in which it fired -> count. */
   readonly matrix: Readonly<Record<string, Readonly<Counts>>>;
   readonly phases: Readonly<Counts>;
-  /** The same of version updates. */
+  /** The same for version updates. */
   readonly updateMatrix: Readonly<Record<string, Readonly<Counts>>>;
   /** `strategy status`, e.g. `SURGE Successful` -> count. */
   readonly updateEnds: Readonly<Counts>;
   /**
-   * What updates went through, e.g. `held by Soak`, `hook preDrain by webhook` -> updates,
-   * sequences.
+   * States that updates reached, e.g. `held by Soak`, `hook preDrain by webhook` -> number of
+   * updates or sequences.
    */
   readonly updateWays: Readonly<Counts>;
-  /** What repairs went through, e.g. `blocked by zoneOutage`, `Reboot Succeeded` -> repairs. */
+  /** States that repairs reached, e.g. `blocked by zoneOutage`, `Reboot Succeeded` -> repairs. */
   readonly repairWays: Readonly<Counts>;
 }
 
@@ -75,9 +75,7 @@ export class Meetings implements Met {
   readonly #ended = new Set<string>();
   readonly #told = new Set<string>();
 
-  /**
-   * `standing`: faults that are there all the time: they meet every phase that begins meanwhile.
-   */
+  /** `standing`: faults that are active all the time; they count for every phase that begins. */
   constructor(world: World, standing: () => readonly string[]) {
     this.#world = world;
     world.kube.onChange(resources.disruptions, ({ object }) => {
@@ -104,7 +102,7 @@ export class Meetings implements Met {
     });
   }
 
-  /** A firing counts under every phase that some drain, and some update, is in just now. */
+  /** Counts a fault under every phase that a drain or an update is in. */
   fired(kind: string): void {
     const { kube } = this.#world;
     const phases = new Set<string>();
@@ -119,7 +117,7 @@ export class Meetings implements Met {
     for (const phase of ofUpdates) meet(this.updateMatrix, kind, phase);
   }
 
-  /** Once of each. */
+  /** Counts each state once per object. */
   #went(counts: Counts, name: string, ways: readonly string[]): void {
     for (const way of ways) {
       const told = `${name} ${way}`;

@@ -1,5 +1,5 @@
-// The nodes that actions choose from, and how causes get onto their disruptions: by the same writes
-// as people's and controllers' causes. Chooses nothing.
+// The nodes that actions choose from, and how actions write causes to disruptions: with the same
+// writes as operators and controllers. Chooses nothing.
 import { instanceIdOfProviderId } from '../../api/brand.ts';
 import { type DisruptionCause, marks, type NodeDisruption } from '../../api/disruption.ts';
 import { objectOr } from '../../api/json.ts';
@@ -14,7 +14,7 @@ export interface NodeFacts {
   readonly instanceId: string;
   readonly group: string | undefined;
   readonly isCordoned: boolean;
-  /** Kept away from load balancers, as every drain does first. */
+  /** Excluded from load balancers, which every drain does first. */
   readonly isExcluded: boolean;
 }
 
@@ -38,7 +38,7 @@ export const liveNodes = ({ world }: ActionContext): readonly NodeFacts[] => {
   return found;
 };
 
-/** The world's time, so much later, as causes have it. */
+/** World time plus `inSeconds`, in the format of causes. */
 export const timestamp = ({ world }: Pick<ActionContext, 'world'>, inSeconds = 0): string =>
   new Date(Math.floor(world.kernel.now() / 1000) + inSeconds * 1000).toISOString();
 
@@ -65,7 +65,7 @@ export const recordCause = (
   send(context, node, causeWrite(disruptionOf(context, node), subject, cause));
 };
 
-/** What `write` makes of the disruption that is there by now; nothing where there is none. */
+/** Applies `write` to the current disruption of the node; no-op if there is none. */
 export const changeCauses = (
   context: ActionContext,
   node: NodeFacts,

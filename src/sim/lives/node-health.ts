@@ -1,5 +1,5 @@
 // The health of a life's nodes as their agents report it: conditions that turn False and True,
-// heartbeats, agents that fall silent, reboots that help or do not. Chooses no node.
+// heartbeats, silent agents, reboots that help or do not. Chooses no node.
 import type { WorldClient } from '../../../world/contracts.ts';
 import type { World } from '../../../world/index.ts';
 import { microsPerSecond } from '../../../world/kernel/index.ts';
@@ -18,15 +18,15 @@ interface Report extends Illness {
   readonly bootId: string;
   readonly since: string;
   heartbeatAt: number;
-  /** Its agent has died: nothing renews what it reported last. */
+  /** The agent has died: its last report is not renewed. */
   isSilent: boolean;
-  /** A false finding of many agents at once; it is taken back when all faults are over. */
+  /** A false finding of many agents at once; it is removed when all faults end. */
   readonly isFalse: boolean;
 }
 
-/** As the agent of EKS. */
+/** The interval of EKS' agent. */
 const heartbeatMicros = 300 * microsPerSecond;
-/** A fault of the hardware outlives a reboot. */
+/** The other reboots do not help: a hardware fault outlasts them. */
 const rebootHelpsShare = 0.7;
 
 export class NodeHealth {
@@ -69,7 +69,7 @@ export class NodeHealth {
     this.#write(report, 'False');
   }
 
-  /** Each finding of a node is over. */
+  /** Ends every finding of a node. */
   recover(node: string): void {
     for (const [key, report] of this.#reports) {
       if (report.node !== node) continue;
@@ -78,19 +78,19 @@ export class NodeHealth {
     }
   }
 
-  /** The agent of a node dies; its last word stays. */
+  /** The agent of a node dies; its last report stays. */
   silence(node: string): void {
     for (const report of this.#reports.values()) if (report.node === node) report.isSilent = true;
   }
 
-  /** False findings are taken back. */
+  /** Ends false findings and those of dead agents. */
   takeBack(): void {
     for (const report of [...this.#reports.values()]) {
       if (report.isFalse || report.isSilent) this.recover(report.node);
     }
   }
 
-  /** What the agents do every now and then: heartbeats, and a new look after a reboot. */
+  /** Periodic work of the agents: heartbeats, and a new check after a reboot. */
   renew(): void {
     const now = this.#world.kernel.now();
     for (const [key, report] of this.#reports) {

@@ -1,5 +1,5 @@
-// What of a world's work is still open: drains, hooks, node groups, updates, applications that are
-// not whole. A life waits until nothing is. Looks only, and by what anybody can see.
+// The open work of a world: drains, hooks, node groups, updates, applications that are not ready. A
+// life waits until there is none. Read-only.
 
 import type { World } from '../../../world/index.ts';
 import { microsPerMs } from '../../../world/kernel/index.ts';
@@ -21,13 +21,14 @@ export const phaseOf = (disruption: JsonObject): string =>
   String(objectOr(disruption.status).phase ?? 'Pending');
 
 /**
- * What EC2 has scheduled is days ahead, and its budgets have until then; no life waits for that.
+ * EC2 schedules events days ahead, and their drains may wait for budgets until then; a life does
+ * not wait for that.
  */
 const longestWaitMs = 2 * 24 * 3_600_000;
 
 /**
- * A drain without a deadline against budgets may stand for ever: that is what was asked for. It
- * must then name nothing but budgets. So may one that waits for its turn, not begun.
+ * A drain without a deadline may wait for budgets forever, as requested; it must then name only
+ * budgets. A pending drain may likewise wait for its turn.
  */
 const isBlockedForGood = (disruption: JsonObject, nowMs: number): boolean => {
   const status = objectOr(disruption.status);
@@ -41,7 +42,7 @@ const isBlockedForGood = (disruption: JsonObject, nowMs: number): boolean => {
   return kinds.length > 0 && kinds.every((kind) => forGood.includes(String(kind)));
 };
 
-/** Instances that wait in a termination's hook. */
+/** Instances in the wait of a termination hook. */
 const waitingInstances = ({ kernel }: World): readonly string[] => {
   const members = kernel.tables.open<JsonObject>('aws/autoscaling/instances');
   return [...members.entries()]
@@ -52,7 +53,9 @@ const waitingInstances = ({ kernel }: World): readonly string[] => {
 const isInProgress = ({ status }: JsonObject): boolean =>
   (objectOr(status).status ?? 'InProgress') === 'InProgress';
 
-/** Deleted ones are gone, the others have the size that they are asked for. */
+/**
+ * Why a group is not settled: its deletion is not complete, or it does not have the desired size.
+ */
 const whyUnsettled = ({ spec, status, metadata }: NodeGroup): string | undefined => {
   if (metadata.deletionTimestamp !== undefined) return 'is being deleted';
   if (status === undefined) return 'has no status';
@@ -60,7 +63,7 @@ const whyUnsettled = ({ spec, status, metadata }: NodeGroup): string | undefined
   if (observedGeneration !== metadata.generation) return 'was not looked at since it was changed';
   if (scaleIn !== undefined) return 'is being scaled in';
   if (state === 'CREATING') return 'is being created';
-  // What an update could not take back is its own.
+  // Surge that an update could not remove does not count.
   const size = status.desired - (surge?.desired ?? 0);
   const { desired } = spec.scaling;
   if (desired === undefined || desired === size) return undefined;
@@ -97,7 +100,7 @@ function* openThings(world: World): Generator<string> {
 }
 
 const endedRepairs: ReadonlySet<string> = new Set(['Succeeded', 'Failed', 'Cancelled']);
-/** What only a change of the cluster or of its owner's mind ends. */
+/** Blockers that end only with a change of the cluster or of the group's settings. */
 const lastingBlockers: ReadonlySet<string> = new Set([
   'groupUnhealthy',
   'zoneOutage',
@@ -107,7 +110,7 @@ const lastingBlockers: ReadonlySet<string> = new Set([
   'ledger',
 ]);
 
-/** Decided, or on its way to be: not a repair that an audit or a breaker holds for good. */
+/** The repair is decided or will be; not one that audit mode or a breaker blocks for good. */
 const isUnderWay = (repair: JsonObject): boolean => {
   const { phase = 'Waiting', blockedBy } = objectOr(repair.status);
   if (phase === 'WouldRepair' || endedRepairs.has(String(phase))) return false;
@@ -116,7 +119,7 @@ const isUnderWay = (repair: JsonObject): boolean => {
   return !blockers.some((one) => lastingBlockers.has(String(objectOr(one).kind)));
 };
 
-/** A node with a finding whose group may repair it. */
+/** The node has a finding, and its group may repair it. */
 export const awaitsRepair = ({ kube }: World, node: string): boolean => {
   const name = kube.read(resources.nodes, { name: node })?.metadata.labels?.[
     'eks.amazonaws.com/nodegroup'
@@ -127,7 +130,7 @@ export const awaitsRepair = ({ kube }: World, node: string): boolean => {
   return isOn && objectOr(nodeRepair).mode !== 'Audit';
 };
 
-/** Nothing is under way, but for drains that may stand for ever. */
+/** Nothing is in progress, except drains that may wait forever. */
 export const isQuiet = (world: World): boolean => openThings(world).next().done === true;
 
 export const appsAreReady = ({ kube }: World): boolean => {
@@ -138,7 +141,10 @@ export const appsAreReady = ({ kube }: World): boolean => {
   return true;
 };
 
-/** Auto Scaling tries again at growing intervals after it found no capacity. */
+/**
+ * Whether all groups have their desired size; Auto Scaling retries at growing intervals if capacity
+ * is short.
+ */
 export const groupsAreFull = ({ aws }: World): boolean => {
   const answer = aws.call('autoscaling', 'DescribeAutoScalingGroups', {});
   const groups = objectOr(answer).AutoScalingGroups;
@@ -150,7 +156,7 @@ export const groupsAreFull = ({ aws }: World): boolean => {
 
 const maxTold = 2000;
 
-/** Everything that keeps the world from being quiet, for people. */
+/** Lists all open work as text. */
 export const openWork = (world: World): string =>
   `still open: ${[...openThings(world)].join('; ').slice(0, maxTold)}`;
 

@@ -1,6 +1,5 @@
-// When people let updates go on: freezes and windows of minutes, since lives are short, and health
-// probes that ask for a condition which an application has, or has not. From a stream of chance of
-// their own.
+// When operators let updates proceed: freezes and windows of minutes, since lives are short, and
+// probes for a condition that an application may or may not have. Uses a random stream of its own.
 
 import type { WorldClient } from '../../../world/contracts.ts';
 import type { World } from '../../../world/index.ts';
@@ -10,7 +9,7 @@ import { timestamp } from './node-causes.ts';
 import { resources } from './open-work.ts';
 import { appNamespace } from './scenario.ts';
 
-/** As before: nothing is said of times. */
+/** Removes all windows, freezes and probes. */
 const never = { windows: null, freezes: null, probes: null } as const;
 
 const drawProbe = ({ world }: ActionContext): JsonObject => {
@@ -48,7 +47,7 @@ export const drawPacing = (context: ActionContext): JsonObject => {
   return { ...never, ...drawProbe(context) };
 };
 
-/** In the end whoever holds updates back lets them go on. */
+/** At the end of a life, removes all windows, freezes and probes. */
 export const openGates = ({ kube }: World, user: WorldClient): void => {
   for (const { metadata, spec } of kube.readAll(nodeGroups)) {
     const text = JSON.stringify(spec);

@@ -1,5 +1,5 @@
-// One controller process in a simulated life: started, killed at any write, started again. A killed
-// process' network is cut, so nothing it still does reaches the world.
+// One controller process in a simulated life: started, killed at any write, started again. The
+// network of a killed process is cut, so nothing that it still does reaches the world.
 
 import type { World } from '../../../world/index.ts';
 import { microsPerSecond } from '../../../world/kernel/index.ts';
@@ -13,7 +13,7 @@ import { createInProcessPorts } from '../ports/ports.ts';
 
 export interface ProcessOptions {
   readonly world: World;
-  /** Tells replicas apart; one alone needs none. */
+  /** Tells replicas apart; a single process needs none. */
   readonly name?: string;
   readonly identity: Identity;
   /** One of several replicas: works only while it holds the lease. */
@@ -23,19 +23,19 @@ export interface ProcessOptions {
   readonly approveCertificates?: boolean;
   readonly queueUrl: string | undefined;
   readonly faults: NetworkFaults;
-  /** What health probes by HTTP are answered; absent = this process makes no such calls. */
+  /** Answers webhooks and HTTP probes; absent: this process makes no such calls. */
   readonly http?: Http;
   readonly log: Log;
-  /** Absent: nobody reads what it says of itself. */
+  /** Absent: the journal is discarded. */
   readonly journal?: Journal;
   readonly onCloudCall: (call: SentCall) => void;
-  /** Called when a process ended by itself: always a defect. */
+  /** Called when the process fails without being killed: always a defect. */
   readonly onFailure: (error: unknown) => void;
-  /** Called after it began or ceased to work. */
+  /** Called after the process starts or stops working. */
   readonly onWorking?: () => void;
 }
 
-/** The oracles judge what reached the world, not what a process says of itself. */
+/** The oracles judge the effects on the world, not the journal of a process. */
 const unread: Journal = { record: () => {} };
 
 /** One way of a call inside a data centre: half a millisecond. */
@@ -84,12 +84,12 @@ export class ControllerProcess {
     });
   }
 
-  /** It runs and, of several replicas, it is the one that leads. */
+  /** The process runs and, with several replicas, leads. */
   get isWorking(): boolean {
     return this.#kill !== undefined && (this.#options.leaderElect !== true || this.#isLeading);
   }
 
-  /** As `drover controller` does: with replicas, only as long as the lease is held. */
+  /** Runs as `drover controller` does: with replicas, only while the lease is held. */
   #work(
     ports: Omit<ControlPlaneDeps, 'queueUrl' | 'compat' | 'isLeader'> & {
       readonly ownClock: Clock;
@@ -116,7 +116,7 @@ export class ControllerProcess {
     }, signal);
   }
 
-  /** Not of a process that has been killed meanwhile. */
+  /** Ignored if the process has been killed meanwhile. */
   #leads(life: AbortSignal, does: boolean): void {
     if (life.aborted) return;
     this.#isLeading = does;
@@ -127,18 +127,18 @@ export class ControllerProcess {
     this.#kill?.();
   }
 
-  /** Killed for good. */
+  /** Kills the process for good. */
   retire(): void {
     this.#isRetired = true;
     this.kill();
   }
 
-  /** Stands still for `seconds` of world time, then goes on as if nothing had been. */
+  /** Stops the process for `seconds` of world time; it then continues unaware of the pause. */
   pause(seconds: number): void {
     this.#network?.pause(seconds * microsPerSecond);
   }
 
-  /** Killed now, back after `seconds` of world time. */
+  /** Kills the process and restarts it after `seconds` of world time. */
   restartAfter(seconds: number): void {
     this.kill();
     this.#options.world.kernel.after(seconds * microsPerSecond, () => this.start());

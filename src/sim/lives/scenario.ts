@@ -1,14 +1,12 @@
-// What a random cluster holds: groups, applications, budgets. Drawn from one stream of chance, so a
-// seed always gives the same cluster. Nothing here acts.
+// The contents of a random cluster: groups, applications, budgets. Uses one random stream, so a
+// seed always gives the same cluster. Acts on nothing.
 
 import type { DemoGroup } from '../../../world/aws/index.ts';
 import { defined } from '../../api/defined.ts';
 import type { JsonObject } from '../../api/json.ts';
 import type { Random } from '../../ports/index.ts';
 
-/**
- * none; a number or percentage; never = maxUnavailable 0; two = a second budget on the same pods.
- */
+/** none; a number or percentage; never: maxUnavailable 0; two: a second budget on the same pods. */
 export type BudgetKind = 'none' | 'one' | 'half' | 'allButOne' | 'never' | 'two';
 
 export interface App {
@@ -20,11 +18,11 @@ export interface App {
   readonly readySeconds: number;
 }
 
-/** What the owner of a managed group set besides EKS' defaults. */
+/** Settings of a managed group beyond EKS' defaults. */
 export interface GroupSettings {
-  /** Heartbeat timeout of our hooks; absent = EKS' 30 minutes. */
+  /** Heartbeat timeout of the controller's hooks; absent: EKS' 30 minutes. */
   readonly heartbeatSeconds?: number;
-  /** Somebody else's termination hook on the same group, left to its timeout. */
+  /** A foreign termination hook on the same group; it ends by timeout. */
   readonly foreignHookSeconds?: number;
   readonly drain?: {
     readonly timeoutSeconds?: number;
@@ -34,11 +32,11 @@ export interface GroupSettings {
 
 export interface Scenario {
   readonly groups: readonly DemoGroup[];
-  /** By name of the group; those that are not managed have none. */
+  /** By name of the group; groups that are not managed have none. */
   readonly settings: Readonly<Record<string, GroupSettings>>;
   readonly apps: readonly App[];
   readonly addons: boolean;
-  /** Versions of its node groups are updated. */
+  /** Its node groups get version updates. */
   readonly updates: boolean;
 }
 
@@ -46,7 +44,7 @@ const pick = <T>(random: Random, items: readonly [T, ...T[]]): T =>
   items[random.below(items.length)] ?? items[0];
 
 const zones = ['a', 'b', 'c'] as const;
-/** Rare kinds stand once, common ones often. */
+/** A kind's frequency is its weight. */
 const budgets: readonly [BudgetKind, ...BudgetKind[]] = [
   'none',
   'none',
@@ -66,29 +64,29 @@ const drawSettings = (random: Random): GroupSettings => {
   const onDeadline = random.next() < 0.25 ? 'fail' : 'force';
   if (isPlain) return {};
   return {
-    // A drain that fails keeps its hook to the end: 100 heartbeats that a life can wait for.
+    // A failed drain keeps its hook to the end: 100 heartbeats must fit into a life.
     heartbeatSeconds: onDeadline === 'fail' ? 120 : heartbeatSeconds,
     drain: { timeoutSeconds, onDeadline },
     ...defined({ foreignHookSeconds }),
   };
 };
 
-/** How large a life is: world time with faults, and the most nodes its cluster may have. */
+/** The size of a life: world seconds with faults, and the maximum number of nodes. */
 export interface LifeSize {
   readonly chaosSeconds: number;
   readonly maxNodes: number;
 }
 
 /**
- * Most lives are small and short, since most defects need two nodes and a quarter of an hour less
- * than that; one in eight is long and one in eight large, for those that need a crowd or patience.
+ * Most lives are small and short: most defects need two nodes and less than a quarter of an hour.
+ * One in eight is long and two in eight are large, for the other defects.
  */
 export const drawSize = (random: Random): LifeSize => ({
   chaosSeconds: pick(random, [150, 150, 150, 200, 200, 300, 300, 900]),
   maxNodes: pick(random, [3, 4, 4, 5, 6, 6, 10, 20]),
 });
 
-/** An update takes many minutes; what else there is happens without it just as well. */
+/** An update takes many minutes; the other lives test everything else without that cost. */
 const updatesShare = 0.6;
 
 export const drawScenario = (random: Random, options: { readonly maxNodes: number }): Scenario => {
@@ -125,10 +123,10 @@ export const drawScenario = (random: Random, options: { readonly maxNodes: numbe
   return { groups, apps, addons, settings, updates };
 };
 
-/** A third of the groups: most lives with several have instances of both markets. */
+/** About a third of the groups, so that most lives with several groups have both markets. */
 const spotShare = 0.35;
 
-/** The scenario with the groups that launch spot instances; their stream of chance is their own. */
+/** Marks groups that launch spot instances; uses a random stream of its own. */
 export const withSpotGroups = (scenario: Scenario, random: Random): Scenario => ({
   ...scenario,
   groups: scenario.groups.map((group) =>

@@ -1,5 +1,5 @@
-// What people do with updates of several node groups, one after another: ask for one, pause it,
-// stop it, roll it back, have it go on after it failed.
+// What operators do with sequences of node group updates: create, pause, abort, roll back, and
+// resume after a failure.
 
 import type { WorldClient } from '../../../world/contracts.ts';
 import type { World } from '../../../world/index.ts';
@@ -9,13 +9,13 @@ import type { NodeGroupUpdateSequence } from '../../api/update-sequence.ts';
 import { type ActionContext, nodeGroups, pickOf } from './action.ts';
 import { resources } from './open-work.ts';
 
-/** Bounds a life: each is an update of every group. */
+/** Limits the cost of a life: each sequence updates every group. */
 const maxSequences = 2;
 
 const sequencesOf = ({ kube }: World): readonly NodeGroupUpdateSequence[] =>
   [...kube.readAll(resources.sequences)] as unknown as readonly NodeGroupUpdateSequence[];
 
-/** All groups, in any order; the last one now and then beside the one before it. */
+/** All groups in random order; sometimes the last one runs in parallel with the one before it. */
 export const askForSequence = ({ world, random, user }: ActionContext): void => {
   if (sequencesOf(world).length >= maxSequences) return;
   const left = [...world.kube.readAll(nodeGroups)].map(({ metadata }) => metadata.name);
@@ -43,7 +43,7 @@ const patch = (user: WorldClient, name: string, spec: JsonObject): void => {
   user.patch(resources.sequences, { name }, { type: 'merge', body: { spec } });
 };
 
-/** As `drover pause sequence`, `resume`, `abort`. */
+/** Acts as `drover pause sequence`, `resume` and `abort` do. */
 export const changeSequence = ({ world, random, user }: ActionContext): void => {
   const one = pickOf(random, sequencesOf(world));
   if (one === undefined) return;
@@ -54,7 +54,7 @@ export const changeSequence = ({ world, random, user }: ActionContext): void => 
   else patch(user, name, { abort: roll < 0.75 ? 'Stop' : 'RollBack' });
 };
 
-/** In the end who paused one lets it go on. */
+/** At the end of a life, resumes all paused sequences. */
 export const resumeSequences = (world: World, user: WorldClient): void => {
   for (const { spec, metadata } of sequencesOf(world)) {
     if (spec.paused === true) patch(user, metadata.name, { paused: null });

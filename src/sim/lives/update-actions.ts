@@ -1,6 +1,5 @@
-// What an update does to one node: it marks it and lets it keep its pods, lets it go some time
-// later, with force or without, or gives it back; and takes its cause away from a drain that has
-// failed.
+// What an update does to one node: it holds the node with its pods, later starts the drain, with or
+// without force, or withdraws. It also withdraws its cause from a failed drain.
 
 import { microsPerSecond } from '../../../world/kernel/index.ts';
 import { liftWrite, withdrawCauseWrite } from '../../core/termination/index.ts';
@@ -8,7 +7,7 @@ import { type ActionContext, pickOf } from './action.ts';
 import { changeCauses, liveNodes, recordCause, timestamp } from './node-causes.ts';
 
 const longestTurnSeconds = 300;
-/** Less than a life rests before it ends: what is given back then is given back within it. */
+/** Less than a life's rest at its end, so that the node is uncordoned within it. */
 const giveBackSeconds = 20;
 
 export const updateNode = (context: ActionContext): void => {

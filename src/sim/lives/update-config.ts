@@ -1,6 +1,6 @@
-// How an update is to go, as owners of node groups say it: strategy, how many at once, what happens
-// where a drain or a new node takes too long, hooks, waves and approval. Draws what the API server
-// takes; decides nothing.
+// How owners of node groups configure updates: strategy, parallelism, policies for slow drains and
+// new nodes, hooks, waves and approval. Draws only configurations that the API server accepts;
+// decides nothing.
 
 import type { WorldClient } from '../../../world/contracts.ts';
 import type { JsonObject } from '../../api/json.ts';
@@ -15,10 +15,10 @@ import { appNamespace } from './scenario.ts';
 
 type Strategy = (typeof updateStrategies)[number];
 
-/** What the Jobs of hooks do: most of them do well. */
+/** The work of hook Jobs, by CronJob: one succeeds, one fails. */
 const works = { work: { seconds: 20, exit: 0 }, broken: { seconds: 5, exit: 1 } } as const;
 
-/** For hooks: CronJobs that run nothing by themselves. */
+/** Creates the CronJobs for hooks; they are suspended. */
 export const prepareWorks = (user: Pick<WorldClient, 'create'>): void => {
   for (const [name, { seconds, exit }] of Object.entries(works)) {
     const annotations = {
@@ -67,7 +67,7 @@ const drawWaves = (random: Random): readonly JsonObject[] => [
   },
 ];
 
-/** What happens where a drain or a new node takes too long. */
+/** Policies for a drain or a new node that takes too long. */
 const drawPolicies = (random: Random, strategy: Strategy): JsonObject => {
   const isSurge = strategy === 'SURGE';
   const policies = drainTimeoutPolicies.filter((one) => isSurge || one !== 'Quarantine');
@@ -105,7 +105,7 @@ const none = {
   hooks: null,
 } as const;
 
-/** What only Drover's own strategies have. */
+/** Settings that only Drover's own strategies have. */
 const drawOwn = (random: Random, strategy: Strategy | null): JsonObject => {
   if (strategy !== 'SURGE' && strategy !== 'BLUE_GREEN') return none;
   const isSoaked = strategy === 'BLUE_GREEN' && random.next() < 0.9;
@@ -117,7 +117,7 @@ const drawOwn = (random: Random, strategy: Strategy | null): JsonObject => {
   };
 };
 
-/** The whole of it: what is not drawn is as it is by default. */
+/** The complete configuration; settings that are not drawn keep their default. */
 export const drawUpdateConfig = (context: ActionContext): JsonObject => {
   const { random } = context;
   const strategy = random.next() < 0.8 ? (pickOf(random, updateStrategies) ?? null) : null;

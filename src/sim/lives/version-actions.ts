@@ -1,6 +1,6 @@
-// What people do with versions of node groups: ask for another release or template version, in the
-// spec or as an update, for either strategy; pause, go on, stop, roll back; and what others do to
-// the same nodes and groups meanwhile, which no update may undo.
+// What operators do with versions of node groups: request another release or template version, in
+// the spec or as an update, with any strategy; pause, resume, abort and roll back updates. Others
+// change the same nodes and groups meanwhile; no update may undo those changes.
 
 import type { WorldClient } from '../../../world/contracts.ts';
 import type { World } from '../../../world/index.ts';
@@ -23,7 +23,7 @@ import { drawSoak, drawUpdateConfig } from './update-config.ts';
 
 type User = Pick<WorldClient, 'patch'>;
 
-/** Bounds a life: each takes minutes, and they wait for each other. */
+/** Limits the cost of a life: each update takes minutes, and they run one after the other. */
 const maxOpen = 2;
 
 const groupsOf = ({ world }: ActionContext): readonly NodeGroup[] =>
@@ -39,7 +39,7 @@ const openUpdates = (world: World): readonly NodeGroupUpdate[] =>
     (one) => one.spec.type === 'VersionUpdate' && updateStatusOf(one) === 'InProgress',
   );
 
-/** All that EKS has published for the machines of this group. */
+/** All releases that EKS has published for the AMI type and version of this group. */
 const releasesFor = ({ world }: ActionContext, { spec }: NodeGroup): readonly string[] =>
   [...world.kernel.tables.open<JsonObject>('aws/ec2/images').entries()]
     .map(([, row]) => row)
@@ -48,7 +48,7 @@ const releasesFor = ({ world }: ActionContext, { spec }: NodeGroup): readonly st
 
 const instanceTypesInTemplate = ['m5.large', 'm5.xlarge'] as const;
 
-/** A launch template of one's own, for a group that is made with one. */
+/** Creates a launch template for a new group. */
 export const ownTemplate = ({ world }: ActionContext): NonNullable<JsonObject> => {
   const LaunchTemplateName = `life-${Math.floor(world.kernel.now() / 1000)}`;
   const LaunchTemplateData = { InstanceType: instanceTypesInTemplate[0] };
@@ -59,8 +59,8 @@ export const ownTemplate = ({ world }: ActionContext): NonNullable<JsonObject> =
 };
 
 /**
- * A further version of it; undefined where AWS refuses. Types belong to it or to the group; some do
- * not know.
+ * Creates the next version of a template; undefined if AWS refuses. Instance types belong in the
+ * template or in the group. If the group has them, one version in ten wrongly names one too.
  */
 const nextTemplate = (
   { world, random }: ActionContext,
@@ -83,7 +83,7 @@ const nextTemplate = (
   }
 };
 
-/** Another revision than the one that is asked for now. */
+/** A revision that differs from the requested one. */
 const anotherRevision = (context: ActionContext, group: NodeGroup): JsonObject | undefined => {
   const { random } = context;
   const { launchTemplate, releaseVersion } = group.spec;
@@ -101,7 +101,7 @@ const anotherRevision = (context: ActionContext, group: NodeGroup): JsonObject |
 const soakOf = (context: ActionContext, strategy: string): JsonObject =>
   strategy === 'BLUE_GREEN' ? { policies: { blueGreen: drawSoak(context.random) } } : {};
 
-/** How many at once, and how: often while an update runs that has been told otherwise. */
+/** Changes the update settings, often while an update with other settings is in progress. */
 export const changeUpdateConfig = (context: ActionContext): void => {
   const group = pickOf(context.random, groupsOf(context));
   if (group === undefined) return;
@@ -109,7 +109,7 @@ export const changeUpdateConfig = (context: ActionContext): void => {
   context.user.patch(nodeGroups, { name: group.metadata.name }, { type: 'merge', body });
 };
 
-/** As `kubectl edit`, and as `drover update nodegroup` or EKS' API. */
+/** Requests a version by `kubectl edit`, or as `drover update nodegroup` or EKS' API do. */
 export const askForVersion = (context: ActionContext): void => {
   const { random, user, world } = context;
   const group = pickOf(random, groupsOf(context));
@@ -148,23 +148,21 @@ const patchUpdate = (user: User, { metadata }: NodeGroupUpdate, spec: JsonObject
   user.patch(resources.updates, { name: metadata.name }, { type: 'merge', body: { spec } });
 };
 
-/** As `drover pause update`, and `resume`. */
+/** Acts as `drover pause update` and `resume` do. */
 export const pauseUpdate = ({ world, random, user }: ActionContext): void => {
   const update = pickOf(random, openUpdates(world));
   if (update === undefined) return;
   patchUpdate(user, update, { paused: update.spec.paused === true ? null : true });
 };
 
-/** As `drover abort update`, with and without the way back. */
+/** Acts as `drover abort update` does, with and without rollback. */
 export const abortUpdate = ({ world, random, user }: ActionContext): void => {
   const update = pickOf(random, openUpdates(world));
   if (update === undefined) return;
   patchUpdate(user, update, { abort: random.next() < 0.5 ? 'Stop' : 'RollBack' });
 };
 
-/**
- * As `drover approve update`, where it waits for that; approves a wave with all waves before it.
- */
+/** Approves as `drover approve update` does; the approval of a wave includes all earlier waves. */
 const approve = (user: User, { metadata, status }: NodeGroupUpdate): void => {
   const annotations = Object.fromEntries(
     (status?.holds ?? []).flatMap(({ kind }) => {
@@ -183,7 +181,7 @@ export const approveUpdate = ({ world, random, user }: ActionContext): void => {
   if (update !== undefined) approve(user, update);
 };
 
-/** Somebody keeps the cluster autoscaler from a node of theirs, or lets it go again. */
+/** An operator sets or removes the scale-down-disabled annotation of a node. */
 export const annotateNode = (context: ActionContext): void => {
   const { random, user } = context;
   const node = pickOf(random, liveNodes(context));
@@ -195,13 +193,15 @@ export const annotateNode = (context: ActionContext): void => {
   user.patch(nodes, { name: node.name }, { type: 'merge', body });
 };
 
-/** The cluster autoscaler takes an empty node that nothing keeps it from, with its place. */
+/**
+ * The cluster autoscaler terminates an empty node without the annotation and decrements the size.
+ */
 export const scaleDown = (context: ActionContext): void => {
   const call = scaleDownCall(context.world);
   if (call !== undefined) tryAws(context, call.operation, call.input);
 };
 
-/** Somebody wants no instances moved between zones, or wants them moved again. */
+/** An operator suspends or resumes AZRebalance. */
 export const suspendProcess = (context: ActionContext): void => {
   const answer = context.world.aws.call('autoscaling', 'DescribeAutoScalingGroups', {});
   const groups = objectOr(answer).AutoScalingGroups;
@@ -215,9 +215,8 @@ export const suspendProcess = (context: ActionContext): void => {
 };
 
 /**
- * In the end who paused an update lets it go on, and who is to approve one does; one that pauses
- * itself once more, as its policy has it, is stopped. `resumed`: names of those that were let go
- * on.
+ * At the end of a life, resumes paused updates and approves waiting ones. An update that its policy
+ * pauses a second time is stopped. `resumed`: names of the updates that were resumed.
  */
 export const endPauses = (world: World, user: User, resumed: Set<string>): void => {
   for (const update of openUpdates(world)) {

@@ -1,5 +1,5 @@
-// The mapping's transport over the AWS services of a world in the same process: over the network
-// with its faults, in virtual time, each call reported to whoever traces. Knows no operation but
+// The transport of the AWS mapping over a world in the same process. Calls pass the network with
+// its faults, in virtual time, and are reported for traces. Contains no operation but
 // ReceiveMessage, which waits in the world.
 import { type EpochMs, epochMs } from '../../api/brand.ts';
 import { defined } from '../../api/defined.ts';
@@ -11,20 +11,22 @@ import type { CallFate, Network } from './network.ts';
 /** One AWS call of the world: input and output named as in the service model. */
 export type WorldAwsCall = (service: string, operation: string, input: JsonObject) => unknown;
 
-/** Waits in world time until the queue has something; `done` gets ReceiveMessage's output. */
+/** Waits in world time until the queue has a message; `done` receives ReceiveMessage's output. */
 export type WorldReceive = (input: JsonObject, done: (output: JsonObject) => void) => () => void;
 
-/** One call as it left, for traces. `error` = what the caller was told, injected failures too. */
+/**
+ * One call, for traces. `error`: the code that the caller received, including injected failures.
+ */
 export interface SentCall {
   readonly service: string;
   readonly operation: string;
   readonly input: JsonObject;
   readonly error?: string;
-  /** Of DeleteMessage: the body of the message. */
+  /** For DeleteMessage: the body of the message. */
   readonly message?: string;
 }
 
-/** Injected failures in a service's words. */
+/** Injected failures as the service would report them. */
 const injected: Readonly<Record<string, { readonly code: string; readonly httpStatus: number }>> = {
   Throttled: { code: 'Throttling', httpStatus: 400 },
   ServerError: { code: 'ServiceUnavailable', httpStatus: 503 },
@@ -41,7 +43,7 @@ const refusalOf = (fate: Exclude<CallFate<string>, { readonly kind: 'ok' }>): Aw
 const refusalFrom = (error: AwsError): AwsRefusal =>
   new AwsRefusal(error.message, {
     codes: [error.code],
-    // As on the wire: an error without a status is a 400.
+    // As over HTTP: an error without a status is a 400.
     httpStatus: error.httpStatus ?? 400,
     members: error.members as JsonObject,
     cause: error,
@@ -62,7 +64,7 @@ export interface WorldTransportOptions {
 
 export class WorldTransport implements AwsTransport {
   readonly #options: WorldTransportOptions;
-  /** Bodies of messages in hand, by receipt: only kept while calls are traced. */
+  /** Bodies of received messages, by receipt; kept only while calls are traced. */
   readonly #bodies = new Map<string, string>();
   constructor(options: WorldTransportOptions) {
     this.#options = options;
@@ -100,7 +102,7 @@ export class WorldTransport implements AwsTransport {
     }
   }
 
-  /** Whole seconds, as a Date header has them. */
+  /** Whole seconds, as in a Date header. */
   #second(): EpochMs {
     return epochMs(Math.floor(this.#options.now() / 1000) * 1000);
   }
@@ -127,7 +129,7 @@ export class WorldTransport implements AwsTransport {
     });
   }
 
-  /** Reported at the moment it takes effect, whether or not the answer arrives. */
+  /** Reports the call when it takes effect, whether or not the answer arrives. */
   #answer(call: () => unknown, told: (error?: string) => void): unknown {
     try {
       const output = call();

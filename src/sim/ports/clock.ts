@@ -1,4 +1,4 @@
-// The Clock port over the world's kernel: time that moves only when the world's events do.
+// The Clock port over the world's kernel: time advances only with the world's events.
 
 import { type Kernel, microsPerMs } from '../../../world/kernel/index.ts';
 import { type DurationMs, type EpochMs, epochMs } from '../../api/brand.ts';
@@ -7,10 +7,10 @@ import { onAbort } from '../../runtime/index.ts';
 
 export class SimClock implements Clock {
   readonly #kernel: Kernel;
-  /** Added to what this component believes the time is: clock skew (fault F11). */
+  /** Added to the time that this component reads: clock skew (fault F11). */
   readonly #skewMs: number;
   readonly #whenAwake: (run: () => void) => void;
-  /** `whenAwake` holds timers back while the process stands still (fault F6). */
+  /** `whenAwake` holds timers back while the process is paused (fault F6). */
   constructor(
     kernel: Kernel,
     options: {

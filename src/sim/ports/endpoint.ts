@@ -1,5 +1,5 @@
-// An endpoint of webhooks and probes in the world's time: it answers, fails, is slow, hangs or is
-// not there, as it is told for each call. No socket is opened.
+// An endpoint for webhooks and probes in world time: for each call it answers, fails, is slow,
+// hangs or refuses the connection. Opens no socket.
 
 import type { World } from '../../../world/index.ts';
 import { microsPerMs } from '../../../world/kernel/index.ts';
@@ -16,7 +16,7 @@ import {
 /** How one call is answered. */
 export type EndpointReply =
   | { readonly status: number; readonly retryAfterSeconds?: number; readonly afterMs?: number }
-  /** Nothing is ever answered. */
+  /** No answer ever comes. */
   | 'hangs'
   /** The connection is refused. */
   | 'refuses';
@@ -31,7 +31,10 @@ export interface EndpointCall {
 
 const usualMs = 20;
 
-/** An endpoint of a bad day: mostly done at once, else slow, busy, wrong or away. */
+/**
+ * A reply of an unreliable endpoint: mostly immediate success, else slow, busy, wrong or
+ * unavailable.
+ */
 export const drawReply = (random: Random): EndpointReply => {
   const roll = random.next();
   if (roll < 0.7) return { status: 200 };
@@ -43,7 +46,7 @@ export const drawReply = (random: Random): EndpointReply => {
 };
 
 export class SimulatedEndpoint implements Http {
-  /** Every POST, those that were never answered too. */
+  /** Every POST, including unanswered ones. */
   readonly calls: EndpointCall[] = [];
   readonly #reply: (call: EndpointCall) => EndpointReply;
   #world: World | undefined;
@@ -52,7 +55,7 @@ export class SimulatedEndpoint implements Http {
     this.#reply = reply;
   }
 
-  /** From then on its answers take that world's time. */
+  /** Its answers then take time in that world. */
   runIn(world: World): void {
     this.#world = world;
   }

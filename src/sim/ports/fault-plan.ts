@@ -1,12 +1,12 @@
-// Seeded misfortune for one life: which calls fail, which answers are lost, how late and broken the
-// watches are. Every firing is reported, so that a batch can show that each kind did happen.
+// Seeded faults for one life: which calls fail, which answers are lost, how late and how broken the
+// watches are. Reports every fault, so that a batch can show that each kind occurred.
 
 import { microsPerMs, microsPerSecond } from '../../../world/kernel/index.ts';
 import type { Random } from '../../ports/index.ts';
 import type { CallFate, NetworkFaults } from './network.ts';
 
 /**
- * F1 to F6 of the fault menu. F3 (a kill) strikes after a write, F6 (a pause) just before a call.
+ * F1 to F6 of the fault list. F3 (a kill) happens after a write, F6 (a pause) just before a call.
  */
 export const networkFaultKinds = [
   'F1-stale-watch',
@@ -21,7 +21,7 @@ export const networkFaultKinds = [
 export type NetworkFaultKind = (typeof networkFaultKinds)[number];
 
 export interface FaultRates {
-  /** Chance per watch frame to be late by up to `staleSeconds`. */
+  /** Probability that a watch frame is late, by up to `staleSeconds`. */
   readonly stale: number;
   readonly staleSeconds: number;
   readonly broken: number;
@@ -31,7 +31,7 @@ export interface FaultRates {
   readonly expired: number;
   readonly cloudError: number;
   /**
-   * Chance per write or cloud call that the process stands still first, having decided to make it.
+   * Probability that the process pauses before a write or cloud call that it has decided to make.
    */
   readonly pause: number;
 }
@@ -65,8 +65,8 @@ export const drawRates = (random: Random): FaultRates => {
 };
 
 /**
- * More than three leases long: the other replica has long taken over. Shorter than the minute that
- * the oracles give a process that was blind.
+ * More than three lease durations, so the other replica takes over. Shorter than the minute that
+ * the oracles allow a blind process.
  */
 const maxPauseSeconds = 55;
 
@@ -84,7 +84,7 @@ export class FaultPlan implements NetworkFaults {
     readonly fired: (kind: NetworkFaultKind) => void;
     /** Kills the process that made the call. */
     readonly crash: () => void;
-    /** Stops it for a while, what it was about to send leaves afterwards; false = not this time. */
+    /** Pauses the process; pending calls leave afterwards. Returns false if it does not pause. */
     readonly pause: (seconds: number) => boolean;
   }) {
     this.#random = options.random;
@@ -98,13 +98,13 @@ export class FaultPlan implements NetworkFaults {
   }
 
   kubeCall(call: { readonly verb: string; readonly resource: string }): CallFate<string> {
-    // Lease renewals come every two seconds: they would be most of the calls that a fault meets.
+    // Lease renewals come every two seconds and would take most of the faults.
     if (call.resource === 'leases') return { kind: 'ok' };
     this.#maybePause(call.verb);
     if (this.#roll(this.#rates.apiError)) {
       this.#fired('F5-api-error');
       const code = kubeErrors[this.#random.below(kubeErrors.length)] ?? 'ServerError';
-      // Reads have nothing to conflict with.
+      // Reads cannot conflict.
       const isRead = call.verb === 'get' || call.verb === 'list' || call.verb === 'watch';
       return { kind: 'refused', code: isRead && code === 'Conflict' ? 'ServerError' : code };
     }
@@ -142,7 +142,7 @@ export class FaultPlan implements NetworkFaults {
     this.#crash();
   }
 
-  /** Reads are harmless to delay; between the question who leads and a write it matters. */
+  /** A pause matters between the leadership check and a write; reads are not delayed. */
   #maybePause(operation: string): void {
     if (/^(?:get|list|watch|Describe|Receive)/.test(operation)) return;
     if (!this.#roll(this.#rates.pause)) return;

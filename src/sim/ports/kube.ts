@@ -1,5 +1,5 @@
-// The KubeApi port over the world's API server in the same process: same requests, same answers,
-// same audit records as over HTTP, in virtual time. Never reads the world's store directly.
+// The KubeApi port over the world's API server in the same process: the same requests, answers and
+// audit records as over HTTP, in virtual time. Never reads the world's store directly.
 
 import type {
   ApiRequest,
@@ -76,7 +76,7 @@ const toWatchEvent = <T>(frame: WatchFrame): WatchEvent<T> => {
   return { type: frame.type, object: frame.object as JsonObject as T };
 };
 
-/** The caller names the kind it asked for; the server's answer is taken to be of it. */
+/** Trusts that the server's answer has the kind that the caller requested. */
 const typed = <T extends KubeObject>(body: JsonObject): T => {
   const object: KubeObject = body as JsonObject & KubeObject;
   return object as T;
@@ -101,7 +101,7 @@ export class SimKubeApi implements KubeApi {
     readonly kube: WorldKube;
     readonly network: Network;
     readonly identity: Identity;
-    /** Shown the Date header of each answer. */
+    /** Receives the Date header of each answer. */
     readonly dates: DateReader;
     /** The server's time. */
     readonly now: () => EpochMs;
@@ -209,7 +209,7 @@ export class SimKubeApi implements KubeApi {
     const body: JsonObject = {
       kind: 'DeleteOptions',
       apiVersion: 'v1',
-      // A real server ignores the query of a DELETE that has a body: the body must say it too.
+      // An API server ignores the query of a DELETE that has a body, so the body repeats it.
       ...(options.dryRun === true ? { dryRun: ['All'] } : {}),
       ...defined({ gracePeriodSeconds, propagationPolicy }),
       ...(uid === undefined && resourceVersion === undefined

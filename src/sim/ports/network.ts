@@ -1,25 +1,25 @@
-// The network between a controller and the world: how long calls take, and what goes wrong on the
-// way. One instance per controller process; a crashed process' network is cut for good.
+// The network between a controller and the world: how long calls take and which faults they meet.
+// One instance per controller process; the network of a crashed process is cut for good.
 
 import type { Kernel, Micros } from '../../../world/kernel/index.ts';
 import type { Random } from '../../ports/index.ts';
 import { onAbort } from '../../runtime/index.ts';
 
-/** What happens to one call. `lost` = the effect happened, the answer never came. */
+/** The fate of one call. `lost`: the call took effect, its answer never arrives. */
 export type CallFate<Code extends string> =
   | { readonly kind: 'ok' }
   | { readonly kind: 'refused'; readonly code: Code }
   | { readonly kind: 'lost' };
 
 export interface NetworkFaults {
-  /** Fate of a Kubernetes call, asked once per call. */
+  /** Fate of a Kubernetes call; called once per call. */
   kubeCall(call: { readonly verb: string; readonly resource: string }): CallFate<string>;
   cloudCall(operation: string): CallFate<string>;
   /** Extra lag of a watch frame, and whether the stream breaks after it. */
   watchFrame(resource: string): { readonly lagMicros: Micros; readonly breaks: boolean };
-  /** True when a watch that resumes is told that its version is too old. */
+  /** True if a resumed watch is refused because its version is too old. */
   watchExpired(resource: string): boolean;
-  /** Called after each write that took effect: the place where a process may be killed. */
+  /** Called after each write that took effect; a process may be killed here. */
   afterWrite(call: { readonly verb: string; readonly resource: string }): void;
 }
 
@@ -34,7 +34,7 @@ export const noFaults: NetworkFaults = {
 export interface NetworkOptions {
   readonly kernel: Kernel;
   readonly random: Random;
-  /** One way; each leg takes between half and one and a half of it. 0 = at once. */
+  /** One way; each leg takes 0.5 to 1.5 times this value. 0: immediate. */
   readonly legMicros: Micros;
   readonly faults: NetworkFaults;
 }
@@ -58,20 +58,20 @@ export class Network {
     return this.#cut;
   }
 
-  /** Nothing that is still on its way arrives any more, in either direction. */
+  /** Drops everything in flight, in both directions. */
   cut(): void {
     this.#cut = true;
   }
 
   /**
-   * The process stands still for so long: what it was about to send leaves when it goes on, what
-   * comes meanwhile it sees then. As a stopped virtual machine or a long collection of garbage.
+   * Pauses the process: it sends its pending calls and sees arrivals only after the pause. Models a
+   * stopped virtual machine or a long garbage collection.
    */
   pause(micros: Micros): void {
     this.#pausedUntil = Math.max(this.#pausedUntil, this.#kernel.now() + Math.ceil(micros));
   }
 
-  /** Runs `run` now, or once the process goes on; never after a cut. */
+  /** Runs `run` immediately, or after the pause; never after a cut. */
   whenAwake(run: () => void): void {
     if (this.#cut) return;
     const left = this.#pausedUntil - this.#kernel.now();
@@ -79,13 +79,13 @@ export class Network {
     else this.#kernel.after(left, () => this.whenAwake(run));
   }
 
-  /** Runs `arrive` one leg later, unless the network is cut by then. */
+  /** Runs `arrive` after one leg, unless the network is cut by then. */
   leg(arrive: () => void, extraMicros: Micros = 0): void {
     const jitter = this.#legMicros === 0 ? 0 : this.#legMicros * (0.5 + this.#random.next());
     this.#kernel.after(jitter + extraMicros, () => this.whenAwake(arrive));
   }
 
-  /** A one-way stream in order: no delivery overtakes the one before it. */
+  /** A one-way stream in order: no delivery overtakes an earlier one. */
   stream(): (arrive: () => void, lagMicros: Micros) => void {
     let lastAt: Micros = 0;
     return (arrive, lagMicros) => {
@@ -96,7 +96,7 @@ export class Network {
     };
   }
 
-  /** A call there and back: `serve` runs in the world, its result settles the promise. */
+  /** A round trip: `serve` runs in the world, and its result settles the promise. */
   call<T>(serve: () => T, signal?: AbortSignal): Promise<T> {
     return new Promise((resolve, reject) => {
       if (signal?.aborted) {

@@ -1,4 +1,4 @@
-// All ports of one controller process over a world in the same process and the same time.
+// All ports of one controller process over a world in the same process and time.
 
 import type { World } from '../../../world/index.ts';
 import { type Micros, microsPerMs } from '../../../world/kernel/index.ts';
@@ -17,18 +17,18 @@ import { Network, type NetworkFaults, noFaults } from './network.ts';
 export interface InProcessPorts {
   readonly kube: KubeApi;
   readonly cloud: CloudApi;
-  /** The API server's time, as the process knows it. */
+  /** The API server's time, as the process estimates it. */
   readonly clock: Clock;
-  /** The machine's own clock, which may be off. */
+  /** The machine's own clock, which may be skewed. */
   readonly ownClock: Clock;
-  /** A stream of chance per purpose. */
+  /** One random stream per purpose. */
   readonly random: (purpose: string) => Random;
   readonly network: Network;
 }
 
 const queueNameOf = (queueUrl: string): string => queueUrl.slice(queueUrl.lastIndexOf('/') + 1);
 
-/** ReceiveMessage as a long poll in the world's time. */
+/** ReceiveMessage as a long poll in world time. */
 const receiveOf = (
   { aws }: World,
   input: JsonObject,
@@ -52,10 +52,10 @@ const receiveOf = (
     },
   });
 
-/** How often a write fails while `drover world inject api-errors` is on. */
+/** Probability that a write fails while `drover world inject api-errors` is on. */
 const apiErrorRate = 0.2;
 
-/** The faults that people switch on in a served world. */
+/** Faults that an operator turns on in a served world. */
 const worldFaults = (world: World, random: Random): NetworkFaults => ({
   ...noFaults,
   kubeCall: ({ verb }) => {
@@ -66,14 +66,14 @@ const worldFaults = (world: World, random: Random): NetworkFaults => ({
 });
 
 /**
- * `component` names the process in the world's chance. `legMicros` is the network's one-way time.
+ * `component` names the process in the world's random streams. `legMicros`: one-way network time.
  */
 export const createInProcessPorts = (
   world: World,
   options: {
     readonly component: string;
     readonly identity: Identity;
-    /** Who calls AWS; default the account's own user under the identity's agent. */
+    /** Caller of AWS; default: the account's own user with the identity's user agent. */
     readonly awsCaller?: Partial<AwsCallContext>;
     readonly legMicros?: Micros;
     readonly faults?: NetworkFaults;

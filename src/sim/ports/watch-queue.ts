@@ -1,5 +1,5 @@
-// Frames of one in-process watch on their way through the network: in order, each with its own lag,
-// until the stream ends, breaks or is aborted.
+// The frames of one in-process watch in the network: in order, each with its own lag, until the
+// stream ends, breaks or is aborted.
 import type { WatchFrame } from '../../../world/contracts.ts';
 import type { Network } from './network.ts';
 

@@ -1,14 +1,14 @@
-// The least time that any order could take for a drawn cluster: by its nodes, `maxUnavailable` at a
-// time, and by its slowest budget, however many nodes at once. Formula: reference updates 3.4,
-// T_LB. Pure.
+// A lower bound for the duration of an update of a drawn cluster. It is the larger of two times: of
+// its nodes, `maxUnavailable` at a time, and of its slowest budget, with any number of nodes at
+// once. Formula: reference updates 3.4, T_LB. Pure.
 import type { RolloutCluster } from './cluster.ts';
 
 export interface BoundTimes {
   /** Launch to Ready. */
   readonly bootSeconds: number;
-  /** Between empty and terminate. */
+  /** From the end of the drain to the termination. */
   readonly cooldownSeconds: number;
-  /** From terminate to gone. */
+  /** From the termination call to its end. */
   readonly terminateSeconds: number;
 }
 
@@ -19,8 +19,8 @@ export const lowerBoundSeconds = (
   const moved = apps.filter(({ kind }) => kind !== 'DaemonSet');
   const end = cooldownSeconds + terminateSeconds;
   const pods = moved.reduce((sum, { replicas }) => sum + replicas, 0);
-  // A drain takes as long as its slowest pod stops; spread out, each node has one of the usual
-  // ones.
+  // A drain lasts as long as its slowest pod takes to stop; on average, each node has pods of
+  // average stop time.
   const stop = moved.reduce((sum, { replicas, stopSeconds }) => sum + replicas * stopSeconds, 0);
   const byNodes = bootSeconds + (nodes * (stop / Math.max(1, pods) + end)) / maxUnavailable;
   const byBudgets = moved.map(({ kind, replicas, maxUnavailable: allowed, ...times }) => {

@@ -1,5 +1,5 @@
-// Clusters to rehearse an update on, drawn from a seed: nodes, zones, and what runs on them. Pure;
-// a cluster is data, so that both strategies and every repetition get the same one.
+// Clusters for rehearsing an update, drawn from a seed: nodes, zones and workloads. Pure; a cluster
+// is data, so all strategies and all repetitions get the same one.
 import type { Random } from '../../ports/index.ts';
 
 export type AppKind = 'Deployment' | 'StatefulSet' | 'DaemonSet' | 'Pod';
@@ -8,12 +8,12 @@ export interface RolloutApp {
   readonly name: string;
   readonly kind: AppKind;
   readonly replicas: number;
-  /** How many may be missing at once; undefined: no budget. */
+  /** Maximum number of unavailable pods; undefined: no budget. */
   readonly maxUnavailable?: number;
-  /** From a pod being bound to its being Ready. */
+  /** From binding to Ready. */
   readonly readySeconds: number;
   readonly stopSeconds: number;
-  /** With its node's address, of which there are enough, and spread by the scheduler alone. */
+  /** On the host network, so it needs no pod address; spread by the scheduler's defaults alone. */
   readonly isPlain?: boolean;
 }
 
@@ -26,7 +26,7 @@ export interface RolloutCluster {
 }
 
 const zoneLetters = ['a', 'b', 'c'] as const;
-/** What is left of a node's 29 pods when another one's have moved there besides. */
+/** Pods per node of the 29 possible, so that the pods of another node fit too. */
 const podsPerNode = 10;
 
 interface Size {
@@ -35,7 +35,7 @@ interface Size {
   readonly maxUnavailable: number;
 }
 
-/** From the smallest that people run to the largest that EKS updates at once. */
+/** From the smallest groups in use to the largest number of nodes that EKS updates at once. */
 const sizes: readonly Size[] = [
   { nodes: 3, zones: 1, maxUnavailable: 1 },
   { nodes: 3, zones: 3, maxUnavailable: 1 },
@@ -56,7 +56,9 @@ export const clusterCount = sizes.length;
 const between = (random: Random, least: number, most: number): number =>
   least + random.below(most - least + 1);
 
-/** Web servers with budgets of every width, some slow ones, one of each odd kind. */
+/**
+ * Web servers with budgets of every width, some slow stateful sets, one app of each special kind.
+ */
 const drawApps = (random: Random, { nodes, maxUnavailable }: Size): readonly RolloutApp[] => {
   const apps: RolloutApp[] = [
     { name: 'agent', kind: 'DaemonSet', replicas: nodes, readySeconds: 2, stopSeconds: 1 },
@@ -101,15 +103,15 @@ const clusterOf = (size: Size, random: Random): RolloutCluster => ({
   apps: drawApps(random, size),
 });
 
-/** Of each size one per round of seeds. */
+/** One cluster of each size per round of seeds. */
 export const drawCluster = (index: number, random: Random): RolloutCluster => {
   const size = sizes[index % sizes.length] ?? { nodes: 3, zones: 1, maxUnavailable: 1 };
   return clusterOf(size, random);
 };
 
 /**
- * Mostly small ones, as most groups are: of 3 to 12 nodes, one in five of up to 30, one in twenty
- * of up to 60.
+ * Mostly small clusters, as in practice: 3 to 12 nodes; one in five has up to 30, one in twenty up
+ * to 60.
  */
 export const drawAnyCluster = (random: Random): RolloutCluster => {
   const kind = random.below(20);
@@ -124,7 +126,7 @@ export const drawAnyCluster = (random: Random): RolloutCluster => {
   return clusterOf({ nodes, zones, maxUnavailable }, random);
 };
 
-/** The same cluster whose pods take up to `share` longer or less to start and to stop. */
+/** The same cluster with start and stop times of its pods varied by up to `share`. */
 export const varied = (cluster: RolloutCluster, random: Random, share: number): RolloutCluster => {
   const vary = (seconds: number): number => seconds * (1 + share * (2 * random.next() - 1));
   return {

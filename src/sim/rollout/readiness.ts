@@ -1,5 +1,5 @@
-// How many of a rollout's nodes, and of each application's pods, are Ready just now: counted as
-// they change, so that asking costs the same in a large cluster. Watches only.
+// Current number of Ready nodes, and of Ready pods per application. Counted incrementally, so that
+// a query costs the same in a large cluster. Read-only.
 
 import type { World } from '../../../world/index.ts';
 import { type JsonObject, objectOr } from '../../api/json.ts';
@@ -18,7 +18,7 @@ export class Readiness {
   #pods = 0;
   readonly #ready = new Map<string, number>();
 
-  /** Call before the world is filled. */
+  /** Call before the world is populated. */
   constructor({ kube }: World) {
     kube.onChange({ group: '', resource: 'nodes' }, ({ type, object, previous }) => {
       if (previous !== undefined && isReady(previous)) this.#nodes -= 1;
@@ -34,7 +34,7 @@ export class Readiness {
   get nodes(): number {
     return this.#nodes;
   }
-  /** Of applications, Ready or not. */
+  /** Pods of applications, Ready or not. */
   get pods(): number {
     return this.#pods;
   }

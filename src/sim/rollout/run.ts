@@ -1,6 +1,5 @@
-// One version update of a drawn cluster in virtual time, by the real controllers, and what it was
-// like: how long, how many launches and evictions, how far each application was down. Judges
-// nothing.
+// Runs one version update of a drawn cluster in virtual time, with the real controllers. Measures
+// duration, launches, evictions and the lowest readiness of the applications. Judges nothing.
 
 import type { Result, WorldClient } from '../../../world/contracts.ts';
 import {
@@ -37,7 +36,7 @@ import {
   workloadOf,
 } from './workload.ts';
 
-/** The cluster as a reader outside sees it. */
+/** The cluster as an external client sees it. */
 export interface RolloutSources {
   readonly kube: KubeApi;
   readonly cloud: CloudApi;
@@ -49,21 +48,21 @@ export interface RolloutOptions {
   readonly strategy: UpdateStrategy;
   readonly seed: number;
   readonly settle: Settle;
-  /** Of its nodes; default m5.large. */
+  /** Instance type of its nodes; default m5.large. */
   readonly instanceType?: string;
-  /** What stands in the cluster besides, from before its pods are. */
+  /** Additional objects, created before the wait for its pods. */
   readonly objects?: readonly WorkloadObject[];
-  /** What the group has of `updateConfig` beside maxUnavailable. */
+  /** The group's `updateConfig` besides maxUnavailable. */
   readonly updateConfig?: JsonObject;
-  /** Of the update: what else is asked for. */
+  /** Additional fields of the update's spec. */
   readonly asked?: Partial<Pick<NodeGroupUpdateSpec, 'force' | 'change' | 'waivers'>>;
-  /** What people do to the cluster once everything is up, before it is planned. */
+  /** Changes to the cluster once everything is Ready, before the update is planned. */
   readonly prepare?: (world: World, user: WorldClient) => void;
-  /** Called every two seconds of the update, with the seconds since it was asked for. */
+  /** Called every two seconds of the update, with the seconds since its request. */
   readonly look?: (world: World, seconds: number) => void;
   /**
-   * Called when everything is up, before the update is asked for: to plan it. `enough` ends it
-   * there.
+   * Called once everything is Ready, before the update is requested, to plan it. Returning `enough`
+   * ends the run.
    */
   readonly before?: (sources: RolloutSources) => Promise<'enough' | undefined>;
 }
@@ -76,32 +75,32 @@ export interface Evicted {
 }
 
 export interface RolloutOutcome {
-  /** EKS' word. */
+  /** The update status in EKS' terms. */
   readonly status: string;
   readonly message: string;
-  /** From the request to the end, surplus taken back. */
+  /** From the request to the end, including the removal of the surplus. */
   readonly makespanSeconds: number;
   readonly launches: number;
-  /** Pods on old nodes that a drain has to move. */
+  /** Pods on old nodes that a drain must move. */
   readonly pods: number;
   readonly evictions: number;
-  /** Each of them: when, and from which node. */
+  /** Each eviction with its time and node. */
   readonly evicted: readonly Evicted[];
-  /** When each phase began. */
+  /** Start of each phase. */
   readonly phases: readonly { readonly phase: string; readonly seconds: number }[];
-  /** EKS' codes. */
+  /** Error codes of EKS. */
   readonly codes: readonly string[];
-  /** Of pods that were made during the update: moved twice. */
+  /** Evictions of pods that were created during the update: pods moved twice. */
   readonly reEvictions: number;
-  /** Drains that ran into their deadline. */
+  /** Drains that reached their deadline. */
   readonly lateDrains: number;
-  /** The node whose drain ended the update, and when. */
+  /** The node whose drain failed the update, and the time of the failure. */
   readonly failed?: { readonly node: string; readonly seconds: number };
-  /** The lowest share of its replicas that any application with more than one had Ready. */
+  /** The lowest share of Ready replicas of any application with more than one replica. */
   readonly lowest: number;
-  /** Events of the world during the update. */
+  /** Number of world events during the update. */
   readonly events: number;
-  /** Bytes of the update's object when it had ended. */
+  /** Size of the update object at its end, bytes. */
   readonly updateBytes: number;
 }
 
@@ -206,7 +205,7 @@ class Rollout {
     if (made * 1000 > this.#startedAt) this.#reEvictions += 1;
   }
 
-  /** Since the update was asked for. */
+  /** Seconds since the update was requested. */
   #seconds(): number {
     return (this.#world.kernel.now() - this.#startedAt) / microsPerSecond;
   }
@@ -266,7 +265,7 @@ class Rollout {
       nodeGroup: rolloutGroup,
       type: 'VersionUpdate' as const,
       strategy,
-      // What it takes by itself: a soak is as long as somebody likes.
+      // Without a soak, the measured time is that of the update itself.
       ...(strategy === 'BLUE_GREEN' && updateConfig?.blueGreen === undefined
         ? { policies: { blueGreen: { soakSeconds: 0 } } }
         : {}),
@@ -280,7 +279,7 @@ class Rollout {
   async run(): Promise<RolloutOutcome> {
     const { cluster } = this.#options;
     this.#process.start();
-    // All of them first: pods would crowd on those that come first.
+    // All nodes first: pods would crowd on the nodes that are Ready first.
     await this.#until('its nodes are Ready', () => this.#readiness.nodes === cluster.nodes, 600);
     this.#configure();
     for (const { resource, object } of nodeAgents) {
@@ -374,6 +373,6 @@ class Rollout {
   }
 }
 
-/** Throws where the cluster never came up, or a controller ended by itself: always a defect. */
+/** Throws if the cluster does not become Ready, or if a controller fails: always a defect. */
 export const runRollout = (options: RolloutOptions): Promise<RolloutOutcome> =>
   new Rollout(options).run();

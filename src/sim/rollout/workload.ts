@@ -1,4 +1,4 @@
-// The objects of a rollout's applications, as somebody would have applied them. Pure.
+// The objects of a rollout's applications, as an operator would apply them. Pure.
 
 import type { GroupResource } from '../../../world/contracts.ts';
 import type { JsonObject } from '../../api/json.ts';
@@ -12,7 +12,7 @@ export interface WorkloadObject {
 export const appNamespace = 'default';
 export const agentNamespace = 'kube-system';
 export const rolloutGroup = 'ng';
-/** Of the control plane. */
+/** Kubernetes version of the control plane. */
 export const rolloutVersion = '1.32';
 
 const resources: Readonly<Record<RolloutApp['kind'], GroupResource>> = {
@@ -94,7 +94,9 @@ const budgetOf = (app: RolloutApp): readonly WorkloadObject[] =>
         },
       ];
 
-/** What EKS runs on each node: with it as many pods fit on one as it has addresses for. */
+/**
+ * The DaemonSets that EKS runs on each node; with them, maxPods matches the number of addresses.
+ */
 export const nodeAgents: readonly WorkloadObject[] = ['aws-node', 'kube-proxy'].map((name) => {
   const labels = { 'k8s-app': name };
   const template = {

@@ -1,4 +1,4 @@
-// One number for a whole trace: two runs that differ anywhere differ here. FNV-1a, 64 bits in two
+// A hash of a trace: two runs with any difference get different hashes. FNV-1a, 64 bits in two
 // halves; not cryptographic.
 import type { Trace } from '../../api/trace.ts';
 

@@ -1,5 +1,5 @@
-// Writes down what happens in a world as a Trace for the oracles: requests, committed objects,
-// cloud calls, lifecycle states, faults. Observes only; never changes a step.
+// Records what happens in a world as a Trace for the oracles: requests, committed objects, cloud
+// calls, lifecycle states, faults. Observes only; never changes a step.
 
 import type { StoreChange, WriteRecord } from '../../../world/contracts.ts';
 import type { World } from '../../../world/index.ts';
@@ -7,7 +7,7 @@ import { defined } from '../../api/defined.ts';
 import { isObject, type JsonObject } from '../../api/json.ts';
 import type { Trace, TraceEntry, TraceFacts } from '../../api/trace.ts';
 
-/** The kinds whose objects the oracles look at. */
+/** Resources whose objects the oracles read. */
 const recorded = [
   { group: '', resource: 'nodes' },
   { group: '', resource: 'pods' },
@@ -31,7 +31,7 @@ export class TraceRecorder {
     this.#now = now;
   }
 
-  /** Who leads is not what the oracles judge, but what the leaders do. */
+  /** Lease writes are omitted: the oracles judge what leaders do, not who leads. */
   request(record: WriteRecord): void {
     if (record.resource === 'leases') return;
     const { subresource, namespace, name, body, ...rest } = record;
@@ -59,7 +59,7 @@ export class TraceRecorder {
     this.entries.push({ kind: 'fault', at: this.#now(), fault, what, ...more });
   }
 
-  /** Call before the world is filled. */
+  /** Call before the world is populated. */
   attach(world: World): void {
     for (const resource of recorded) {
       world.kube.onChange(resource, (change) => this.#object(resource.resource, change));
@@ -107,7 +107,7 @@ export class TraceRecorder {
     });
   }
 
-  /** EC2's own word for each instance. */
+  /** EC2's own state of each instance. */
   #attachInstances(world: World): void {
     const { tables } = world.kernel;
     const instances = tables.open<JsonObject>('aws/ec2/instances');
@@ -129,7 +129,7 @@ export class TraceRecorder {
     });
   }
 
-  /** What EC2 has scheduled for an instance, whether or not anybody was told of it. */
+  /** The events that EC2 schedules for instances, whether or not a message announced them. */
   #attachScheduled(world: World): void {
     const { tables } = world.kernel;
     const events = tables.open<JsonObject>('aws/ec2/scheduled-events');
@@ -168,7 +168,7 @@ export class TraceRecorder {
     });
   }
 
-  /** An action that is gone at its deadline timed out; one that is gone before was completed. */
+  /** An action that is removed at its deadline timed out; an earlier removal is a completion. */
   #hookEnded(action: JsonObject, states: ReadonlyMap<string, string>): void {
     const instanceId = text(action.instanceId);
     const timedOut = this.#now() >= Number(action.deadlineAt) * 1000;

@@ -1,5 +1,5 @@
-// The cases of each topic through the functions that user data, nodes and identities really go
-// through.
+// Runs the cases of each topic through the functions that the product uses for user data, nodes and
+// identities.
 
 import { describe, expect, it } from 'vitest';
 import { defined } from '../../../src/api/defined.ts';

@@ -1,5 +1,5 @@
-// What a topic of the bootstrap's conformance is: cases as data, whose behaviour they follow, and
-// where ours differs. Runs nothing.
+// A topic of the bootstrap's conformance: cases as data, the upstream whose behaviour they follow,
+// and the differences. Runs nothing.
 
 export interface Case<G, E> {
   readonly name: string;
@@ -9,11 +9,11 @@ export interface Case<G, E> {
 
 export interface Topic<G, E> {
   readonly topic: string;
-  /** Project and file whose behaviour is followed. */
+  /** Project and file of the upstream behaviour. */
   readonly upstream: string;
-  /** That behaviour in a sentence or two, for the table in docs/conformance.md. */
+  /** That behaviour in one or two sentences, for the table in docs/conformance.md. */
   readonly behaviour: string;
-  /** Where ours is another on purpose, with the reason. */
+  /** Intended differences, with the reason. */
   readonly differences: readonly string[];
   readonly cases: readonly Case<G, E>[];
 }

@@ -1,8 +1,8 @@
-// Runs moto's own tests of EKS node groups and Auto Scaling against a world, and compares what
-// fails with expected-failures.json. MOTO_TESTS names a checkout of getmoto/moto: its tests are not
-// part of this project, and python3 needs the packages that they import, freezegun among them.
-// Without it nothing runs, and a line says so. `--write` takes the failures as expected; other
-// words are given to pytest in place of the suites (`tests/test_eks -k nodegroup`).
+// Runs moto's own tests of EKS node groups and Auto Scaling against a world, and compares the
+// failures with expected-failures.json. MOTO_TESTS names a checkout of getmoto/moto, whose tests
+// are not part of this project; python3 needs the packages that they import, such as freezegun.
+// Without it nothing runs, and a line says so. `--write` records the failures as expected; other
+// arguments replace the suites in pytest's call (`tests/test_eks -k nodegroup`).
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,11 +18,15 @@ const say = (line: string): void => {
   stdout.write(`${line}\n`);
 };
 
-/** Why tests of a kind fail here: the first whose words a test's name or its failure holds. */
+/**
+ * The expected failures. The first reason whose `matches` occurs in a test's name or failure
+ * applies.
+ */
 interface Expected {
   readonly source: string;
   /**
-   * moto's version and commit, and how many of its tests ran there: told by docs/conformance.md.
+   * moto's version and commit, and the number of its tests that ran there; docs/conformance.md
+   * prints them.
    */
   readonly checkout: string;
   readonly ran: number;
@@ -49,7 +53,7 @@ const runPytest = (checkout: string, url: string, report: string): Promise<strin
         cwd: checkout,
         env: {
           ...env,
-          // Of names.py; the checkout itself comes with `-m`.
+          // The directory of names.py; `-m` adds the checkout itself.
           PYTHONPATH: [import.meta.dirname, env.PYTHONPATH ?? ''].join(delimiter),
           TEST_SERVER_MODE: 'true',
           TEST_SERVER_MODE_ENDPOINT: url,
@@ -110,7 +114,7 @@ const main = async (): Promise<number> => {
   return judge(results, expected, checkout);
 };
 
-/** Its version, and its commit where that can be asked. */
+/** Its version, and its commit if git can report it. */
 const versionOf = (checkout: string): string => {
   const init = readFileSync(join(checkout, 'moto', '__init__.py'), 'utf8');
   const version = /__version__ = "([^"]+)"/.exec(init)?.[1] ?? 'of unknown version';
@@ -136,7 +140,7 @@ const judge = (results: readonly Result[], expected: Expected, checkout: string)
         .sort(([a], [b]) => (a < b ? -1 : 1)),
     );
     const version = versionOf(checkout);
-    // A copy without its history is still of the commit that was recorded.
+    // A checkout without git history is assumed to be of the recorded commit.
     const isSame = expected.checkout.startsWith(`${version},`);
     const facts = { checkout: isSame ? expected.checkout : version, ran: ran.length, failures };
     writeFileSync(expectedFile, `${JSON.stringify({ ...expected, ...facts }, undefined, 1)}\n`);
@@ -148,7 +152,8 @@ const judge = (results: readonly Result[], expected: Expected, checkout: string)
   const passing = ran.filter((one) => !names.has(one.name) && expected.failures[one.name]);
   for (const one of news) say(`not expected: ${one.name}: ${one.failure?.slice(0, 200)}`);
   for (const one of passing) say(`passes, though it is on the list: ${one.name}`);
-  // Some of moto's names are drawn by lot, and only some of those are names that EKS takes.
+  // A passing test is not an error: moto draws some names at random, and EKS accepts only some of
+  // them.
   return news.length === 0 ? 0 : 1;
 };
 

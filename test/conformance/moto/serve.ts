@@ -1,5 +1,6 @@
-// A world as moto's tests expect a server to be: everything has settled when a call is answered,
-// and POST /moto-api/reset begins anew. For that suite only: no user's command reaches this mode.
+// A world that behaves as moto's tests expect: everything has settled when a call is answered, and
+// POST /moto-api/reset starts a new world. Only for that suite: no command of a user starts this
+// mode.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { HttpRequest, HttpResponse } from '../../../src/api/http.ts';
@@ -16,16 +17,21 @@ import { cliUser } from '../../../world/aws/index.ts';
 import { createWorld } from '../../../world/index.ts';
 import { microsPerMs, microsPerSecond, uuid } from '../../../world/kernel/index.ts';
 
-/** What moto's decorators sign with, whose account they assert, where most of its tests are. */
+/**
+ * The secret key with which moto's decorators sign, the account that they assert, and the region of
+ * most tests.
+ */
 const secretAccessKey = 'FOOBARSECRET';
 const account = '123456789012';
 const region = 'us-east-1';
-/** World time that passes with each call: launches, ends and replacements settle within it. */
+/**
+ * World time that passes with each call: launches, terminations and replacements settle within it.
+ */
 const settleSeconds = 75;
-/** A cluster or node group that is still on its way by then stays so. */
+/** Time limit for a cluster or node group to settle, in seconds of world time. */
 const longestSettleSeconds = 900;
 const onTheirWay = /^(?:CREATING|UPDATING|DELETING)$/;
-/** A call that has no answer after so much world time has none. */
+/** Time limit for the answer to a call, in seconds of world time. */
 const longestCallSeconds = 600;
 
 const testSubnets = ['subnet-12345ab', 'subnet-67890cd'];
@@ -67,8 +73,8 @@ class SettledWorld {
 
   constructor() {
     seedEmpty(this.#world);
-    // moto's tests name images, subnets, a role and a key pair that they do not make: here they
-    // exist.
+    // moto's tests name images, subnets, a role and a key pair that they do not create, so they
+    // exist here.
     const images = this.#world.kernel.tables.open<JsonObject>('aws/ec2/images');
     const plain = [...images.values()].find((row) => row.family === plainFamily);
     for (const imageId of testImages) images.put(imageId, { ...plain, imageId });
@@ -96,7 +102,7 @@ class SettledWorld {
     return response;
   }
 
-  /** Of the cluster and of its node groups. */
+  /** The states of the cluster and of its node groups. */
   #states(): readonly string[] {
     const { kube, aws } = this.#world;
     const groups = [...kube.readAll(resourceTypes.nodegroups)].map(({ status }) =>
@@ -128,7 +134,7 @@ class SettledWorld {
   }
 }
 
-/** Serves until closed; calls are answered one after another. */
+/** Serves until closed; handles one call after another. */
 export const serveSettled = async (): Promise<{
   readonly url: string;
   readonly server: Server;

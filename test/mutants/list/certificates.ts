@@ -1,4 +1,4 @@
-// Mistakes about whose certificate requests are approved.
+// Mutants about the approval of certificate requests.
 import type { Mutant } from '../mutant.ts';
 
 const file = 'src/core/identity/certificates.ts';

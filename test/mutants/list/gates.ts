@@ -1,5 +1,5 @@
-// Mutants about when an update may go on: windows, freezes and probes that are not asked, or asked
-// at the wrong moment.
+// Mutants about when an update may continue: windows, freezes and probes that are not checked, or
+// at the wrong time.
 import type { Mutant } from '../mutant.ts';
 
 const holds = 'src/core/update/pacing/holds.ts';

@@ -1,4 +1,4 @@
-// Mistakes about node groups: deleted, scaled in, never done with.
+// Mutants about node groups: deletions, scale-in, groups that never settle.
 import type { Mutant } from '../mutant.ts';
 
 const remove = 'src/controllers/nodegroup/lifecycle/remove.ts';

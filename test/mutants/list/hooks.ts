@@ -1,4 +1,4 @@
-// Mutants about hooks of ours: hooks that run out, or are answered too early.
+// Mutants about Drover's lifecycle hooks: hooks that time out or are completed too early.
 import type { Mutant } from '../mutant.ts';
 
 const hooks = 'src/core/termination/hooks.ts';

@@ -1,4 +1,4 @@
-// Every mutant, in the order of the oracles that have to see them.
+// Every mutant, in the order of the oracles that must report it.
 import type { Mutant } from '../mutant.ts';
 import { certificateMutants } from './certificates.ts';
 import { gateMutants } from './gates.ts';

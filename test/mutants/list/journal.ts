@@ -1,5 +1,5 @@
-// Mutants about the journal and the rhythm: writes for nothing, drains that never end, blockers
-// that nobody is told of, loops.
+// Mutants about the journal and its timing: needless writes, drains that never end, blockers that
+// are not reported, loops.
 import type { Mutant } from '../mutant.ts';
 
 const allocate = 'src/core/drain/allocate.ts';

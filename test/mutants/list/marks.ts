@@ -1,5 +1,5 @@
-// Mutants about marks: too late, not all of them, taken from others, left behind, without an
-// intent.
+// Mutants about marks: set too late, incomplete, another owner's removed, left behind, without a
+// recorded intent.
 import type { Mutant } from '../mutant.ts';
 
 const marks = 'src/core/termination/marks.ts';

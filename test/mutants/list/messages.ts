@@ -1,11 +1,11 @@
-// Mutants about the cloud's side: hooks of others, messages that are lost, sizes that nobody may
-// ask for or that are not followed.
+// Mutants about the cloud: other owners' hooks, lost messages, sizes that must not be requested or
+// that are ignored.
 import type { Mutant } from '../mutant.ts';
 
 const intake = 'src/controllers/intake/controller.ts';
 const nodegroup = 'src/core/nodegroup/status.ts';
 const desiredTold = 'const { desiredCapacity: desired, minSize, maxSize } = scaling;';
-/** The same with a size of its own behind it. */
+/** The same, followed by a different desired size. */
 const otherwise = 'const { minSize, maxSize } = scaling; const desired =';
 
 const foreign: readonly Mutant[] = [

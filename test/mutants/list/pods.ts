@@ -5,7 +5,7 @@ const force = 'src/core/drain/force.ts';
 const classify = 'src/core/drain/classify.ts';
 const account = 'src/core/drain/account.ts';
 const allocate = 'src/core/drain/allocate.ts';
-/** The API server is the one that holds evictions to budgets: only a mistake there can break it. */
+/** The API server enforces budgets on evictions, so only a mutant there can violate them. */
 const eviction = 'world/kube/server/eviction.ts';
 
 const ledger = 'src/core/drain/ledger.ts';

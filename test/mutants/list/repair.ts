@@ -1,5 +1,5 @@
-// Mutants about the repair of nodes: waits, breakers, what owners say, acts that are taken twice or
-// believed too soon.
+// Mutants about node repair: waits, circuit breakers, owners' settings, actions that are repeated
+// or considered successful too early.
 import type { Mutant } from '../mutant.ts';
 
 const classify = 'src/core/health/classify.ts';

@@ -1,4 +1,4 @@
-// Mistakes about the role with which a group's nodes are let in.
+// Mutants about the role that authorizes a group's nodes to join.
 import type { Mutant } from '../mutant.ts';
 
 const file = 'src/controllers/nodegroup/nodes/node-roles.ts';

@@ -1,5 +1,5 @@
-// Mutants about version updates as a whole: too many nodes at once, pods that move twice, what is
-// left behind, and updates that never end.
+// Mutants about complete version updates: too many nodes at once, pods that move twice, leftovers,
+// and updates that never end.
 import type { Mutant } from '../mutant.ts';
 
 const nodes = 'src/core/update/records/nodes.ts';

@@ -1,4 +1,5 @@
-// Mutants about updates: held nodes that lose their pods or instances, times that are not given.
+// Mutants about updates: held nodes that lose their pods or instances, time limits that are not
+// granted.
 import type { Mutant } from '../mutant.ts';
 
 const causes = 'src/core/termination/causes.ts';

@@ -1,5 +1,6 @@
-// Lifecycle actions: the waits that hooks impose. Opens one per hook, notifies the hook's target,
-// and ends it by a result, a missed heartbeat or the global timeout. What follows is the engine's.
+// Lifecycle actions: the waits that hooks impose. Opens one action per hook, notifies the hook's
+// target, and ends the action by a result, a missed heartbeat or the global timeout. The engine
+// decides what follows.
 import { defined } from '../../../src/api/defined.ts';
 import type { JsonObject } from '../../../src/api/json.ts';
 import { microsPerMs } from '../../kernel/index.ts';
@@ -29,7 +30,7 @@ export interface NoticeTargets {
 export interface ActionOutcome {
   readonly action: ActionRow;
   readonly result: ActionResult;
-  /** As the activity's message words it. */
+  /** As in the activity's message. */
   readonly reason: string;
 }
 
@@ -40,7 +41,7 @@ export interface ActionReference {
   readonly instanceId: string | undefined;
 }
 
-/** SenderId of what Auto Scaling itself sends to a queue. */
+/** SenderId of messages that Auto Scaling sends to a queue. */
 const autoScalingSenderId = 'AIDAJ4OYXH3SOGHFNQQ2E';
 
 export class Actions {
@@ -56,14 +57,14 @@ export class Actions {
     this.#onEnd = onEnd;
   }
 
-  /** Opens an action for each hook of the transition; false when there is none. */
+  /** Opens an action for each hook of the transition; returns false if it has none. */
   open(group: GroupRow, instanceId: string, transition: Transition): boolean {
     const hooks = this.#store.hooks(group.name, transition);
     for (const hook of hooks) this.#openOne(group, instanceId, hook);
     return hooks.length > 0;
   }
 
-  /** Forgets the instance's open actions without a result. */
+  /** Removes the instance's open actions without a result. */
   cancel(instanceId: string): void {
     for (const action of this.#store.actionsOf(instanceId)) this.#close(action);
   }
@@ -73,7 +74,7 @@ export class Actions {
     this.#end(action, result, `Lifecycle Action Completed with ${result} Result`);
   }
 
-  /** Begins the heartbeat's time anew; the global timeout stays. */
+  /** Restarts the heartbeat timeout; the global timeout stays. */
   heartbeat(reference: ActionReference): void {
     const action = this.#find(reference);
     this.#scope.kernel.cancel(action.expiry);
@@ -88,7 +89,7 @@ export class Actions {
     this.#end(action, action.defaultResult, isGlobal ? 'Global Timeout' : 'Heartbeat Timeout');
   }
 
-  /** The message by which Auto Scaling tries a new hook's target. */
+  /** Sends the test message that Auto Scaling sends to a new hook's target. */
   sendTest(group: GroupRow, hook: HookRow): void {
     this.#tellTarget(group, hook, {
       subject: `Auto Scaling: test notification for group "${group.name}"`,

@@ -1,4 +1,4 @@
-// The calls with which cluster-autoscaler begins and which it repeats each minute.
+// The calls that cluster-autoscaler makes at its start, and those that it repeats each minute.
 import { describe, expect, it } from 'vitest';
 import {
   type Answer,

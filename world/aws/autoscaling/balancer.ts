@@ -1,6 +1,6 @@
-// AZRebalance: a group whose zones drifted apart gets an instance in its emptiest zone, then loses
-// one in its fullest. Launches before it ends anything, one at a time; never moves desired
-// capacity. Source: Auto Scaling user guide, "Rebalancing activities".
+// AZRebalance: a group with unbalanced zones first gets an instance in its emptiest zone, then
+// loses one in its fullest zone. One instance at a time; never changes desired capacity. Source:
+// Auto Scaling user guide, "Rebalancing activities".
 import { microsPerMs, type Table, type WorldEvent } from '../../kernel/index.ts';
 import type { Network } from '../ec2/network.ts';
 import { type Span, sentence } from '../scope.ts';
@@ -8,15 +8,15 @@ import type { Launcher } from './launcher.ts';
 import type { GroupRow } from './rows.ts';
 import type { GroupStore } from './store.ts';
 
-/** From the imbalance to the look at it; real groups take minutes. */
+/** From the imbalance to its detection; real groups take minutes. */
 const lookMs: Span = [60_000, 120_000];
-/** Failed looks double the wait up to sixteenfold. */
+/** Each failed attempt doubles the wait, up to sixteenfold. */
 const maxBackoffSteps = 4;
 const actor = 'aws.autoscaling.balance';
 
 type BalanceRow = {
   readonly isQueued: boolean;
-  /** Why the group has one more than desired; empty when it has not. */
+  /** Why the group has one more than desired; empty if it has not. */
   readonly cause: string;
   readonly failures: number;
 };
@@ -39,7 +39,7 @@ export class Balancer {
     kernel.register({ name: actor, handle: (event) => this.#handle(event) });
   }
 
-  /** Looks at the group in a while when its zones have drifted apart. */
+  /** Schedules a check of the group if its zones are unbalanced. */
   watch(group: GroupRow): void {
     const row = this.#row(group.name);
     if (row.isQueued || row.cause !== '' || this.#drift(group) === undefined) return;
@@ -51,7 +51,10 @@ export class Balancer {
     this.#rows.put(group.name, { ...row, isQueued: true });
   }
 
-  /** Why the group has one more than desired: it waits for the new one before it lets one go. */
+  /**
+   * Why the group has one more than desired: it waits for the new instance before it terminates
+   * one.
+   */
   surplusCause(group: string): string {
     return this.#row(group).cause;
   }
@@ -102,7 +105,7 @@ export class Balancer {
     });
   }
 
-  /** Zones that are two or more instances apart; undefined when balanced or not to be balanced. */
+  /** Zones that differ by two or more instances; undefined if balanced or not to be balanced. */
   #drift(group: GroupRow) {
     const { store, network } = this.#parts;
     const off = ['AZRebalance', 'Launch', 'Terminate'];

@@ -1,5 +1,5 @@
-// Brings the number of a group's instances to desired capacity: how many to start, which to end,
-// when to try again, with the service's sentences for why. Never moves a member itself.
+// Brings the number of a group's instances to desired capacity: how many to launch, which to
+// terminate, when to retry, with the service's sentences as causes. Never changes a member's state.
 import { type Span, sentence } from '../scope.ts';
 import type { Balancer } from './balancer.ts';
 import { type Candidate, scaleInChoice } from './choose.ts';
@@ -31,7 +31,7 @@ export class Capacity {
     this.#store = parts.store;
   }
 
-  /** Stores new sizes with the user's words for it and answers them after a moment. */
+  /** Stores new sizes with the cause of the request, and schedules the scaling. */
   change(name: string, sizes: Partial<GroupRow>, cause: string): void {
     const before = this.#store.needGroup(name);
     const after = this.#store.patchGroup(name, sizes);
@@ -52,14 +52,15 @@ export class Capacity {
     this.#parts.later('scale', { group: name }, this.#store.scope.timings.scalingMs);
   }
 
-  /** Compares desired with actual and starts or ends what makes the difference. */
+  /** Compares desired with actual capacity and launches or terminates the difference. */
   scale(name: string): void {
     const group = this.#store.group(name);
     if (group === undefined) return;
     this.#store.patchGroup(name, { isScalingQueued: false });
     const wanted = group.desired + capacityOf(group, this.#parts.rebalancer.replaced(name));
     const missing = wanted - capacityOf(group, this.#store.counted(name));
-    // The newcomer is gone, or desired grew by it: there is no surplus of the balance any more.
+    // The additional instance is gone, or desired capacity has grown by it: zone balancing has no
+    // surplus left.
     if (missing >= 0 && this.#parts.balancer.surplusCause(name) !== '') {
       this.#parts.balancer.settled(name);
     }
@@ -73,7 +74,7 @@ export class Capacity {
     this.#parts.balancer.watch(group);
   }
 
-  /** A surplus that balances zones goes once the instance that replaces it is in service. */
+  /** The surplus of zone balancing is terminated once its replacement is in service. */
   #shrink(group: GroupRow, count: number): void {
     const cause = this.#parts.balancer.surplusCause(group.name);
     if (cause === '') {
@@ -104,7 +105,7 @@ export class Capacity {
     this.#store.patchGroup(group.name, { replacing, failures: 0, retry: 0 });
   }
 
-  /** Why instances are started now, in the service's sentences. */
+  /** Why instances are launched, in the service's sentences. */
   startCause(group: GroupRow, count: number): string {
     const actual = capacityOf(group, this.#store.counted(group.name));
     const started = sentence(
@@ -132,7 +133,8 @@ export class Capacity {
       const choice = scaleInChoice(left.map(candidateOf));
       if (choice === undefined) break;
       const rest = left.filter((member) => member.instanceId !== choice.instanceId);
-      // A weighty member stays where its end would leave less than desired capacity.
+      // A member stays if its weight exceeds the surplus: terminating it would leave less than
+      // desired.
       if (capacityOf(group, rest) < before - count) break;
       victims.push(...left.filter((member) => member.instanceId === choice.instanceId));
       left = rest;

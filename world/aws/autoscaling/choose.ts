@@ -1,5 +1,6 @@
-// Which zone gets the next instance, which instance goes at scale-in. Pure decisions, tested as
-// tables. Source: Amazon EC2 Auto Scaling user guide, default termination policy and zone balance.
+// Chooses the zone of the next instance, and the instance to terminate at scale-in. Pure decisions,
+// tested as tables. Source: Amazon EC2 Auto Scaling user guide, default termination policy and zone
+// balance.
 
 export interface ZonePlace {
   readonly zone: string;
@@ -15,7 +16,7 @@ export interface Candidate {
   readonly health: 'Healthy' | 'Unhealthy';
 }
 
-/** Places in the order in which to try a launch: zones with fewest instances first. */
+/** Order in which to try the places for a launch: zones with the fewest instances first. */
 export const launchOrder = (
   places: readonly ZonePlace[],
   zonesOfMembers: readonly string[],
@@ -28,8 +29,8 @@ export const launchOrder = (
 };
 
 /**
- * The instance to end: unhealthy ones first, then of the zone with most instances, the oldest
- * template version, then the longest in the group. Undefined when all are protected.
+ * The instance to terminate: unhealthy ones first; then from the zone with the most instances, the
+ * oldest template version, the longest in the group. Undefined if all are protected.
  */
 export const scaleInChoice = (candidates: readonly Candidate[]): Candidate | undefined => {
   const open = candidates.filter((one) => !one.isProtected);

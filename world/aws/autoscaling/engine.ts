@@ -1,5 +1,6 @@
 // The state machine of Auto Scaling: brings actual to desired capacity, moves each member through
-// its life, replaces what died. All waiting is durable kernel events. Handlers only start it.
+// its lifecycle, replaces failed members. All waiting is durable kernel events. Handlers only start
+// it.
 import { microsPerMs, type WorldEvent } from '../../kernel/index.ts';
 import type { StateChange } from '../ec2/instances.ts';
 import type { ClassicBalancers } from '../elb/classic-balancers.ts';
@@ -77,7 +78,7 @@ export class Engine {
 
   // ---- capacity ----
 
-  /** Stores new sizes with the user's words for it and answers them after a moment. */
+  /** Stores new sizes with the cause of the request, and schedules the scaling. */
   changeCapacity(name: string, sizes: Partial<GroupRow>, cause: string): void {
     this.#capacity.change(name, sizes, cause);
   }
@@ -86,7 +87,7 @@ export class Engine {
     this.#capacity.queue(name);
   }
 
-  /** Puts a running instance in service at once: how a world begins with members. */
+  /** Puts a running instance in service immediately, for a world that starts with members. */
   settle(name: string, zone: string): MemberRow {
     const group = this.#store.needGroup(name);
     const how = { kind: 'settled', zone } as const;
@@ -97,12 +98,12 @@ export class Engine {
 
   // ---- the end of a member ----
 
-  /** What TerminateInstanceInAutoScalingGroup does; returns the activity. */
+  /** Implements TerminateInstanceInAutoScalingGroup; returns the activity. */
   terminateByUser(instanceId: string, decrement: boolean): ActivityRow {
     const member = this.#store.needMember(instanceId);
     const group = this.#store.needGroup(member.group);
     if (isLeaving(member.state)) {
-      // Inferred: the running termination answers, and capacity is not lowered a second time.
+      // Inferred: returns the running termination; capacity is not lowered a second time.
       const running = this.#store.activity(member.activityId);
       if (running !== undefined) return running;
       throw refuse('ScalingActivityInProgress', `Instance ${instanceId} is terminating already.`);
@@ -123,12 +124,12 @@ export class Engine {
     if (decrement) this.#store.patchGroup(group.name, { desired: group.desired - 1 });
     const shrink = `, shrinking the capacity from ${group.desired} to ${group.desired - 1}.`;
     const activity = this.terminate(member, request + (decrement ? shrink : '.'));
-    // With decrement too: a group that balances its zones may have more than desired all the same.
+    // Also with decrement: zone balancing may leave the group above desired capacity.
     this.queueScaling(group.name);
     return activity;
   }
 
-  /** Takes a member out; with its hooks unless told otherwise. */
+  /** Terminates a member, with its hooks unless `runsHooks` is false. */
   terminate(member: MemberRow, cause: string, runsHooks = true): ActivityRow {
     const { instanceId, subnetId, zone } = member;
     const group = this.#store.needGroup(member.group);
@@ -148,7 +149,7 @@ export class Engine {
     return activity;
   }
 
-  /** Into Standby: out of its target groups and out of what counts. */
+  /** Enters Standby: the member leaves its target groups and does not count as capacity. */
   putAside(member: MemberRow, activityId: string): void {
     this.#outOfService(member);
     this.#store.moveMember(member.instanceId, 'EnteringStandby');
@@ -156,7 +157,7 @@ export class Engine {
     this.#proceedLater(member.instanceId);
   }
 
-  /** Out of Standby: through the launch hooks again. */
+  /** Exits Standby, through the launch hooks. */
   takeBack(member: MemberRow, activityId: string): void {
     this.#store.moveMember(member.instanceId, 'Pending');
     this.#store.patchMember(member.instanceId, { activityId });
@@ -182,7 +183,7 @@ export class Engine {
     this.rebalancer.inService(member);
   }
 
-  /** Ends every member without asking its hooks. */
+  /** Terminates every member without its hooks. */
   terminateAll(name: string, cause: string): void {
     for (const member of this.#store.members(name)) {
       if (!isLeaving(member.state)) this.terminate(member, cause, false);
@@ -193,7 +194,7 @@ export class Engine {
     }
   }
 
-  /** Marks a member unhealthy and, unless suspended, has it replaced. */
+  /** Marks a member unhealthy and, unless suspended, replaces it. */
   becameUnhealthy(member: MemberRow, cause: string): void {
     this.#store.patchMember(member.instanceId, { health: 'Unhealthy' });
     const group = this.#store.needGroup(member.group);
@@ -208,18 +209,18 @@ export class Engine {
       );
       this.#store.endActivity(member.activityId, 'Cancelled', told);
     }
-    // Inferred: hooks for termination are for instances that were in service.
+    // Inferred: termination hooks run only for instances that were in service.
     this.terminate(member, cause, wasInService);
     this.#store.patchGroup(group.name, { replacing: group.replacing + 1 });
     this.queueScaling(group.name);
   }
 
-  /** Looks at the members that EC2 ended while health checks were suspended. */
+  /** Checks members that EC2 terminated while health checks were suspended. */
   recheck(name: string): void {
     for (const member of this.#store.counted(name)) this.#checkLater(member);
   }
 
-  // ---- what happens ----
+  // ---- events ----
 
   #handle(event: WorldEvent): void {
     const text = (name: string): string => String(event.args[name]);
@@ -294,7 +295,7 @@ export class Engine {
       return;
     }
     if (member.state === 'Terminating:Wait') {
-      // Abandoning a termination only cuts the other hooks short (lifecycle hooks, considerations).
+      // Abandoning a termination only skips the remaining hooks (lifecycle hooks, considerations).
       this.#toProceed(instanceId, 'Terminating:Proceed');
       return;
     }
@@ -357,7 +358,7 @@ export class Engine {
     }
   }
 
-  /** The grace period covers failing checks, not an instance that is gone. */
+  /** The grace period applies to failing checks, not to an instance that EC2 has terminated. */
   #checkLater({ instanceId }: MemberRow): void {
     this.#later('health', { instanceId }, this.#scope.timings.healthCheckMs);
   }

@@ -1,5 +1,5 @@
-// Auto Scaling groups over the API: create, read, change, delete, processes. Checks what the
-// service checks, in its words; the engine does the rest.
+// Auto Scaling groups over the API: create, describe, update, delete, processes. Makes the checks
+// of the service with its messages; the engine does the rest.
 import { defined } from '../../../src/api/defined.ts';
 import {
   type AwsInput,
@@ -77,7 +77,7 @@ export const groupHandlers = (parts: GroupParts): ServiceHandlers => ({
     Processes: processes.map((ProcessName) => ({ ProcessName })),
   }),
   DescribeTerminationPolicyTypes: () => ({ TerminationPolicyTypes: knownPolicies }),
-  // What the world does not make, it has none of: clients ask for these before anything else.
+  // The world does not model these; clients list them at their start.
   DescribeLaunchConfigurations: () => ({ LaunchConfigurations: [] }),
   DescribePolicies: () => ({ ScalingPolicies: [] }),
   DescribeScheduledActions: () => ({ ScheduledUpdateGroupActions: [] }),
@@ -123,7 +123,7 @@ const create = (parts: GroupParts, input: AwsInput) => {
       'autoscaling',
       `autoScalingGroup:${scope.uuid(component)}:autoScalingGroupName/${name}`,
     ),
-    // Nobody sees a group outside its own bounds: both come with the first change of capacity.
+    // A new group starts at size 0; its minimum is set with its first change of capacity.
     min: 0,
     max,
     desired: 0,
@@ -169,7 +169,7 @@ const noSource = (): never => {
   );
 };
 
-/** What would change behaviour that the world does not have is refused, never ignored. */
+/** Refuses options that would change behaviour and that the world does not model. */
 const unsupported = [
   'LaunchConfigurationName',
   'InstanceId',
@@ -189,7 +189,7 @@ const checkSupported = (input: AwsInput): void => {
   if (name !== undefined) throw validationError(`${name} is not supported by Drover's world`);
 };
 
-/** All of these come to the one order in which the world chooses (see choose.ts). */
+/** The world uses one order of termination for all of these policies (see choose.ts). */
 const knownPolicies = ['Default', 'AllocationStrategy', 'OldestLaunchTemplate', 'OldestInstance'];
 
 const readPolicies = (input: AwsInput): readonly string[] | undefined => {
@@ -243,12 +243,12 @@ const update = (parts: GroupParts, input: AwsInput) => {
     throw validationError('TargetGroupARNs are changed by AttachLoadBalancerTargetGroups');
   }
   const group = store.group(text(input, 'AutoScalingGroupName'));
-  // UpdateAutoScalingGroup alone does not repeat the name.
+  // Only UpdateAutoScalingGroup omits the name here.
   if (group === undefined) throw validationError('AutoScalingGroup name not found - null');
   const min = optionalNumber(input, 'MinSize') ?? group.min;
   const max = optionalNumber(input, 'MaxSize') ?? group.max;
   const given = optionalNumber(input, 'DesiredCapacity');
-  // A new bound moves desired capacity with it; an explicit one must fit (API reference).
+  // New bounds clamp desired capacity; an explicit size must fit them (API reference).
   const desired = given ?? Math.min(Math.max(group.desired, min), max);
   checkSizes({ min, max, desired });
   const source = readSource(parts, input, group.mixed);
@@ -292,7 +292,7 @@ const remove = ({ store, engine, warmPools }: GroupParts, input: AwsInput) => {
   }
   store.patchGroup(group.name, { isDeleting: true, min: 0, max: 0, desired: 0 });
   warmPools.remove(group.name);
-  // ForceDelete also drops outstanding lifecycle actions (API reference): nobody is asked.
+  // ForceDelete also removes outstanding lifecycle actions (API reference): no hook runs.
   engine.terminateAll(group.name, `${store.at()} a user request force deleted AutoScalingGroup.`);
 };
 
@@ -320,7 +320,7 @@ const describe = (parts: GroupParts, input: AwsInput) => {
   };
 };
 
-/** HonorCooldown has no effect: the world has no scaling policies to cool down from. */
+/** HonorCooldown has no effect: the world has no scaling policies and so no cooldown. */
 const setDesired = ({ store, engine }: GroupParts, input: AwsInput) => {
   const group = store.needGroup(text(input, 'AutoScalingGroupName'));
   const desired = optionalNumber(input, 'DesiredCapacity') ?? 0;

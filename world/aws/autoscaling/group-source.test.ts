@@ -1,4 +1,4 @@
-// What a group launches and where: zones in place of subnets, weighed types, template versions.
+// What a group launches and where: zones in place of subnets, weighted types, template versions.
 import { describe, expect, it } from 'vitest';
 import { aTestWorld, type TestWorld } from '../../../test/builders/world-aws.ts';
 

@@ -1,5 +1,5 @@
-// What a group launches and where, as requests name it: a launch template, plain or in a mixed
-// instances policy, and subnets or zones. Refuses what the service refuses, in its words.
+// What a group launches and where, from the request: a launch template, plain or in a mixed
+// instances policy, and subnets or zones. Refuses what the service refuses, with its messages.
 import { defined } from '../../../src/api/defined.ts';
 import {
   type AwsInput,
@@ -47,8 +47,8 @@ const readTemplate = ({ templates, images }: SourceParts, input: AwsInput): Temp
 };
 
 /**
- * The launch template, plain or in a mixed instances policy; undefined when none is given. What an
- * update of a policy does not say stays as it is.
+ * The launch template, plain or in a mixed instances policy; undefined if none is given. Fields
+ * that an update of a policy omits stay unchanged.
  */
 export const readSource = (
   parts: SourceParts,
@@ -90,7 +90,7 @@ const spotLimits = (distribution: AwsInput, now: GroupRow['mixed']) => {
   };
 };
 
-/** Either all types of a policy are weighed or none of them (EC2 Auto Scaling user guide). */
+/** A policy has weights for all of its types or for none (EC2 Auto Scaling user guide). */
 const readOverrides = (overrides: readonly AwsInput[]) => {
   const instanceTypes = overrides.map(overrideType);
   const weights = overrides.flatMap((one) => optionalText(one, 'WeightedCapacity') ?? []);
@@ -119,7 +119,7 @@ const overrideType = (override: AwsInput): string => {
   );
 };
 
-/** Subnets, or zones: an instance then starts in the default subnet of its zone. */
+/** Subnets, or zones: an instance then starts in the zone's default subnet. */
 export const readPlaces = (
   network: Network,
   input: AwsInput,

@@ -1,4 +1,5 @@
-// Lifecycle hooks and actions over the API. Ranges are the service model's; messages the service's.
+// Lifecycle hooks and actions over the API. Ranges come from the service model, messages from the
+// service.
 import { defined } from '../../../src/api/defined.ts';
 import {
   type AwsInput,

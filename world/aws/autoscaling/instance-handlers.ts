@@ -1,4 +1,5 @@
-// Instances and activities of Auto Scaling over the API: end, health, protection, attach, detach.
+// Instances and activities of Auto Scaling over the API: terminate, health, protection, attach,
+// detach.
 import { defined } from '../../../src/api/defined.ts';
 import {
   type AwsInput,

@@ -1,4 +1,4 @@
-// Instance refreshes: how many go at a time, and when one is over.
+// Instance refreshes: how many instances are replaced at a time, and when a refresh ends.
 import { describe, expect, it } from 'vitest';
 import type { AwsInput } from '../../../src/aws-wire/index.ts';
 import { aGroup, aTestWorld, type TestWorld } from '../../../test/builders/world-aws.ts';
@@ -21,7 +21,7 @@ const latest = (world: TestWorld) =>
   world.call('autoscaling', 'DescribeInstanceRefreshes', { AutoScalingGroupName: 'g' })
     .InstanceRefreshes?.[0];
 
-/** The fewest instances in service at any second of the refresh, and how long it took. */
+/** The lowest number of instances in service during the refresh, and its duration. */
 const follow = (world: TestWorld): { readonly least: number; readonly seconds: number } => {
   let least = Number.POSITIVE_INFINITY;
   for (let seconds = 1; seconds < 3600; seconds++) {

@@ -1,6 +1,6 @@
-// Instance refreshes: a group's instances are replaced a few at a time, as many as its minimum
-// healthy percentage allows and one at least. Rolling only: no checkpoints, alarms, rollback or
-// bake time. Source: EC2 Auto Scaling user guide, "instance refresh".
+// Instance refreshes: replaces a group's instances in batches that the minimum healthy percentage
+// allows, at least one. Rolling only: no checkpoints, alarms, rollback or bake time. Source: EC2
+// Auto Scaling user guide, "instance refresh".
 import { microsPerSecond, type Table, type WorldEvent } from '../../kernel/index.ts';
 import { refuse } from '../scope.ts';
 import type { Engine } from './engine.ts';
@@ -18,13 +18,13 @@ export type RefreshRow = {
   readonly minHealthyPercentage: number;
   readonly warmupSeconds: number;
   readonly skipMatching: boolean;
-  /** How many were to be replaced, and which of them have not begun to leave. */
+  /** The number of instances to replace, and those whose termination has not begun. */
   readonly total: number;
   readonly left: readonly string[];
 };
 
 const component = 'aws.autoscaling.refresh';
-/** How often it looks whether more may go. */
+/** Interval between checks for more capacity to replace. */
 const lookSeconds = 5;
 /** Auto Scaling keeps the history of a group's refreshes for six weeks. */
 const keptSeconds = 42 * 24 * 3600;
@@ -84,7 +84,7 @@ export class InstanceRefreshes {
     return row;
   }
 
-  /** Nothing more is replaced; it is over when what has begun is. */
+  /** Stops further replacements; the refresh ends when those in progress end. */
   cancel(group: string): RefreshRow {
     const row = this.of(group).find((one) => !isOver(one) && one.status !== 'Cancelling');
     if (row === undefined) {
@@ -98,9 +98,7 @@ export class InstanceRefreshes {
     return cancelling;
   }
 
-  /**
-   * Still to be replaced: those that have not begun to leave, and those whose successor is not up.
-   */
+  /** Instances left to replace: not yet terminating, or with a replacement that is not ready. */
   toUpdate(row: RefreshRow): number {
     if (isOver(row)) return row.left.length;
     const desired = this.#store.group(row.group)?.desired ?? 0;
@@ -114,7 +112,7 @@ export class InstanceRefreshes {
       .filter(({ state }) => !isLeaving(state) && !isWarm(state) && !state.endsWith('Standby'));
   }
 
-  /** In service, healthy, and past their warm-up unless they were there before. */
+  /** In service, healthy and, if launched by the refresh, past their warm-up. */
   #warm({ group, startedAt, warmupSeconds }: RefreshRow): readonly MemberRow[] {
     const now = this.#store.scope.now();
     return this.#members(group).filter(
@@ -148,7 +146,7 @@ export class InstanceRefreshes {
       return;
     }
     const floor = Math.ceil((group.desired * row.minHealthyPercentage) / 100);
-    // One goes in any case, or a small group would never be refreshed; none while it is not whole.
+    // At least one, so that small groups are refreshed; none while an instance is missing.
     const room = Math.max(isWhole ? 1 : 0, warm - floor);
     const [going, staying] = [left.slice(0, room), left.slice(room)];
     for (const id of going) this.#replace(id);

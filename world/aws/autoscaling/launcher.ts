@@ -1,5 +1,5 @@
-// Starts one instance for a group: picks the zone, reads the launch template, asks EC2, writes the
-// activity. Never decides how many.
+// Launches one instance for a group: picks the zone, reads the launch template, calls EC2, writes
+// the activity. Never decides how many.
 
 import { isObject, type JsonObject, objectOr } from '../../../src/api/json.ts';
 import type { InstanceRow } from '../ec2/instance-row.ts';
@@ -26,7 +26,7 @@ type LaunchKind = 'plain' | 'settled' | 'warm';
 
 export interface LaunchHow {
   readonly kind?: LaunchKind;
-  /** Only there. */
+  /** Launch in this zone only. */
   readonly zone?: string;
 }
 
@@ -45,8 +45,8 @@ export class Launcher {
   }
 
   /**
-   * Tries the zones in order of balance. `kind` 'settled' makes the instance run at once and in
-   * service, for a world that begins with it; 'warm' starts it for the warm pool.
+   * Tries the zones in order of balance. `kind` 'settled' puts the instance in service immediately,
+   * for a world that starts with it; 'warm' launches it into the warm pool.
    */
   launch(group: GroupRow, cause: string, how: LaunchHow = {}): Attempt {
     const subnets = group.subnetIds.flatMap((id) => this.#parts.network.subnet(id) ?? []);
@@ -87,7 +87,7 @@ export class Launcher {
     return undefined;
   }
 
-  /** The instance, or what EC2 says against it. */
+  /** The instance, or EC2's error message. */
   #start(request: LaunchRequest, kind: LaunchKind): InstanceRow | string {
     if (!instanceTypes.has(request.instanceType)) {
       return sentence(
@@ -99,7 +99,7 @@ export class Launcher {
     const isWarm = kind === 'warm';
     const result = this.#parts.instances.launch({ ...request, isSettled, isWarm });
     if (result.kind === 'launched') return result.instance;
-    // Auto Scaling passes on EC2's words about a request that can never succeed.
+    // Auto Scaling returns EC2's message for a request that can never succeed.
     if (result.code === 'InvalidAMIID.NotFound') {
       return `${result.message}. Launching EC2 instance failed.`;
     }
@@ -110,7 +110,7 @@ export class Launcher {
     );
   }
 
-  /** On-demand up to the policy's base and share, spot beyond. */
+  /** On-demand up to the policy's base and percentage, else spot. */
   #capacityType(
     group: GroupRow,
     own: LaunchRequest['capacityType'],

@@ -7,7 +7,7 @@ const launchHook = aHook({
   LifecycleTransition: 'autoscaling:EC2_INSTANCE_LAUNCHING',
 });
 
-/** Advances in small steps and lists the states that the first member went through. */
+/** Advances in small steps and lists the states of the first member. */
 const walk = (world: TestWorld, group: string, seconds: number): readonly string[] => {
   const seen: string[] = [];
   const [id = ''] = Object.keys(world.states(group));
@@ -41,7 +41,7 @@ const activityOf = (world: TestWorld) =>
     .Activities?.[0];
 
 describe('the activity of a launch', () => {
-  /** Each pair of lifecycle state and activity that was seen, in order. */
+  /** Each observed pair of lifecycle state and activity, in order. */
   const pairs = (world: TestWorld, seconds: number): readonly string[] => {
     const seen: string[] = [];
     for (let i = 0; i < seconds * 20; i++) {

@@ -1,4 +1,4 @@
-// Instance refreshes over the API. What a refresh here cannot do is refused, never ignored.
+// Instance refreshes over the API. Refuses options that the world does not model.
 import { defined } from '../../../src/api/defined.ts';
 import {
   type AwsInput,

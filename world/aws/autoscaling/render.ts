@@ -1,4 +1,4 @@
-// Rows of Auto Scaling as the service's answers show them. Only shapes; decides nothing.
+// Rows of Auto Scaling in the shapes of the API. Decides nothing.
 import { defined } from '../../../src/api/defined.ts';
 import type { Network } from '../ec2/network.ts';
 import type {
@@ -30,7 +30,7 @@ const member = (row: MemberRow) => ({
 /** As an element of a group's Instances. */
 export const groupInstance = (row: MemberRow) => ({ ...member(row), HealthStatus: row.health });
 
-/** As DescribeAutoScalingInstances shows it, health in capitals. */
+/** An instance of DescribeAutoScalingInstances, with the health in capitals. */
 export const scalingInstance = (row: MemberRow) => ({
   ...member(row),
   AutoScalingGroupName: row.group,
@@ -48,9 +48,7 @@ export const tagDescription = (
   PropagateAtLaunch: tag.propagate,
 });
 
-/**
- * Tags of a group change rarely, and the group is asked for every second while its nodes change.
- */
+/** Cached: tags change rarely, and clients describe the group every second during updates. */
 const rendered = new WeakMap<GroupRow['tags'], { readonly name: string; readonly tags: Tags }>();
 type Tags = readonly ReturnType<typeof tagDescription>[];
 

@@ -1,5 +1,5 @@
-// Rows of Auto Scaling: groups, their instances, hooks, open lifecycle actions and activities; and
-// the table of allowed transitions. Types and tables only.
+// Rows of Auto Scaling: groups, instances, hooks, open lifecycle actions and activities; and the
+// table of allowed transitions. Types and tables only.
 import type { Tags } from '../filters.ts';
 
 export type LifecycleState =
@@ -45,10 +45,10 @@ export const transitions: Readonly<Record<LifecycleState, readonly LifecycleStat
 export const isLeaving = (state: LifecycleState): boolean =>
   state.startsWith('Terminat') || state === 'Detached';
 
-/** In the group's warm pool: no member of the group proper. */
+/** In the group's warm pool, so not a member of the group. */
 export const isWarm = (state: LifecycleState): boolean => state.startsWith('Warmed:');
 
-/** Towards desired capacity; what is aside or leaving does not count. */
+/** Counts towards desired capacity; instances in standby or terminating do not. */
 export const isCounted = (state: LifecycleState): boolean =>
   !isLeaving(state) && !isWarm(state) && !state.endsWith('Standby');
 
@@ -68,16 +68,14 @@ export type GroupTag = {
 export type TemplateUse = {
   readonly id: string;
   readonly name: string;
-  /**
-   * As given: a number, `$Latest` or `$Default`; left out where none was given, `$Default` then.
-   */
+  /** As given: a number, `$Latest` or `$Default`; absent if omitted, which means `$Default`. */
   readonly version?: string;
 };
 
 export type MixedPolicy = {
-  /** In order of priority; empty: the template's own type. */
+  /** In order of priority; empty: the template's type. */
   readonly instanceTypes: readonly string[];
-  /** Units of capacity by instance type, where the policy weighs its types; 1 for others. */
+  /** Capacity units by instance type, if the policy has weights; 1 for others. */
   readonly weights?: Readonly<Record<string, number>>;
   /** On-demand instances before any spot instance. */
   readonly onDemandBase: number;
@@ -85,9 +83,9 @@ export type MixedPolicy = {
   readonly onDemandAbove: number;
   readonly onDemandStrategy: string;
   readonly spotStrategy: string;
-  /** Shown only: the world has one pool of each type in a zone. */
+  /** Reported only: the world has one pool of each type in a zone. */
   readonly spotPools?: number;
-  /** Shown only: the world's spot price is below each on-demand price. */
+  /** Reported only: the world's spot price is below every on-demand price. */
   readonly spotMaxPrice?: string;
 };
 
@@ -99,10 +97,10 @@ export type GroupRow = {
   readonly desired: number;
   readonly createdAt: number;
   readonly template: TemplateUse;
-  /** Set when the template came in a mixed instances policy. */
+  /** Set if the template came in a mixed instances policy. */
   readonly mixed?: MixedPolicy;
   readonly subnetIds: readonly string[];
-  /** Unless empty, named instead of subnets: `subnetIds` are the default subnets there. */
+  /** If not empty, the request named zones; `subnetIds` are their default subnets. */
   readonly zones?: readonly string[];
   readonly tags: readonly GroupTag[];
   readonly suspended: readonly string[];
@@ -115,16 +113,16 @@ export type GroupRow = {
   readonly isDeleting: boolean;
   /** ARNs of ELBv2 target groups that its instances are registered with. */
   readonly targetGroups?: readonly string[];
-  /** Names of Classic Load Balancers, likewise. */
+  /** Names of Classic Load Balancers with the same use. */
   readonly loadBalancers?: readonly string[];
-  /** Why capacity was last changed; goes into the activities that follow. */
+  /** Reason of the last change of capacity; becomes the cause of the activities that follow. */
   readonly cause: string;
-  /** True while an event to compare desired and actual capacity is on its way. */
+  /** True while an event to compare desired and actual capacity is scheduled. */
   readonly isScalingQueued: boolean;
-  /** Launches that failed in a row, and the kernel handle of the next attempt. */
+  /** Number of consecutive failed launches, and the kernel handle of the next attempt. */
   readonly failures: number;
   readonly retry: number;
-  /** Launches still to be explained by an unhealthy instance. */
+  /** Number of launches whose cause will be an unhealthy instance. */
   readonly replacing: number;
 };
 
@@ -140,7 +138,7 @@ export type MemberRow = {
   readonly template: TemplateUse;
   readonly isProtected: boolean;
   readonly joinedAt: number;
-  /** Its launch or termination activity, whichever is going on or was last. */
+  /** Its current or last launch or termination activity. */
   readonly activityId: string;
 };
 
@@ -156,7 +154,7 @@ export type HookRow = {
   readonly defaultResult: ActionResult;
 };
 
-/** One hook's wait for one instance. Exists only while it is open. */
+/** The wait of one instance in one hook. Exists only while it is open. */
 export type ActionRow = {
   readonly token: string;
   readonly group: string;
@@ -187,13 +185,13 @@ export type ActivityRow = {
 };
 export type ActivityEnd = 'Successful' | 'Failed' | 'Cancelled';
 
-/** Capacity of members in the units that desired capacity counts in. */
+/** Capacity of the members, in the units of desired capacity. */
 export const capacityOf = ({ mixed }: GroupRow, members: readonly MemberRow[]): number =>
   members.reduce((sum, member) => sum + (mixed?.weights?.[member.instanceType] ?? 1), 0);
 
 export const tagsOfGroup = (group: GroupRow): Tags =>
   Object.fromEntries(group.tags.map(({ key, value }) => [key, value]));
 
-/** min(48 h, 100 heartbeats): the longest an instance may wait in a hook. */
+/** min(48 h, 100 heartbeats): the longest wait of an instance in a hook. */
 export const globalTimeoutOf = (heartbeatSeconds: number): number =>
   Math.min(172_800, 100 * heartbeatSeconds);

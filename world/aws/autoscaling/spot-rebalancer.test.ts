@@ -14,7 +14,7 @@ const causes = (world: TestWorld): string => {
   const answer = world.call('autoscaling', 'DescribeScalingActivities', input);
   return (answer.Activities as readonly Answer[]).map((one) => String(one.Cause)).join('\n');
 };
-/** Two spot instances in service, and no room: the maximum is two. */
+/** Two spot instances in service at the maximum of two. */
 const spot = (isOn = true, hooks: readonly ReturnType<typeof aHook>[] = []): TestWorld => {
   const world = aTestWorld();
   aGroup(world, { desired: 0, max: 2, hooks });

@@ -1,6 +1,6 @@
-// Capacity Rebalancing: a spot member that EC2 recommends to rebalance is replaced before EC2 takes
-// it. Launches the replacement first; terminates the member, with its hooks, once that is in
-// service. Source: Auto Scaling user guide, "Capacity Rebalancing to handle EC2 Spot
+// Capacity Rebalancing: replaces a spot member with a rebalance recommendation before EC2
+// interrupts it. Launches the replacement first; once that is in service, terminates the member
+// with its hooks. Source: Auto Scaling user guide, "Capacity Rebalancing to handle EC2 Spot
 // interruptions".
 import { microsPerMs, type Table, type WorldEvent } from '../../kernel/index.ts';
 import type { Instances } from '../ec2/instances.ts';
@@ -11,7 +11,7 @@ import type { GroupStore } from './store.ts';
 
 /** From the recommendation to the launch. */
 const launchMs: Span = [2_000, 5_000];
-/** From a launch that failed, or is not allowed now, to the next attempt. */
+/** From a launch that failed or is not allowed to the next attempt. */
 const retryMs: Span = [60_000, 120_000];
 /** How far a rebalance may exceed the group's maximum size, in percent of its desired capacity. */
 const marginPercent = 10;
@@ -20,7 +20,7 @@ const actor = 'aws.autoscaling.spot-rebalance';
 type RebalanceRow = {
   readonly instanceId: string;
   readonly group: string;
-  /** Empty while none is launched. */
+  /** Empty until one is launched. */
   readonly replacementId: string;
 };
 
@@ -33,7 +33,7 @@ export interface SpotRebalancerParts {
 
 export class SpotRebalancer {
   readonly #parts: SpotRebalancerParts;
-  /** By the instance that is to be replaced. */
+  /** By the instance to replace. */
   readonly #rows: Table<RebalanceRow>;
 
   constructor(parts: SpotRebalancerParts) {
@@ -43,7 +43,7 @@ export class SpotRebalancer {
     kernel.register({ name: actor, handle: (event) => this.#handle(event) });
   }
 
-  /** EC2 recommends to rebalance the instance; ignored where its group does not do so. */
+  /** EC2 recommends rebalancing the instance; ignored if its group has the option off. */
   recommended(instanceId: string): void {
     const { store, instances } = this.#parts;
     const member = store.member(instanceId);
@@ -54,7 +54,7 @@ export class SpotRebalancer {
     this.#later(instanceId, launchMs);
   }
 
-  /** Members whose replacements count already: what the group has beside its desired capacity. */
+  /** Members whose replacements already count: the group's surplus above desired capacity. */
   replaced(group: string): readonly MemberRow[] {
     const { store } = this.#parts;
     const rows = this.#of(group).filter(({ replacementId }) => this.#counts(replacementId));
@@ -63,7 +63,7 @@ export class SpotRebalancer {
       .filter(({ state }) => isCounted(state));
   }
 
-  /** A member entered service: the one that it replaces is terminated. */
+  /** A member entered service: terminates the member that it replaces. */
   inService({ instanceId, group }: MemberRow): void {
     const { store, terminate } = this.#parts;
     const row = this.#of(group).find(({ replacementId }) => replacementId === instanceId);
@@ -114,7 +114,7 @@ export class SpotRebalancer {
       const replacementId = attempt.kind === 'launched' ? attempt.member.instanceId : '';
       this.#rows.put(row.instanceId, { ...row, replacementId });
     }
-    // Until it has been replaced: the newcomer may fail, or never enter service.
+    // Repeats until it is replaced: the new instance may fail or never enter service.
     this.#later(row.instanceId, retryMs);
   }
 

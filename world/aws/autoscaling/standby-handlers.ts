@@ -1,4 +1,4 @@
-// Standby over the API: instances put aside and taken back, with the service's sentences.
+// Standby over the API: enter and exit, with the service's sentences.
 import { type AwsInput, optionalFlag, text, texts } from '../../../src/aws-wire/index.ts';
 import type { Instances } from '../ec2/instances.ts';
 import { type ServiceHandlers, sentence, validationError } from '../scope.ts';

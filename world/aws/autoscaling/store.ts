@@ -1,5 +1,5 @@
-// The tables of Auto Scaling with the look-ups that its parts need, and the one function through
-// which a member changes state. Decides nothing.
+// The tables of Auto Scaling with their look-ups, and the only function that changes the state of a
+// member. Decides nothing.
 import type { Table } from '../../kernel/index.ts';
 import { isoSeconds, type Scope, validationError } from '../scope.ts';
 import {
@@ -16,7 +16,7 @@ import {
   transitions,
 } from './rows.ts';
 
-/** Auto Scaling keeps six weeks of activities; the world keeps this many per group. */
+/** Auto Scaling keeps activities for six weeks; the world keeps this many per group. */
 const maxActivitiesPerGroup = 200;
 export const component = 'aws.autoscaling';
 
@@ -52,7 +52,7 @@ export class GroupStore {
   group(name: string): GroupRow | undefined {
     return this.#groups.get(name);
   }
-  /** Throws as Auto Scaling does for a name that does not exist. */
+  /** Throws Auto Scaling's error for a name that does not exist. */
   needGroup(name: string): GroupRow {
     const row = this.#groups.get(name);
     if (row !== undefined) return row;
@@ -85,7 +85,7 @@ export class GroupStore {
     const ids = [...(this.#membersOf.get(group) ?? [])];
     return ids.flatMap((id) => this.#members.get(id) ?? []);
   }
-  /** Those that count towards desired capacity. */
+  /** Members that count towards desired capacity. */
   counted(group: string): readonly MemberRow[] {
     return this.#all(group).filter((member) => isCounted(member.state));
   }
@@ -209,7 +209,7 @@ export class GroupStore {
     this.#activities.put(id, { ...row, ...ended, ...told });
   }
 
-  /** `At 2022-09-25T13:58:43Z ` before a sentence of a cause. */
+  /** `At 2022-09-25T13:58:43Z `, the start of a sentence in a cause. */
   at(): string {
     return `At ${isoSeconds(this.scope.now())}`;
   }

@@ -1,5 +1,5 @@
 // Load balancers of an Auto Scaling group over the API: target groups, Classic Load Balancers, and
-// both under their common name, traffic sources.
+// both as traffic sources.
 import {
   type AwsInput,
   optionalText,
@@ -19,7 +19,7 @@ export interface TargetParts {
   readonly classic: ClassicBalancers;
 }
 
-/** What a request attaches or detaches. */
+/** The load balancers that a request attaches or detaches. */
 interface Sources {
   readonly targetGroups?: readonly string[];
   readonly loadBalancers?: readonly string[];
@@ -76,7 +76,7 @@ const sourcesOf = (input: AwsInput): Sources => {
   return { targetGroups: of('elbv2'), loadBalancers: of('elb') };
 };
 
-/** In Auto Scaling's words. */
+/** Throws Auto Scaling's error unless all of these load balancers exist. */
 export const needBalancers = (classic: ClassicBalancers, names: readonly string[]): void => {
   if (names.every((name) => classic.find(name) !== undefined)) return;
   throw validationError(

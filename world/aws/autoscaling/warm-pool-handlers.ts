@@ -39,7 +39,7 @@ export const warmPoolHandlers = (parts: WarmPoolHandlerParts): ServiceHandlers =
           'You cannot add a warm pool to an Auto Scaling group that has a mixed instances policy',
         );
       }
-      // -1 takes a given capacity back (PutWarmPool, API reference).
+      // -1 removes the value (PutWarmPool, API reference).
       const given = optionalNumber(input, 'MaxGroupPreparedCapacity') ?? before?.maxPrepared;
       const maxPrepared = given === -1 ? undefined : given;
       warmPools.put({

@@ -1,6 +1,6 @@
-// Warm pools: instances kept ready beside a group, stopped or running, that come in service faster.
-// Sizes the pool, moves its members, hands them out. Hooks for launches run on the way in, as on
-// the way out; none when a pool's instance ends (inferred).
+// Warm pools: stopped or running instances beside a group that enter service faster. Sizes the
+// pool, moves its members, hands them out. Launch hooks run when an instance enters the pool and
+// when it leaves it; none run when it is terminated there (inferred).
 import type { Table } from '../../kernel/index.ts';
 import type { InstanceRow } from '../ec2/instance-row.ts';
 import type { Instances } from '../ec2/instances.ts';
@@ -13,7 +13,7 @@ import type { GroupStore } from './store.ts';
 export type WarmPoolRow = {
   readonly group: string;
   readonly minSize: number;
-  /** Largest sum of group and pool; default the group's maximum. */
+  /** Largest sum of group and pool; default: the group's maximum. */
   readonly maxPrepared?: number;
   readonly state: 'Stopped' | 'Running';
   readonly isDeleting: boolean;
@@ -24,7 +24,7 @@ export interface WarmPoolParts {
   readonly instances: Instances;
   readonly launcher: Launcher;
   readonly actions: Actions;
-  /** Schedules what follows Warmed:Pending:Proceed. */
+  /** Schedules the step after Warmed:Pending:Proceed. */
   readonly proceedLater: (instanceId: string) => void;
 }
 
@@ -47,7 +47,7 @@ export class WarmPools {
     this.#rows.delete(group);
   }
 
-  /** Ends the pool with its instances; the row goes with the last of them. */
+  /** Terminates the pool's instances; the row is deleted with the last of them. */
   remove(group: string): void {
     const pool = this.#rows.get(group);
     if (pool === undefined) return;
@@ -57,7 +57,7 @@ export class WarmPools {
     if (this.#parts.store.warmed(group).length === 0) this.forget(group);
   }
 
-  /** Launches or ends instances until the pool has its size. */
+  /** Launches or terminates instances until the pool has its size. */
   adjust(group: GroupRow): void {
     const pool = this.#rows.get(group.name);
     if (pool === undefined || pool.isDeleting || group.isDeleting) return;
@@ -80,7 +80,7 @@ export class WarmPools {
     }
   }
 
-  /** A ready instance of the pool, on its way into the group; undefined when there is none. */
+  /** Moves a ready instance of the pool towards the group; undefined if there is none. */
   take(group: GroupRow, cause: string): MemberRow | undefined {
     const { store, instances, proceedLater } = this.#parts;
     const member = store
@@ -102,7 +102,7 @@ export class WarmPools {
     return member;
   }
 
-  /** Continues with a member of a pool whose instance has changed. */
+  /** Continues with a pool member whose instance has changed state. */
   instanceChanged(member: MemberRow, instance: InstanceRow): void {
     const { store, actions, proceedLater } = this.#parts;
     const { instanceId } = member;
@@ -124,7 +124,7 @@ export class WarmPools {
     }
   }
 
-  /** The result of a hook on the way into the pool. */
+  /** The result of a hook of an instance that enters the pool. */
   actionEnded(member: MemberRow, result: 'CONTINUE' | 'ABANDON'): void {
     if (member.state !== 'Warmed:Pending:Wait') return;
     const { store, proceedLater } = this.#parts;

@@ -29,7 +29,7 @@ const activities = (world: TestWorld): readonly Answer[] =>
   scaling(world, 'DescribeScalingActivities').Activities as readonly Answer[];
 
 describe('AZRebalance', () => {
-  /** Four instances in a and c, b without capacity until now. */
+  /** Four instances in a and c; b has just got capacity again. */
   const drifted = (): TestWorld => {
     const world = aTestWorld();
     world.faults.inject('no-capacity', { zone: 'eu-west-1b' });

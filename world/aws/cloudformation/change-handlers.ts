@@ -1,5 +1,5 @@
-// CloudFormation's changing operations: a template is checked as a whole before a stack exists or
-// is changed; what follows is the engine's.
+// CloudFormation's write operations: checks the complete template before a stack is created or
+// changed; the engine does the rest.
 import { objectOr } from '../../../src/api/json.ts';
 import {
   type AwsInput,
@@ -110,7 +110,7 @@ const updateStack = (parts: StackParts, input: AwsInput) => {
 };
 
 const deleteStack = ({ stacks, stackEngine, changeSets }: StackParts, input: AwsInput): void => {
-  // A stack that is not there is deleted already (API reference): no error.
+  // A stack that does not exist counts as deleted (API reference): no error.
   const stack = stacks.find(text(input, 'StackName'));
   if (stack === undefined || stack.status === 'DELETE_COMPLETE') return;
   if (stack.status === 'DELETE_IN_PROGRESS') return;

@@ -1,5 +1,5 @@
-// Change sets over the API: what a request would change is planned at once and carried out only
-// when it is executed, by the engine that creates stacks or the one that changes them.
+// Change sets over the API: plans a change immediately and carries it out only on execution, by the
+// engine for creation or the one for updates.
 import { defined } from '../../../src/api/defined.ts';
 import { type AwsInput, optionalText, text } from '../../../src/aws-wire/index.ts';
 import { tagList } from '../filters.ts';
@@ -30,7 +30,7 @@ export const changeSetHandlers = (parts: StackParts): ServiceHandlers => ({
     return {};
   },
   DeleteChangeSet: (input) => {
-    // One that is not there is deleted already.
+    // A change set that does not exist counts as deleted.
     const row = parts.changeSets.find(text(input, 'ChangeSetName'), stackNameIn(input));
     if (row === undefined) return {};
     if (row.execution === 'EXECUTE_IN_PROGRESS') throw wrongStatus(row, 'deleted');
@@ -108,7 +108,8 @@ const changedStack = ({ stacks, stackUpdates }: StackParts, input: AwsInput): St
 };
 
 /**
- * The stack that waits for its first change set to be executed; a new one is not in the table yet.
+ * The stack that waits for the execution of its first change set; a new one is not in the table
+ * yet.
  */
 const reviewedStack = (parts: StackParts, input: AwsInput): StackRow => {
   const { stacks } = parts;

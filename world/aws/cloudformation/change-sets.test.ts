@@ -1,4 +1,4 @@
-// Change sets: what they show before anything changes, how they end, what is refused.
+// Change sets: what they show before a change, how they end, what is refused.
 import { describe, expect, it } from 'vitest';
 import { type Answer, aTestWorld, type TestWorld } from '../../../test/builders/world-aws.ts';
 

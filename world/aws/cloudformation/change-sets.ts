@@ -1,12 +1,11 @@
-// The table of change sets. A change set follows the stack that it was executed on, and ends with
-// it; a change from elsewhere makes the others of its stack obsolete. Decides nothing about
-// resources.
+// The table of change sets. An executed change set follows its stack and ends with it; a change
+// from elsewhere makes the stack's other change sets obsolete. Decides nothing about resources.
 import type { Table } from '../../kernel/index.ts';
 import { refuse, type Scope, validationError } from '../scope.ts';
 import type { ChangeSetRow, ExecutionStatus, StackRow, StackStatus } from './rows.ts';
 import { component, type Stacks } from './store.ts';
 
-/** What the state of its stack says of the change set that is under way. */
+/** Status of the executing change set, by the status of its stack. */
 const executionAt: Partial<Readonly<Record<StackStatus, ExecutionStatus>>> = {
   CREATE_COMPLETE: 'EXECUTE_COMPLETE',
   UPDATE_COMPLETE: 'EXECUTE_COMPLETE',
@@ -41,7 +40,10 @@ export class ChangeSets {
     return [...this.#rows.values()].filter((row) => row.stackId === stackId);
   }
 
-  /** By its ARN, or by its name and that of its stack; undefined when the stack has none such. */
+  /**
+   * By its ARN, or by its name and that of its stack; undefined if the stack has no such change
+   * set.
+   */
   find(nameOrId: string, stackName: string | undefined): ChangeSetRow | undefined {
     if (nameOrId.startsWith('arn:')) return this.#rows.get(nameOrId);
     if (stackName === undefined) {
@@ -70,7 +72,7 @@ export class ChangeSets {
     this.put({ ...row, execution: 'EXECUTE_IN_PROGRESS' });
   }
 
-  /** The stack is changed by other means. */
+  /** Marks the stack's change sets obsolete: the stack changes by other means. */
   outdate(stackId: string): void {
     for (const row of this.of(stackId)) {
       if (row.execution === 'AVAILABLE') this.put({ ...row, execution: 'OBSOLETE' });

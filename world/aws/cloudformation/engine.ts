@@ -1,6 +1,6 @@
-// Brings a stack into being and to its end, resource by resource, in the order of dependencies,
-// with rollback. All waiting is durable kernel events; calls behind the port are asked again after
-// a restart. Never decides what a resource is: that is its type's.
+// Creates and deletes a stack, resource by resource in the order of dependencies, with rollback.
+// All waiting is durable kernel events; calls behind the port are repeated after a restart.
+// Resource types define the resources, not the engine.
 import { defined } from '../../../src/api/defined.ts';
 import { objectOr } from '../../../src/api/json.ts';
 import type { WorldEvent } from '../../kernel/index.ts';
@@ -13,9 +13,9 @@ import { StackValues } from './stack-values.ts';
 import { component, resourceOf, type Stacks } from './store.ts';
 import type { Progress, RemoteType, ResourceTypes } from './types/resource-type.ts';
 
-/** From one step of a resource to the next; real stacks take about as long per resource. */
+/** Time between two steps of a resource; real stacks take about as long per resource. */
 const stepMs: Span = [300, 900];
-/** Between two looks at a resource that is not ready. */
+/** Interval between two checks of a resource that is not ready. */
 const pollMs: Span = [2000, 3000];
 
 const removable: ReadonlySet<ResourceStatus> = new Set([
@@ -51,7 +51,7 @@ export class StackEngine {
     this.#scope.kernel.register({ name: component, handle: (event) => this.#handle(event) });
   }
 
-  /** Starts a stack whose row stands with status CREATE_IN_PROGRESS. */
+  /** Starts a stack whose row has the status CREATE_IN_PROGRESS. */
   begin(stack: StackRow): void {
     this.#stacks.put(stack);
     this.#stacks.tellStack(stack);
@@ -73,7 +73,7 @@ export class StackEngine {
     this.#later('advance', { stackId: stack.id }, stepMs);
   }
 
-  /** Why the stack may not go: another one imports what it exports. */
+  /** Why the stack cannot be deleted: another one imports one of its exports. */
   #importerOf(stack: StackRow): string | undefined {
     for (const { exportName } of stack.outputs) {
       if (exportName === undefined) continue;
@@ -84,7 +84,7 @@ export class StackEngine {
     return undefined;
   }
 
-  // ---- what happens ----
+  // ---- events ----
 
   #handle(event: WorldEvent): void {
     const stack = this.#stacks.find(String(event.args.stackId));
@@ -171,7 +171,7 @@ export class StackEngine {
     this.#moveStack(stack.id, isRollback ? 'ROLLBACK_COMPLETE' : 'DELETE_COMPLETE');
   }
 
-  // ---- one resource comes ----
+  // ---- creation of a resource ----
 
   #make(stack: StackRow, resource: StackResource): void {
     const { logicalId } = resource;
@@ -222,7 +222,7 @@ export class StackEngine {
         const progress = type.progress(outcome.answer, false);
         if (progress.kind !== 'pending') this.#progressed(stack.id, logicalId, progress);
       } else if (outcome.kind === 'absent') {
-        // The call that should have made it was lost with the process.
+        // The process ended before the call that creates it completed.
         this.#sendCreate(stack.id, logicalId, type);
       }
     });
@@ -273,7 +273,7 @@ export class StackEngine {
     this.#later('advance', { stackId }, stepMs);
   }
 
-  // ---- one resource goes ----
+  // ---- deletion of a resource ----
 
   #unmake(stack: StackRow, resource: StackResource): void {
     const { logicalId } = resource;
@@ -322,7 +322,7 @@ export class StackEngine {
       if (outcome.kind === 'absent') this.#removed(stackId, logicalId, { kind: 'done' });
       else if (outcome.kind === 'answered') {
         const progress = type.progress(outcome.answer, true);
-        // Still there and not leaving: the call that should have ended it was lost or refused.
+        // The resource still exists and is not being deleted: the delete call was lost or refused.
         if (progress.kind === 'done') this.#unmakeAgain(stackId, resource, type);
         else if (progress.kind === 'failed') this.#removed(stackId, logicalId, progress);
       }
@@ -369,7 +369,10 @@ export class StackEngine {
     this.#stacks.tellResource(this.#stacks.need(stackId), resource);
   }
 
-  /** Runs `act`; an error of it is told as a reason, not thrown: stacks fail, worlds do not. */
+  /**
+   * Runs `act`; passes its error to `failed` as a reason instead of throwing: the stack fails, the
+   * world does not.
+   */
   #attempt(act: () => void, failed: (reason: string) => void): void {
     try {
       act();

@@ -1,4 +1,4 @@
-// CloudFormation wired: its tables, its engine with the resource types, its handlers.
+// Wires CloudFormation: its tables, its engine with the resource types, its handlers.
 import type { GroupStore } from '../autoscaling/store.ts';
 import type { ServiceCalls } from '../calls.ts';
 import type { LaunchTemplates } from '../ec2/launch-templates.ts';

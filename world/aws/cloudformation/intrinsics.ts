@@ -1,5 +1,5 @@
-// CloudFormation's functions over a template's values: what they name, and what they come to. Pure:
-// everything outside the template is asked through `Lookup`.
+// CloudFormation's functions in a template's values: the names that they refer to, and their
+// results. Pure: reads everything outside the template through `Lookup`.
 import { ipv4Block, ipv4Text } from '../../../src/api/addresses.ts';
 import { isObject, type Json, type JsonObject } from '../../../src/api/json.ts';
 import { encodeBase64 } from '../ec2/user-data.ts';
@@ -24,7 +24,7 @@ const functionOf = (value: JsonObject): string | undefined => {
   return key === 'Ref' || key === 'Condition' || key.startsWith('Fn::') ? key : undefined;
 };
 
-/** `value` with every function replaced by what it comes to; undefined when that is nothing. */
+/** `value` with every function replaced by its result; undefined if the result is nothing. */
 export const evaluate = (value: Json | undefined, lookup: Lookup): Json | undefined => {
   if (Array.isArray(value)) {
     return value.flatMap((one) => {
@@ -175,7 +175,7 @@ export interface Names {
   readonly conditions: ReadonlySet<string>;
 }
 
-/** What a value names, in all its branches. */
+/** The names that a value refers to, in all its branches. */
 export const namesIn = (value: Json | undefined): Names => {
   const refs = new Set<string>();
   const conditions = new Set<string>();

@@ -1,5 +1,5 @@
-// What a stack's template may ask about the world around it: pseudo parameters, its own resources,
-// exports of other stacks, zones. Reads only.
+// The values around a stack's template: pseudo parameters, its own resources, exports of other
+// stacks, zones. Reads only.
 import { type Json, objectOr } from '../../../src/api/json.ts';
 import type { Network } from '../ec2/network.ts';
 import { type Scope, validationError } from '../scope.ts';
@@ -8,7 +8,7 @@ import type { StackRow } from './rows.ts';
 import type { Stacks } from './store.ts';
 import { isListParameter } from './template.ts';
 
-/** A place in EC2 must have zones even where no subnet stands yet. */
+/** Zones of a region without subnets. */
 const zoneLetters = ['a', 'b', 'c'];
 
 export class StackLookups {

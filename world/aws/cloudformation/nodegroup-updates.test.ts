@@ -1,5 +1,5 @@
-// A node group of a stack is changed through its own updates: which calls, in which order, and when
-// the stack ends.
+// A stack changes its node group through the group's own updates: which calls, in which order, and
+// when the stack update ends.
 import { describe, expect, it } from 'vitest';
 import { AwsError } from '../../../src/aws-wire/index.ts';
 import { type Answer, aTestWorld, type TestWorld } from '../../../test/builders/world-aws.ts';
@@ -48,7 +48,7 @@ const change = (world: TestWorld, body: string, more: object = {}): void => {
 };
 
 const tags = (team: string) => ({ Tags: [{ Key: 'team', Value: team }] });
-/** `Operation input` of the calls that change something, without what all of them name. */
+/** `Operation input` of the write calls, without the members that all of them share. */
 const changes = (groups: FakeNodegroups): readonly (readonly [string, unknown])[] => {
   const reading = ['DescribeUpdate', 'DescribeNodegroup'];
   const written = groups.calls.filter((one) => !reading.includes(one.operation));

@@ -1,6 +1,5 @@
-// What another template, other parameters or other tags would change in a stack, resource by
-// resource and property by property: what a change set shows and what an update begins with.
-// Changes nothing.
+// The differences that another template, other parameters or other tags make to a stack, by
+// resource and property. A change set shows them; an update starts from them. Changes nothing.
 import { isObject, type Json, type JsonObject, objectOr } from '../../../src/api/json.ts';
 import { type Names, namesIn } from './intrinsics.ts';
 import type {
@@ -29,7 +28,7 @@ export class StackPlans {
     this.#types = types;
   }
 
-  /** `wanted`: the resources of the changed template. */
+  /** `wanted`: the resources of the new template. */
   planOf(stack: StackRow, change: StackChange, wanted: readonly StackResource[]): StackPlan {
     const standing = new Map(stack.resources.map((one) => [one.logicalId, one]));
     const isKept = (one: StackResource): boolean => standing.get(one.logicalId)?.type === one.type;
@@ -57,8 +56,8 @@ export class StackPlans {
   }
 
   /**
-   * Whether the resource is other than the stack's template says; a template that cannot be read
-   * differs.
+   * Whether the resource differs from the stack's template; true if its properties cannot be
+   * evaluated.
    */
   isDue(stack: StackRow, one: StackResource): boolean {
     if (isRetagged(this.#types[one.type], one, stack)) return true;
@@ -69,7 +68,10 @@ export class StackPlans {
     }
   }
 
-  /** In the order of the template; what reads an attribute of a changed one may change with it. */
+  /**
+   * In the order of the template; a resource that reads an attribute of a changed one may change
+   * too.
+   */
   #modified(
     { before, after }: { readonly before: StackRow; readonly after: StackRow },
     kept: ReadonlySet<string>,
@@ -116,7 +118,7 @@ export class StackPlans {
     });
   }
 
-  /** A value that names a resource which does not exist yet is not known. */
+  /** A value that refers to a resource which does not exist yet is unknown. */
   #valueOf(stack: StackRow, raw: Json | undefined) {
     try {
       return { isKnown: true, value: this.#values.value(stack, raw) };
@@ -143,7 +145,7 @@ const bare = (action: ResourceChange['action'], one: StackResource): ResourceCha
   isRetagged: false,
 });
 
-/** Only node groups take the stack's tags after they were made. */
+/** Only node groups take changes of the stack's tags after their creation. */
 const isRetagged = (
   type: ResourceType | undefined,
   { stackTags }: StackResource,

@@ -1,6 +1,5 @@
 // Calls of the stack engine that are answered outside the world: at most one per resource at a
-// time, answered in a step of the world. Holds nothing that a restart would miss: the engine asks
-// again.
+// time, answered in a step of the world. Keeps no state for a restart: the engine repeats the call.
 import { AwsError } from '../../../src/aws-wire/index.ts';
 import type { Kernel } from '../../kernel/index.ts';
 import type { ServiceCall, ServiceCalls } from '../calls.ts';
@@ -8,7 +7,7 @@ import type { ServiceCall, ServiceCalls } from '../calls.ts';
 export type CallOutcome =
   | { readonly kind: 'answered'; readonly answer: Readonly<Record<string, unknown>> }
   | { readonly kind: 'absent' }
-  /** May go better at the next look. */
+  /** A retry at the next check may succeed. */
   | { readonly kind: 'lost' }
   | { readonly kind: 'refused'; readonly reason: string };
 
@@ -22,12 +21,12 @@ export class PortCalls {
     this.#calls = calls;
   }
 
-  /** Nothing happens when a call under that key is on its way already. */
+  /** No-op if a call with that key is in flight. */
   ask(key: string, call: ServiceCall, then: (outcome: CallOutcome) => void): void {
     if (this.#onTheWay.has(key)) return;
     this.#onTheWay.add(key);
     const settle = (outcome: CallOutcome): void => {
-      // Answers take effect in a step of the world, never between two.
+      // Answers take effect in a step of the world, never between two steps.
       this.#kernel.after(0, () => {
         this.#onTheWay.delete(key);
         then(outcome);

@@ -1,4 +1,4 @@
-// CloudFormation's reading operations: stacks, resources, events, exports, templates. Shapes only.
+// CloudFormation's read operations: stacks, resources, events, exports, templates. Shapes only.
 import { defined } from '../../../src/api/defined.ts';
 import { type AwsInput, optionalText, text, texts } from '../../../src/aws-wire/index.ts';
 import { tagList } from '../filters.ts';
@@ -107,7 +107,7 @@ const paged = <T>(all: readonly T[], input: AwsInput, keyOf: (item: T) => string
   return { items: page.items, next };
 };
 
-/** Resources that the service lists: those begun. */
+/** Resources that the service lists: those whose creation has begun. */
 const shown = (stack: StackRow): readonly StackResource[] =>
   stack.resources.filter((one) => one.status !== 'NOT_STARTED');
 
@@ -182,6 +182,6 @@ const renderEvent = (row: StackEventRow) => ({
   ...defined({ ResourceProperties: row.properties }),
 });
 
-/** Empty where the template has none. */
+/** Empty if the template has none. */
 const descriptionOf = ({ template }: StackRow): string =>
   typeof template.Description === 'string' ? template.Description : '';

@@ -1,5 +1,5 @@
-// What a request asks of a stack: template, parameters, tags, capabilities. Checked as a whole and
-// refused in the service's words before anything exists or changes.
+// The input of a stack request: template, parameters, tags, capabilities. Validates it completely,
+// with the service's messages, before anything is created or changed.
 import {
   type AwsInput,
   notImplemented,
@@ -35,7 +35,7 @@ export interface RequestParts {
 
 export type ReadRequest = Omit<StackChange, 'imports'>;
 
-/** `previous`: the stack that is changed. */
+/** `previous`: the stack to change. */
 export const readRequest = (
   { stackEngine, images }: RequestParts,
   input: AwsInput,
@@ -77,7 +77,7 @@ const readParameters = (input: AwsInput, previous?: StackRow): Readonly<Record<s
     }),
   );
 
-/** What would change behaviour that the world does not have is refused, never ignored. */
+/** Refuses options that would change behaviour and that the world does not model. */
 const unsupported = [
   'NotificationARNs',
   'StackPolicyBody',
@@ -92,7 +92,7 @@ export const refuseUnsupported = (input: AwsInput): void => {
   throw validationError(`${foreign} is not supported by Drover's world`);
 };
 
-/** A change that fails is always put back. */
+/** The world always rolls a failed change back. */
 export const refuseKeptFailure = (input: AwsInput): void => {
   const flag = ['DisableRollback', 'RetainExceptOnCreate'].find(
     (name) => optionalFlag(input, name) === true,
@@ -145,7 +145,7 @@ export const newStack = (
   imports: [],
 });
 
-/** The resources whose conditions hold, not begun, and the imports that the template names. */
+/** The resources whose conditions hold, not started, and the imports of the template. */
 export const plannedOf = (
   { stacks, stackEngine, lookups }: Omit<RequestParts, 'images'>,
   row: StackRow,
@@ -173,8 +173,7 @@ export const plannedOf = (
     try {
       return evaluateText(value, { ...lookup, condition });
     } catch {
-      // A name that depends on a resource: CloudFormation refuses these; here it fails the
-      // resource.
+      // CloudFormation refuses a name that depends on a resource; here the resource fails.
       return [];
     }
   });

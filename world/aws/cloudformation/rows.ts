@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../src/api/json.ts';
 import type { Tags } from '../filters.ts';
 
 export type ResourceStatus =
-  /** Not begun: the service does not list such a resource. */
+  /** Not started: the service does not list such a resource. */
   | 'NOT_STARTED'
   | 'CREATE_IN_PROGRESS'
   | 'CREATE_COMPLETE'
@@ -18,7 +18,7 @@ export type ResourceStatus =
 
 export type StackStatus =
   | Exclude<ResourceStatus, 'NOT_STARTED' | 'DELETE_SKIPPED' | 'UPDATE_FAILED'>
-  /** Made by a change set that nobody has executed: a name without resources. */
+  /** Created by a change set that has not been executed: a name without resources. */
   | 'REVIEW_IN_PROGRESS'
   | 'ROLLBACK_IN_PROGRESS'
   | 'ROLLBACK_COMPLETE'
@@ -31,17 +31,17 @@ export type StackStatus =
 
 export type StackResource = {
   readonly logicalId: string;
-  /** Empty until the resource is there. */
+  /** Empty until the resource exists. */
   readonly physicalId: string;
   readonly type: string;
   readonly status: ResourceStatus;
   readonly reason?: string;
   readonly updatedAt: number;
-  /** What Fn::GetAtt reads. */
+  /** Values for Fn::GetAtt. */
   readonly attributes: Readonly<Record<string, string>>;
-  /** As sent to the service, once evaluated. */
+  /** Evaluated, as sent to the service. */
   readonly properties: JsonObject;
-  /** The stack's tags as the service has them, of a resource that takes later ones too. */
+  /** The stack's tags on the resource, for types that also take later changes of them. */
   readonly stackTags?: Tags;
   /** A step of its update that the service has begun. */
   readonly step?: ResourceStep;
@@ -49,9 +49,9 @@ export type StackResource = {
 };
 
 export type ResourceStep = {
-  /** The call whose answer reports on it. */
+  /** The call whose answer reports the progress of the step. */
   readonly look: SavedCall;
-  /** What the resource has once the step has ended well. */
+  /** The resource's values after the step has succeeded. */
   readonly result: StepResult;
 };
 export type SavedCall = {
@@ -81,7 +81,7 @@ export type StackRow = {
   readonly capabilities: readonly string[];
   readonly onFailure: OnFailure;
   readonly isProtected: boolean;
-  /** The change set that made it, or that changed it last. */
+  /** The change set that created it, or that last changed it. */
   readonly changeSetId?: string;
   readonly parameters: Readonly<Record<string, string>>;
   /** As parsed. */
@@ -92,13 +92,13 @@ export type StackRow = {
   readonly resources: readonly StackResource[];
   /** Names of other stacks' exports that this one uses. */
   readonly imports: readonly string[];
-  /** While it is changed in place: what to put back when that fails. */
+  /** During an update: the state to restore if it fails. */
   readonly previous?: StackChange;
-  /** Tells this change in place from every other. */
+  /** Unique for each update of the stack. */
   readonly updateToken?: string;
 };
 
-/** What a request may change in a stack. */
+/** The parts of a stack that a request may change. */
 export type StackChange = Pick<
   StackRow,
   'template' | 'body' | 'parameters' | 'tags' | 'capabilities' | 'imports'
@@ -136,19 +136,18 @@ export type ResourceChange = {
   readonly physicalId: string;
   readonly type: string;
   readonly properties: readonly PropertyChange[];
-  /** The stack's tags on it change. */
+  /** The stack's tags on the resource change. */
   readonly isRetagged: boolean;
 };
 
 export type PropertyChange = {
   readonly name: string;
   /**
-   * Always: the service takes another value only for a new resource. Conditionally: the world
-   * cannot tell.
+   * Always: the service needs a new resource for the value. Conditionally: the world does not know.
    */
   readonly recreation: 'Never' | 'Conditionally' | 'Always';
   readonly source: 'DirectModification' | 'ParameterReference' | 'ResourceAttribute';
-  /** The parameter, or the resource with its attribute, that brings it about. */
+  /** The parameter, or the resource with its attribute, that causes the change. */
   readonly cause?: string;
 };
 

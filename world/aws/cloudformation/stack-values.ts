@@ -1,5 +1,5 @@
-// What a stack's template comes to at this moment: a resource's properties, the outputs, and what a
-// resource type is told of its stack. Changes nothing.
+// The current values of a stack's template: properties of a resource, outputs, and the context of a
+// resource type. Changes nothing.
 import { isObject, type Json, type JsonObject, objectOr } from '../../../src/api/json.ts';
 import { type Scope, upperSuffix } from '../scope.ts';
 import { evaluate, evaluateText, type Lookup } from './intrinsics.ts';
@@ -54,7 +54,7 @@ export class StackValues {
     return evaluate(raw, this.#lookup(stack));
   }
 
-  /** Throws where another stack exports the name of one. */
+  /** Throws if another stack already exports the name of an output. */
   outputs(stack: StackRow): readonly StackOutput[] {
     const lookup = this.#lookup(stack);
     return Object.entries(objectOr(stack.template.Outputs)).flatMap(([key, value]) => {

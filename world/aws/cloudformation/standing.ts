@@ -1,5 +1,5 @@
-// A stack that a world begins with: its template as the client would have sent it, its resources as
-// they stand. Makes none of them.
+// Adds a stack that exists when a world starts: its template as the client would have sent it, and
+// its existing resources. Creates none of them.
 import type { JsonObject } from '../../../src/api/json.ts';
 import type { Tags } from '../filters.ts';
 import type { Scope } from '../scope.ts';
@@ -18,7 +18,7 @@ export interface StandingStack {
 
 export interface Standing {
   readonly physicalId: string;
-  /** What Fn::GetAtt reads. */
+  /** Values for Fn::GetAtt. */
   readonly attributes?: Readonly<Record<string, string>>;
 }
 

@@ -1,4 +1,4 @@
-// The tables of CloudFormation with the look-ups that its parts need. Decides nothing.
+// The tables of CloudFormation with their look-ups. Decides nothing.
 import { defined } from '../../../src/api/defined.ts';
 import { hexString, type Table } from '../../kernel/index.ts';
 import { isoMillis, type Scope, validationError } from '../scope.ts';
@@ -14,7 +14,7 @@ export const component = 'aws.cloudformation';
 
 export class Stacks {
   readonly scope: Scope;
-  /** Told of each state of a stack. */
+  /** Called with each state of a stack. */
   whenTold: (stack: StackRow) => void = () => {};
   readonly #rows: Table<StackRow>;
   readonly #events: Table<StackEventRow>;
@@ -29,7 +29,7 @@ export class Stacks {
     for (const [key, row] of events) this.#indexEvent(key, row);
   }
 
-  /** Deleted ones included. */
+  /** Including deleted stacks. */
   all(): readonly StackRow[] {
     return [...this.#rows.values()];
   }
@@ -38,12 +38,12 @@ export class Stacks {
     return this.all().filter((row) => row.status !== 'DELETE_COMPLETE');
   }
 
-  /** By id, deleted or not, or by the name of one that is there. */
+  /** By id, deleted or not, or by the name of an existing stack. */
   find(nameOrId: string): StackRow | undefined {
     return this.#rows.get(nameOrId) ?? this.live().find((row) => row.name === nameOrId);
   }
 
-  /** By name or id; throws as CloudFormation does. */
+  /** By name or id; throws CloudFormation's error. */
   need(nameOrId: string): StackRow {
     const row = this.find(nameOrId);
     if (row !== undefined) return row;

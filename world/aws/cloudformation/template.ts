@@ -1,5 +1,5 @@
-// A template as the stack engine reads it: checked as a whole before anything is made, in the
-// service's words. Evaluates nothing but conditions.
+// A template as the stack engine reads it: validated completely, with the service's messages,
+// before anything is created. Evaluates only conditions.
 import { isObject, type Json, type JsonObject, objectOr } from '../../../src/api/json.ts';
 import { parseTemplateText } from '../../../src/formats/index.ts';
 import { refuse, validationError } from '../scope.ts';
@@ -9,7 +9,7 @@ export interface TemplateResource {
   readonly logicalId: string;
   readonly type: string;
   readonly properties: JsonObject;
-  /** Its own condition, or none. */
+  /** The condition that it names, if any. */
   readonly condition: string | undefined;
   readonly dependsOn: readonly string[];
 }
@@ -35,7 +35,9 @@ const sections = new Set([
   ...['Conditions', 'Resources', 'Outputs'],
 ]);
 
-/** The resources, checked: types, names, conditions, circles. `knows` says which types exist. */
+/**
+ * The validated resources: types, names, conditions, cycles. `knows` returns whether a type exists.
+ */
 export const resourcesOf = (
   template: JsonObject,
   knows: (type: string) => boolean,
@@ -116,7 +118,7 @@ const checkCircles = (resources: readonly TemplateResource[]): void => {
   throw validationError(`Circular dependency between resources: [${names}]`);
 };
 
-/** Every condition of the template; a condition that names itself comes to an error. */
+/** Every condition of the template; a cyclic condition is an error. */
 export const conditionsOf = (
   template: JsonObject,
   lookup: Omit<Lookup, 'condition'>,
@@ -146,7 +148,7 @@ export interface ParameterNeeds {
   readonly published: (name: string) => string | undefined;
 }
 
-/** What `Ref` of each parameter gives, defaults and published values included. */
+/** The value of `Ref` for each parameter, including defaults and published values. */
 export const parametersOf = (
   template: JsonObject,
   given: Readonly<Record<string, string>>,
@@ -213,7 +215,7 @@ export const isListParameter = (template: JsonObject, name: string): boolean => 
 
 const iamNames = ['RoleName', 'InstanceProfileName'];
 
-/** Refuses a template that touches IAM without the caller's word that it may. */
+/** Refuses a template with IAM resources unless the caller acknowledges them by a capability. */
 export const checkCapabilities = (
   resources: readonly TemplateResource[],
   capabilities: readonly string[],

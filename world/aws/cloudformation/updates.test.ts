@@ -1,5 +1,4 @@
-// A stack that is changed in place: what is told, what the services show, what is refused, what is
-// put back.
+// A stack is changed in place: its events, the services' state, refusals, rollback.
 import { describe, expect, it } from 'vitest';
 import { type Answer, aTestWorld, type TestWorld } from '../../../test/builders/world-aws.ts';
 

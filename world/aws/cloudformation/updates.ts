@@ -1,7 +1,6 @@
-// Changes a stack in place, resource by resource in the order of dependencies, and puts everything
-// back when one fails. Only what a resource's type can change is changed: nothing is replaced,
-// added or taken away, which is refused before anything begins. All waiting is durable kernel
-// events.
+// Changes a stack in place, resource by resource in the order of dependencies, and rolls everything
+// back if one fails. Changes only what a resource's type can change; replacing, adding or removing
+// resources is refused before anything begins. All waiting is durable kernel events.
 import { defined } from '../../../src/api/defined.ts';
 import type { JsonObject } from '../../../src/api/json.ts';
 import { notImplemented } from '../../../src/aws-wire/index.ts';
@@ -76,7 +75,8 @@ export class StackUpdates {
   }
 
   /**
-   * Throws what CloudFormation refuses, and what the world cannot change, before anything changes.
+   * Throws, before anything changes, for a change that CloudFormation refuses or the world does not
+   * model.
    */
   begin(stack: StackRow, change: StackChange, changes: readonly ResourceChange[]): void {
     this.check(stack);
@@ -93,7 +93,7 @@ export class StackUpdates {
     if (action !== 'Modify') {
       throw notImplemented(`Adding, removing or retyping resources of a stack (${name})`);
     }
-    // What an attribute of another resource comes to is known once that one has changed.
+    // The value of another resource's attribute is known only after that resource has changed.
     const known = properties.filter((one) => one.source !== 'ResourceAttribute');
     const replaced = known.find((one) => one.recreation === 'Always');
     if (replaced !== undefined) {
@@ -121,7 +121,7 @@ export class StackUpdates {
   }
 
   /**
-   * One resource further; whatever a changed one gives to others is seen when they are looked at.
+   * Advances one resource. Later resources evaluate the new values of changed ones in their turn.
    */
   #step(stack: StackRow, isRollback: boolean): void {
     const busy = stack.resources.find((one) => one.status === 'UPDATE_IN_PROGRESS');
@@ -142,8 +142,8 @@ export class StackUpdates {
   }
 
   /**
-   * The first one that is due and all of whose dependencies are not; rolled back, what failed is
-   * looked at too.
+   * The first resource that differs and depends on no other such resource; a rollback also includes
+   * failed resources.
    */
   #next(stack: StackRow, isRollback: boolean): StackResource | undefined {
     const due = stack.resources.filter(
@@ -198,7 +198,7 @@ export class StackUpdates {
 
   // ---- a resource behind the port ----
 
-  /** Sends the next call of its update, or looks at the one that the service has begun. */
+  /** Sends the next call of its update, or polls the step in progress. */
   #further(stack: StackRow, resource: StackResource, type: RemoteType): void {
     const key = `${stack.id}/${resource.logicalId}`;
     const { step } = resource;
@@ -248,14 +248,14 @@ export class StackUpdates {
     logicalId: string,
     outcome: { readonly kind: 'absent' | 'lost' | 'refused'; readonly reason?: string },
   ): void {
-    // A lost call is sent again at the next look.
+    // The next check repeats a lost call.
     if (outcome.kind === 'lost') return;
     this.#failed(stackId, logicalId, outcome.reason ?? 'The resource does not exist any more');
   }
 
   // ---- tools ----
 
-  /** What the template asks for; throws where the service would need a new resource for it. */
+  /** The properties from the template; throws if the service would need a new resource for them. */
   #properties(stack: StackRow, resource: StackResource, type: ResourceType): JsonObject {
     const properties = this.#values.properties(stack, resource);
     const replaced = [...(type.replacing ?? [])].find(
@@ -304,7 +304,7 @@ export class StackUpdates {
     this.#stacks.tellResource(this.#stacks.need(stackId), resource);
   }
 
-  /** Its record, whatever step it was at; nothing is told. */
+  /** Changes its record, whatever step it was at; emits no event. */
   #change(stackId: string, logicalId: string, change: Partial<StackResource>): void {
     const { step: _, ...before } = resourceOf(this.#stacks.need(stackId), logicalId);
     if (before.status !== 'UPDATE_IN_PROGRESS') return;

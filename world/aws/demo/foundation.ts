@@ -1,5 +1,5 @@
-// What stands in the account before any node group: the VPC as eksctl lays it, images, a key pair,
-// the topic of EKS' account, and Drover's queue with the rules that feed it.
+// The parts of an account before any node group. They are the VPC in eksctl's layout, images, a key
+// pair, the topic of EKS' account, and Drover's queue with its rules.
 
 import type { SubnetRow, VpcRow } from '../ec2/network.ts';
 import { parsePattern } from '../messaging/event-bus.ts';
@@ -27,18 +27,18 @@ export interface FoundationOptions {
   readonly clusterName: string;
   /** `1.32.9`; a bare minor such as `1.32` counts as its patch 0. */
   readonly kubernetesVersion: string;
-  /** SSH key pair; default that of article 002. */
+  /** SSH key pair; default: that of article 002. */
   readonly keyName?: string;
 }
 
 /**
- * /19 blocks, public ones first (eksctl, pkg/vpc). The order of zones is that of article 002, where
- * 192.168.0.0/19 lies in zone a and 192.168.32.0/19 in zone c.
+ * /19 blocks, public ones first (eksctl, pkg/vpc). The order of zones is that of article 002, in
+ * which 192.168.0.0/19 lies in zone a and 192.168.32.0/19 in zone c.
  */
 const zoneLetters = ['a', 'c', 'b'] as const;
 
 const dayMs = 86_400_000;
-/** Ages of the published image releases: the newest and the one that the demo's group runs. */
+/** Ages in days of the two published image releases, oldest first. */
 const releaseAgesDays = [20, 6];
 
 export const fullVersion = (version: string): string =>

@@ -14,12 +14,12 @@ export interface DemoGroup {
   readonly max: number;
   readonly desired: number;
   readonly instanceType: string;
-  /** Zone letters of the first instances, in turn; default all of the VPC's. */
+  /** Zone letters of the first instances, in rotation; default: all zones of the VPC. */
   readonly zones?: readonly string[];
-  /** The group is in these zones alone, not only its first instances. */
+  /** The group has subnets in these zones only; else only its first instances start there. */
   readonly isZonal?: boolean;
   readonly capacityType?: 'ON_DEMAND' | 'SPOT';
-  /** How many image releases behind the newest; default 0. */
+  /** Number of image releases behind the newest; default 0. */
   readonly releasesBehind?: number;
 }
 
@@ -56,7 +56,9 @@ export const suffix = ({ parts }: DemoContext, length = 13): string =>
 export const stackNameOf = (context: DemoContext, group: DemoGroup): string =>
   `eksctl-${context.clusterName}-nodegroup-${group.name}`;
 
-/** CloudFormation cuts the stack's name where a role's name would grow too long (article 002). */
+/**
+ * CloudFormation truncates the stack's name to keep the role's name within its limit (article 002).
+ */
 export const addRole = (context: DemoContext, stackName: string) => {
   const name = `${stackName.slice(0, 38)}-NodeInstanceRole-${suffix(context)}`;
   const arn = context.parts.identity.addRole({
@@ -154,7 +156,7 @@ export const stackTags = (context: DemoContext, group: DemoGroup) => ({
 export const propagated = (tags: Readonly<Record<string, string>>): readonly GroupTag[] =>
   Object.entries(tags).map(([key, value]) => ({ key, value, propagate: true }));
 
-/** What Fn::GetAtt reads of a template with one version. */
+/** Values for Fn::GetAtt of a template with one version. */
 export const templateAttributes = ({ id }: Pick<TemplateUse, 'id'>) => ({
   LaunchTemplateId: id,
   LatestVersionNumber: '1',

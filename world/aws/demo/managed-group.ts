@@ -1,5 +1,5 @@
-// A managed node group as EKS and eksctl leave it: eksctl's launch template, EKS' own derived from
-// it, the Auto Scaling group with the two hooks, the stack. As in articles 001 and 002.
+// A managed node group as EKS and eksctl create it: eksctl's launch template and EKS' derived one,
+// the Auto Scaling group with the two hooks, the stack. As in articles 001 and 002.
 import type { JsonObject } from '../../../src/api/json.ts';
 import type { NodeGroupSpec } from '../../../src/api/nodegroup.ts';
 import { putHook } from '../autoscaling/hook-handlers.ts';
@@ -79,7 +79,7 @@ export const addManagedGroup = (context: DemoContext, group: DemoGroup): Managed
     launchTemplate: { id: source.id, name: source.name, version: source.version },
     remoteAccess: { ec2SshKey: context.keyName },
     tags: stackTags(context, group),
-    // EKS made it and deletes it with the node group.
+    // EKS created it and deletes it with the node group.
     deletionPolicy: 'Delete',
   };
   return { name: group.name, spec };
@@ -87,7 +87,7 @@ export const addManagedGroup = (context: DemoContext, group: DemoGroup): Managed
 
 type SourceTemplate = Required<TemplateUse> & { readonly data: JsonObject };
 
-/** eksctl's own template: the one that the node group names and that nodes carry as a label. */
+/** eksctl's own template, which the node group names and nodes have as a label. */
 const addSourceTemplate = ({ parts, foundation }: DemoContext, name: string): SourceTemplate => {
   const disk = { DeviceName: '/dev/xvda', Ebs: { VolumeSize: 80, VolumeType: 'gp3' } };
   const data = {
@@ -102,9 +102,7 @@ const addSourceTemplate = ({ parts, foundation }: DemoContext, name: string): So
 
 const nodegroupRole = 'AWSServiceRoleForAmazonEKSNodegroup';
 
-/**
- * The template that EKS derives from it, with image and user data: the one instances start from.
- */
+/** The template that EKS derives from it, with image and user data; instances start from it. */
 const addDerivedTemplate = (
   context: DemoContext,
   group: DemoGroup,
@@ -143,7 +141,9 @@ const addDerivedTemplate = (
   return { id: template.id, name, version: '1' };
 };
 
-/** Article 001's two hooks, number for number; no role, for the topic is EKS' own. */
+/**
+ * Article 001's two hooks with the same numbers; they need no role, since the topic belongs to EKS.
+ */
 const addHooks = ({ parts, foundation }: DemoContext, group: string): void => {
   const hooks = [
     { LifecycleHookName: 'Launch-LC-Hook', LifecycleTransition: launching },
@@ -181,7 +181,7 @@ const addManagedStack = (
     name: stackName,
     template: managedTemplate({
       ...{ clusterName, name, amiType, capacityType, instanceType, labels },
-      // The others come from the stack.
+      // The other tags come from the stack.
       tags: {
         'alpha.eksctl.io/nodegroup-name': name,
         'alpha.eksctl.io/nodegroup-type': 'managed',

@@ -1,5 +1,5 @@
-// The demo's account: cluster, three node groups, stacks. Returns what the Kubernetes side needs to
-// write the NodeGroup objects. Seeds once; never changes what is there.
+// The demo's account: cluster, three node groups, stacks. Returns the facts that the Kubernetes
+// side needs to write the NodeGroup objects. Seeds once; never changes existing objects.
 import { addStanding } from '../cloudformation/index.ts';
 import type { AwsParts } from '../parts.ts';
 import { addServiceRoles } from '../platform/account.ts';

@@ -1,5 +1,5 @@
-// A self-managed node group as eksctl leaves it: launch template, Auto Scaling group without hooks,
-// stack. As in articles 001 and 002.
+// A self-managed node group as eksctl creates it: launch template, Auto Scaling group without
+// hooks, stack. As in articles 001 and 002.
 import type { JsonObject } from '../../../src/api/json.ts';
 import { addStanding } from '../cloudformation/index.ts';
 import {

@@ -1,5 +1,5 @@
 // Templates of the demo's stacks in eksctl's form: what its commands read, change and send back.
-// Texts only.
+// Text only.
 import { defined } from '../../../src/api/defined.ts';
 import type { Json, JsonObject } from '../../../src/api/json.ts';
 import type { SubnetRow } from '../ec2/network.ts';
@@ -16,7 +16,7 @@ const imported = (cluster: string, name: string): JsonObject => ({
 const tagList = (tags: Readonly<Record<string, string>>): readonly JsonObject[] =>
   Object.entries(tags).map(([Key, Value]) => ({ Key, Value }));
 
-/** What other stacks import is exported; features are for eksctl alone. */
+/** Exports the values that other stacks import; feature outputs are for eksctl alone. */
 const outputsOf = (values: Readonly<Record<string, Json>>): JsonObject =>
   Object.fromEntries(
     Object.entries(values).map(([name, Value]) => [
@@ -52,7 +52,7 @@ const template = (
   ...(Object.keys(outputs).length === 0 ? {} : { Outputs: outputsOf(outputs) }),
 });
 
-/** The subnets by id where the group is not in all public ones. */
+/** The subnets by id, if the group does not use all public ones. */
 const subnetsOf = (cluster: string, subnetIds: readonly string[] | undefined): Json =>
   subnetIds ?? { 'Fn::Split': [',', imported(cluster, 'SubnetsPublic')] };
 
@@ -190,7 +190,7 @@ export const clusterTemplate = (facts: ClusterTemplateFacts): JsonObject => {
     },
     ServiceRole: role('eks.amazonaws.com', [clusterPolicy]),
     VPC: { Type: 'AWS::EC2::VPC', Properties: { CidrBlock: facts.vpcCidr } },
-    // Without this resource eksctl adds no managed group before it has changed the stack.
+    // Without this resource, eksctl changes the stack before it adds a managed group.
     IngressDefaultClusterToNodeSG: {
       Type: 'AWS::EC2::SecurityGroupIngress',
       Properties: { GroupId: nodeGroup, SourceSecurityGroupId: nodeGroup, IpProtocol: '-1' },

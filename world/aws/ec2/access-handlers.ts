@@ -1,6 +1,6 @@
-// Key pairs and security groups over the API, and the parts of a network that are only shown. Rules
-// are kept as CloudFormation writes them, one range or group each; they stop kubelets' packets
-// alone.
+// Key pairs and security groups over the API, and the parts of a network that are only reported.
+// Rules are kept in CloudFormation's form, one range or group each. They only block kubelets'
+// packets.
 import { isIpv4Block } from '../../../src/api/addresses.ts';
 import { defined } from '../../../src/api/defined.ts';
 import type { JsonObject } from '../../../src/api/json.ts';
@@ -32,7 +32,7 @@ import { encodeBase64 } from './user-data.ts';
 export interface AccessParts extends Ec2Parts {
   readonly keyPairs: KeyPairs;
   readonly records: NetworkRecords;
-  /** Told that a rule has come or gone: who reaches what may have changed. */
+  /** Called after a rule is added or removed: reachability may have changed. */
   readonly entries: { changed(): void };
 }
 
@@ -43,7 +43,7 @@ export const accessHandlers = (parts: AccessParts): ServiceHandlers => ({
   ...recordHandlers(parts),
 });
 
-/** Four addresses at the start and the last are AWS' own; no VPC or subnet is larger than a /16. */
+/** AWS reserves the first four addresses and the last; a VPC or subnet is at most a /16. */
 const blocks = { shortest: 16, longest: 28 } as const;
 
 const checkedCidr = (input: AwsInput): string => {
@@ -106,7 +106,9 @@ const keyHandlers = ({ keyPairs, scope }: AccessParts): ServiceHandlers => {
     return { KeyName: name, KeyPairId: row.id, KeyFingerprint: row.fingerprint, Tags: tags };
   };
   return {
-    /** Of the right form; it opens nothing, for there is nothing to log in to. */
+    /**
+     * Returns key material in the right form; it is no real key, since instances accept no logins.
+     */
     CreateKeyPair: (input) => {
       const made = add(input);
       const noise = encodeBase64(hexString(scope.kernel.random('aws.ec2.key-material'), 300));
@@ -205,7 +207,7 @@ const needGroup = ({ network }: AccessParts, input: AwsInput) => {
   throw refuse('InvalidGroup.NotFound', `The security group '${id ?? name}' does not exist`);
 };
 
-/** One rule per range or group, the short form of the call included. */
+/** One rule per range or group, including the short form of the call. */
 const readRules = (input: AwsInput): readonly JsonObject[] => {
   const cidr = optionalText(input, 'CidrIp');
   const short = cidr === undefined ? [] : [{ ...input, IpRanges: [{ CidrIp: cidr }] }];

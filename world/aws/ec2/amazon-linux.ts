@@ -1,11 +1,11 @@
 // The plain Amazon Linux images and the public parameters that name the newest of each (AWS Systems
-// Manager user guide, "Calling AMI public parameters"). They hold no kubelet of EKS. Facts only.
+// Manager user guide, "Calling AMI public parameters"). They contain no kubelet of EKS. Facts only.
 
 export interface PlainImage {
   /** The parameter below /aws/service/ami-amazon-linux-latest. */
   readonly parameter: string;
   readonly architecture: 'x86_64' | 'arm64';
-  /** `#` stands for the release's day. */
+  /** `#` stands for the release date. */
   readonly imageName: string;
 }
 

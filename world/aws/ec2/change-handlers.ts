@@ -1,5 +1,5 @@
-// What changes EC2: starting, stopping and ending instances, launch templates, tags. Without
-// RunInstances: in this world instances come from Auto Scaling groups.
+// EC2's write operations: start, stop and terminate instances, launch templates, tags. RunInstances
+// is absent: in this world, instances come from Auto Scaling groups.
 import { defined } from '../../../src/api/defined.ts';
 import type { JsonObject } from '../../../src/api/json.ts';
 import {
@@ -140,7 +140,7 @@ const referenceOf = (input: AwsInput) => ({
   name: optionalText(input, 'LaunchTemplateName'),
 });
 
-/** Inputs hold JSON values only here: the model of launch template data has no blobs. */
+/** These inputs contain JSON values only: the model of launch template data has no blobs. */
 const dataOf = (input: AwsInput): JsonObject =>
   (optionalStructure(input, 'LaunchTemplateData') ?? {}) as JsonObject;
 
@@ -173,7 +173,7 @@ const createVersion = (parts: ChangeParts, input: AwsInput, ctx: AwsCallContext)
   return { LaunchTemplateVersion, ...warning };
 };
 
-/** Each version by itself, as EC2 answers: what could be deleted and what not, with why. */
+/** Answers for each version separately, as EC2 does: deleted, or not deleted with the reason. */
 const deleteVersions = ({ templates }: ChangeParts, input: AwsInput) => {
   const template = templates.find(referenceOf(input));
   const facts = (version: string) => ({
@@ -205,7 +205,7 @@ const deleteVersions = ({ templates }: ChangeParts, input: AwsInput) => {
   };
 };
 
-/** What a template made from an instance would hold. */
+/** The data of a template made from an instance. */
 const launchTemplateData = ({ instances }: ChangeParts, input: AwsInput) => {
   const [row] = needInstances(instances, [text(input, 'InstanceId')]);
   return {
@@ -219,7 +219,7 @@ const launchTemplateData = ({ instances }: ChangeParts, input: AwsInput) => {
   };
 };
 
-/** Data that no instance can start from is refused; what may come to exist is only warned of. */
+/** Refuses data from which no instance can start; warns of resources that do not exist yet. */
 const warningOf = ({ images }: ChangeParts, data: JsonObject) => {
   const { UserData, NetworkInterfaces, SecurityGroupIds, InstanceType } = data;
   if (typeof UserData === 'string' && !/^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(UserData)) {
@@ -293,7 +293,7 @@ const describeTemplates = ({ templates }: ChangeParts, input: AwsInput) => {
   };
 };
 
-/** MinVersion and MaxVersion, both included (EC2 API reference). */
+/** MinVersion and MaxVersion, inclusive (EC2 API reference). */
 const boundsOf = (input: AwsInput): ((row: TemplateVersionRow) => boolean) => {
   const boundOf = (name: string, otherwise: number): number => {
     const given = optionalText(input, name);
@@ -336,7 +336,9 @@ const pageSizeOf = (input: AwsInput): number => {
   );
 };
 
-/** Without a template, of all of them: then only $Latest and $Default name a version (EC2 API). */
+/**
+ * Without a template, the request covers all: only $Latest and $Default are then valid (EC2 API).
+ */
 const versionsAsked = ({ templates }: ChangeParts, input: AwsInput) => {
   const wanted = texts(input, 'Versions');
   const { id, name } = referenceOf(input);

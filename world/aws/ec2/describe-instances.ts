@@ -1,4 +1,4 @@
-// DescribeInstances and its kin: rows of instances as EC2 shows them. Reads only.
+// DescribeInstances and related operations: rows of instances in EC2's shapes. Reads only.
 import { defined } from '../../../src/api/defined.ts';
 import {
   type AwsInput,
@@ -30,7 +30,7 @@ export interface Ec2Parts {
   readonly images: Images;
 }
 
-/** EC2's own two checks pass about this long after an instance runs. */
+/** EC2's two status checks pass about this long after an instance is running. */
 const checksPassAfterMs = 120_000;
 
 export const invalidToken = () =>
@@ -66,7 +66,7 @@ const instanceFilters: FilterTable<InstanceRow> = {
   'instance.group-id': (row) => row.securityGroupIds,
 };
 
-/** DescribeInstanceStatus has filters of its own: of the instance no more than zone and state. */
+/** DescribeInstanceStatus has its own filters: the only instance properties are zone and state. */
 const statusFilters = (parts: StatusParts): FilterTable<InstanceRow> => {
   const ofEvents =
     (read: (event: ReturnType<ScheduledEvents['describe']>) => string | undefined) =>
@@ -98,7 +98,7 @@ const statusFilters = (parts: StatusParts): FilterTable<InstanceRow> => {
   };
 };
 
-/** Throws as EC2 does for the first ids that it does not know. */
+/** Throws EC2's error for the first unknown ids. */
 export const needInstances = (
   instances: Instances,
   ids: readonly string[],
@@ -152,7 +152,7 @@ export const instanceReadHandlers = (parts: StatusParts): ServiceHandlers => ({
   },
 });
 
-/** By the attribute's name in a request; an instance without user data has none to show. */
+/** By the attribute's name in a request; an instance without user data has no such attribute. */
 const attributesOf = (row: InstanceRow): Readonly<Record<string, object>> => ({
   instanceType: { InstanceType: { Value: row.instanceType } },
   userData: { UserData: row.userData === undefined ? {} : { Value: row.userData } },
@@ -185,7 +185,7 @@ export const renderState = (state: InstanceRow['state']) => ({
   Name: state,
 });
 
-/** A launch template may name its profile instead of giving the ARN. */
+/** A launch template may give its profile by name instead of ARN. */
 const profileArn = (parts: Ec2Parts, profile: string): string =>
   profile.startsWith('arn:')
     ? profile
@@ -294,14 +294,16 @@ const addressing = (
   };
 };
 
-/** Where a fault of a status check aims at: node, zone and Auto Scaling group. */
+/** Possible targets of a status check fault: node, zone and Auto Scaling group. */
 const checkedPlace = (row: InstanceRow) => ({
   node: row.privateDnsName,
   zone: row.zone,
   ...defined({ group: row.tags['aws:autoscaling:groupName'] }),
 });
 
-/** One of EC2's two checks. A fault of it counts from the instance's launch at the earliest. */
+/**
+ * One of EC2's two checks. A fault of the check counts from the instance's launch at the earliest.
+ */
 const renderCheck = (scope: Scope, row: InstanceRow, since: number | undefined) => {
   if (row.state !== 'running') return { Status: 'not-applicable', Details: [] };
   if (scope.now() < row.launchedAt + checksPassAfterMs) {

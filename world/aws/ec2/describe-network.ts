@@ -1,4 +1,4 @@
-// Subnets, VPCs, security groups, zones, images, instance types, key pairs as EC2 shows them.
+// Subnets, VPCs, security groups, zones, images, instance types and key pairs in EC2's shapes.
 import type { JsonObject } from '../../../src/api/json.ts';
 import { type AwsInput, optionalNumber, optionalText, texts } from '../../../src/aws-wire/index.ts';
 import { applyFilters, type FilterTable, readFilters, type Tags, tagList } from '../filters.ts';
@@ -24,7 +24,7 @@ interface Listing<T> {
   readonly unknown: (ids: readonly string[]) => Error;
 }
 
-/** Ids, filters and pages of one Describe call. */
+/** Applies the ids, filters and pages of one Describe call. */
 const list = <T>(input: AwsInput, listing: Listing<T>) => {
   const ids = texts(input, listing.idsMember);
   const known = listing.all.map(listing.keyOf);

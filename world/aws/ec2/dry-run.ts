@@ -1,6 +1,5 @@
-// `DryRun` of EC2's operations: after the parameters have been validated the answer is the error
-// DryRunOperation, and the handler is not called. It does not look whether the named resources
-// exist.
+// `DryRun` of EC2's operations: after the parameters are validated, the answer is the error
+// DryRunOperation and the handler is not called. Does not check whether the named resources exist.
 import { optionalFlag } from '../../../src/aws-wire/index.ts';
 import { refuse, type ServiceHandlers } from '../scope.ts';
 
@@ -9,8 +8,7 @@ const dryRunOperation = () =>
   refuse('DryRunOperation', 'Request would have succeeded, but DryRun flag is set.', 412);
 
 /**
- * Every operation of EC2 that the world answers takes DryRun; dry-run.test.ts holds that against
- * the model.
+ * Adds DryRun to every EC2 operation of the world; dry-run.test.ts checks this against the model.
  */
 export const withDryRun = (handlers: ServiceHandlers): ServiceHandlers =>
   Object.fromEntries(

@@ -1,5 +1,5 @@
 // EKS' image families: architecture, image name, the public parameters that name the newest image,
-// and what a node of it says of its system. Facts of the EKS user guide ("retrieve-ami-id",
+// and the system facts that a node reports. Facts of the EKS user guide ("retrieve-ami-id",
 // "retrieve-ami-id-bottlerocket", "retrieve-windows-ami-id"); no behaviour.
 
 type WindowsYear = '2019' | '2022' | '2025';
@@ -9,12 +9,12 @@ export interface ImageFamily {
   /** EKS' amiType. */
   readonly amiType: string;
   readonly architecture: Architecture;
-  /** `%` stands for the Kubernetes minor, `#` for the release's day. */
+  /** `%` stands for the Kubernetes minor version, `#` for the release date. */
   readonly imageName: string;
-  /** Parameter of the image id below which others stand; `%` as above. */
+  /** Base path of the SSM parameters; `%` as above. */
   readonly parameters: {
     readonly base: string;
-    /** `recommended` has a summary and names; the others only what stands here. */
+    /** The parameters below the base; `recommended` also has a summary and names. */
     readonly leaves: readonly (
       | 'summary'
       | 'image_id'
@@ -24,9 +24,9 @@ export interface ImageFamily {
     )[];
   };
   readonly system: 'al2' | 'al2023' | 'bottlerocket' | 'windows';
-  /** Of Windows Server. */
+  /** Year of the Windows Server version. */
   readonly year?: WindowsYear;
-  /** Last Kubernetes minor (the number after `1.`) with such images. */
+  /** Last Kubernetes minor version (the number after `1.`) with such images. */
   readonly lastMinor?: number;
 }
 
@@ -85,7 +85,7 @@ const windows = (year: WindowsYear, edition: 'Core' | 'Full'): ImageFamily => {
   };
 };
 
-/** The first four in the order in which earlier worlds drew their ids. */
+/** The first four keep their order: stored worlds drew their ids in it. */
 export const imageFamilies: readonly ImageFamily[] = [
   al2('AL2_x86_64', 'x86_64', { name: 'node', path: 'amazon-linux-2' }),
   al2('AL2_ARM_64', 'arm64', { name: 'arm64-node', path: 'amazon-linux-2-arm64' }),
@@ -104,5 +104,5 @@ export const imageFamilies: readonly ImageFamily[] = [
   ]),
 ];
 
-/** How many of them draw their ids from the images' own stream of chance. */
+/** Number of families that draw their ids from the images' own random stream. */
 export const firstFamilies = 4;

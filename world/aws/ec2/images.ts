@@ -1,6 +1,6 @@
-// Machine images of EKS' optimized families, per Kubernetes minor and release, the plain Amazon
-// Linux images, and the SSM names under which they are published. Which release is newest is
-// decided by the release date alone.
+// Machine images of EKS' optimized families, per Kubernetes minor version and release, the plain
+// Amazon Linux images, and their SSM parameters. The release date alone decides which release is
+// the newest.
 import { type Family, familyCalled } from '../../../src/formats/index.ts';
 import type { Table } from '../../kernel/index.ts';
 import { isoSeconds, type Scope } from '../scope.ts';
@@ -12,7 +12,7 @@ export type ImageRow = {
   readonly name: string;
   readonly family: string;
   readonly architecture: 'x86_64' | 'arm64';
-  /** Minor; empty for an image that is not EKS' own, as the release version is. */
+  /** Minor version; empty for images that are not EKS', as is the release version. */
   readonly kubernetesVersion: string;
   /** `1.32.9-20260918` */
   readonly releaseVersion: string;
@@ -35,7 +35,7 @@ export interface PublishedParameter {
 
 const component = 'aws.ec2.images';
 const dayMs = 86_400_000;
-/** Ages of the two releases that a new version comes with. */
+/** Ages in days of the two releases that are published for a new version. */
 const releaseAgesDays = [20, 6];
 
 export class Images {
@@ -45,7 +45,7 @@ export class Images {
   readonly #plain: Table<{ readonly imageId: string }>;
   readonly #clusterVersion: string;
 
-  /** `clusterVersion`: what an image brings that says nothing of itself. */
+  /** `clusterVersion`: the Kubernetes version assumed for images that are not EKS'. */
   constructor(scope: Scope, clusterVersion: string) {
     this.#scope = scope;
     this.#clusterVersion = clusterVersion;
@@ -60,7 +60,7 @@ export class Images {
     return this.#images.get(imageId);
   }
 
-  /** EC2's refusal to start from it. A parameter of SSM is taken to name an image. */
+  /** EC2's refusal to start from the image. An SSM parameter is assumed to name an image. */
   refusal(
     imageId: string | undefined,
   ): { readonly code: string; readonly message: string } | undefined {
@@ -104,14 +104,14 @@ export class Images {
     }
   }
 
-  /** Publishes two releases of that version unless its minor has some. */
+  /** Publishes two releases of that version, unless its minor version has releases already. */
   ensure(fullVersion: string): void {
     const minor = fullVersion.split('.').slice(0, 2).join('.');
     if (this.all().some((row) => row.kubernetesVersion === minor)) return;
     for (const age of releaseAgesDays) this.publish(fullVersion, this.#scope.now() - age * dayMs);
   }
 
-  /** What runs on an image; of one that is not EKS' own nobody knows the family. */
+  /** The system of an image; the family of an image that is not EKS' is unknown. */
   systemOf(imageId: string): ImageSystem {
     const row = this.#images.get(imageId);
     return row === undefined || row.kubernetesVersion === ''

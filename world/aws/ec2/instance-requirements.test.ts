@@ -1,4 +1,4 @@
-// Instance types by their attributes: bounds, names, kinds, pages, and what is refused.
+// Instance types by attributes: bounds, names, kinds, pages, and refusals.
 import { describe, expect, it } from 'vitest';
 import { aTestWorld } from '../../../test/builders/world-aws.ts';
 

@@ -1,5 +1,5 @@
-// Instance types by their attributes, as Auto Scaling and cluster-autoscaler ask for them. Prices,
-// disks and bandwidths of types are not facts of the world: what asks for them is refused.
+// Selects instance types by attributes, for Auto Scaling and cluster-autoscaler. The world has no
+// prices, disks and bandwidths of types and refuses requirements on them.
 import {
   type AwsInput,
   notImplemented,
@@ -60,7 +60,7 @@ const matcherOf = (input: AwsInput): Matcher => {
     byName(wanted),
     kind(wanted, 'BurstablePerformance', ({ name }) => name.startsWith('t')),
     kind(wanted, 'BareMetal', ({ name }) => name.includes('.metal')),
-    // Every type of the world is of a current generation.
+    // Every instance type of the world is of the current generation.
     () => isAmong(texts(wanted, 'InstanceGenerations'), 'current'),
   ];
   return (type) => all.every((matches) => matches(type));
@@ -76,14 +76,14 @@ const range = (wanted: AwsInput, name: string, of: (type: InstanceType) => numbe
   return (type) => of(type) >= min && of(type) <= max;
 };
 
-/** `included`, `required` or, where nothing is said, `excluded`. */
+/** `included`, `required` or `excluded` (the default). */
 const kind = (wanted: AwsInput, name: string, isOf: Matcher): Matcher => {
   const asked = optionalText(wanted, name) ?? 'excluded';
   if (asked === 'included') return () => true;
   return (type) => isOf(type) === (asked === 'required');
 };
 
-/** The letter behind the generation's number: `m6g`, `m6a`, `m6i`. */
+/** The letter after the generation number: `m6g`, `m6a`, `m6i`. */
 const manufacturerOf = ({ name, architecture }: InstanceType): string => {
   if (architecture === 'arm64') return 'amazon-web-services';
   return /^[a-z]+\d+a/.test(name) ? 'amd' : 'intel';

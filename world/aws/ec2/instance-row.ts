@@ -1,4 +1,4 @@
-// An EC2 instance as the world keeps it. Types only.
+// The row of an EC2 instance. Types only.
 import type { Tags } from '../filters.ts';
 
 export type InstanceState =
@@ -34,8 +34,11 @@ export type InstanceRow = {
   readonly diskGiB: number;
   readonly userData?: string;
   readonly tags: Tags;
-  /** True in a warm pool: EC2 runs it, its machine does not join until it leaves the pool. */
+  /**
+   * True in a warm pool: EC2 runs the instance, but its machine does not join until it leaves the
+   * pool.
+   */
   readonly isWarm?: boolean;
-  /** False when its bootstrap was broken at launch: it runs but never becomes a node. */
+  /** False if its bootstrap was broken at launch: it runs but never becomes a node. */
   readonly joins: boolean;
 };

@@ -1,5 +1,5 @@
 // EC2 instances as a state machine: pending, running, stopping, stopped, shutting-down, terminated.
-// Switches machines on and off at their host and tells whoever listens. Never decides to launch.
+// Turns machines on and off at their host and calls listeners. Never decides to launch.
 
 import { defined } from '../../../src/api/defined.ts';
 import type { Machine } from '../../contracts.ts';
@@ -14,7 +14,7 @@ import type { Network, SubnetRow } from './network.ts';
 import { type Bootstrap, bootstrapOf } from './user-data.ts';
 import { VcpuQuota } from './vcpu-quota.ts';
 
-/** EC2's numbers for its states. */
+/** EC2's numeric codes of the states. */
 export const stateCodes: Readonly<Record<InstanceState, number>> = {
   pending: 0,
   running: 16,
@@ -57,9 +57,9 @@ export interface LaunchRequest {
   readonly diskGiB: number;
   readonly userData?: string | undefined;
   readonly tags: Tags;
-  /** Where faults aim at: the Auto Scaling group's name. */
+  /** Auto Scaling group name, a possible target of faults. */
   readonly group?: string | undefined;
-  /** Already running: for a world that begins with instances in it. */
+  /** Already running: for a world that starts with instances. */
   readonly isSettled?: boolean;
   /** For a warm pool. */
   readonly isWarm?: boolean;
@@ -93,7 +93,7 @@ export class Instances {
     scope.kernel.register({ name: component, handle: (event) => this.#handle(event) });
   }
 
-  /** Called at each change of state, the first included, after it is stored. */
+  /** Called at each change of state, including the first, after the state is stored. */
   onStateChange(listener: (change: StateChange) => void): void {
     this.#listeners.push(listener);
   }
@@ -113,7 +113,7 @@ export class Instances {
       type: instanceType,
       ...defined({ group }),
     };
-    // A template without an image starts what no boot looks at.
+    // A template without an image is accepted: the machine's boot does not read the image.
     const noImage = this.#images.refusal(request.imageId);
     if (noImage !== undefined) return { kind: 'refused', ...noImage };
     if (faults.active('no-capacity', place)) {
@@ -173,7 +173,7 @@ export class Instances {
     return { kind: 'launched', instance: this.#rows.get(instanceId) ?? instance };
   }
 
-  /** Nothing happens to an instance that is ending already. */
+  /** No-op for an instance that is shutting down or terminated. */
   terminate(instanceId: string, reason: StateReason = userShutdown): void {
     const row = this.#rows.get(instanceId);
     if (row === undefined || row.state === 'shutting-down' || row.state === 'terminated') return;
@@ -190,7 +190,7 @@ export class Instances {
     this.#later('stopped', instanceId, this.#scope.timings.instanceStoppingMs);
   }
 
-  /** Out of the warm pool: its machine may join now. True when it is running already. */
+  /** Leaves the warm pool: its machine may join. Returns true if it is running already. */
   unwarm(instanceId: string): boolean {
     const row = this.#rows.get(instanceId);
     if (row === undefined) return false;
@@ -211,7 +211,7 @@ export class Instances {
     if (this.#rows.get(instanceId)?.state === 'running') this.#scope.host().reboot(instanceId);
   }
 
-  /** The end of a spot instance two minutes after its notice; the notice is the caller's. */
+  /** Ends a spot instance two minutes after its notice; the caller sends the notice. */
   scheduleReclaim(instanceId: string): void {
     this.#later('reclaim', instanceId, [spotNoticeMs, spotNoticeMs]);
   }
@@ -227,7 +227,7 @@ export class Instances {
     return instanceTypes.get(instance.instanceType);
   }
 
-  /** A pod address from the instance's subnet, within what its interfaces can carry. */
+  /** A pod address from the instance's subnet, within the limit of its network interfaces. */
   allocatePodAddress(instanceId: string): string | undefined {
     const row = this.#rows.get(instanceId);
     const type = row === undefined ? undefined : this.typeOf(row);
@@ -307,7 +307,7 @@ export class Instances {
     }
   }
 
-  /** What its user data makes of it, with all that the instance itself knows. */
+  /** The bootstrap that its user data describes, with the facts of the instance. */
   bootstrapOf(row: InstanceRow): Bootstrap {
     return bootstrapOf(row, this.#images.systemOf(row.imageId), this.#scope.region);
   }

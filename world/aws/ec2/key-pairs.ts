@@ -1,4 +1,4 @@
-// Names and fingerprints of SSH key pairs. No keys.
+// Names and fingerprints of SSH key pairs. Stores no keys.
 import { hexString, type Table } from '../../kernel/index.ts';
 import type { Scope } from '../scope.ts';
 

@@ -1,5 +1,5 @@
-// Launch templates and their numbered versions. Data is kept as the caller gave it; nothing here
-// judges whether an instance could start from it.
+// Launch templates and their numbered versions. Keeps the data as given; never judges whether an
+// instance can start from it.
 import { defined } from '../../../src/api/defined.ts';
 import type { JsonObject } from '../../../src/api/json.ts';
 import type { Table } from '../../kernel/index.ts';
@@ -13,7 +13,7 @@ export type TemplateRow = {
   readonly createdBy: string;
   readonly defaultVersion: number;
   readonly latestVersion: number;
-  /** Numbers are given once, those of deleted versions too. */
+  /** The last assigned number: numbers of deleted versions are not reused. */
   readonly lastNumber?: number;
   readonly tags: Tags;
 };
@@ -27,7 +27,7 @@ export type TemplateVersionRow = {
   readonly data: JsonObject;
 };
 
-/** As requests name it: by id or by name, with `$Latest`, `$Default` or a number. */
+/** A template in a request: by id or by name, with `$Latest`, `$Default` or a number. */
 export interface TemplateReference {
   readonly id?: string | undefined;
   readonly name?: string | undefined;
@@ -114,7 +114,7 @@ export class LaunchTemplates {
     return row;
   }
 
-  /** Not for the default version. */
+  /** Refuses the default version. */
   deleteVersion(templateId: string, version: number): void {
     this.#versions.delete(`${templateId}/${version}`);
     const template = this.find({ id: templateId });
@@ -136,7 +136,7 @@ export class LaunchTemplates {
     this.#templates.delete(templateId);
   }
 
-  /** Throws as EC2 does for a template that does not exist. */
+  /** Throws EC2's error for a template that does not exist. */
   find(reference: TemplateReference): TemplateRow {
     if (reference.id !== undefined) {
       const row = this.#templates.get(reference.id);

@@ -1,5 +1,5 @@
-// Parts of a network that the world keeps and shows but does not act on: gateways, routes, elastic
-// addresses, associations. Whoever has a subnet reaches the internet here.
+// Parts of a network that the world stores and reports but does not model: gateways, routes,
+// Elastic IP addresses, associations. Every instance in a subnet reaches the internet.
 import type { JsonObject } from '../../../src/api/json.ts';
 import type { Table } from '../../kernel/index.ts';
 import type { Tags } from '../filters.ts';
@@ -25,7 +25,7 @@ export type NetworkRecord = {
   readonly kind: NetworkRecordKind;
   readonly properties: JsonObject;
   readonly tags: Tags;
-  /** Of an elastic address. */
+  /** For an Elastic IP address. */
   readonly publicIp?: string;
 };
 
@@ -56,7 +56,7 @@ export class NetworkRecords {
     return row;
   }
 
-  /** What Fn::GetAtt reads. */
+  /** Values for Fn::GetAtt. */
   attributesOf({ id, kind, publicIp }: NetworkRecord): Readonly<Record<string, string>> {
     switch (kind) {
       case 'address':
@@ -72,7 +72,7 @@ export class NetworkRecords {
     }
   }
 
-  /** By id, or by an elastic address. */
+  /** By id, or by an Elastic IP address. */
   remove(idOrAddress: string): void {
     for (const [key, row] of [...this.#rows.entries()]) {
       if (row.id === idOrAddress || row.publicIp === idOrAddress) this.#rows.delete(key);

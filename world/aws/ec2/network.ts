@@ -1,5 +1,5 @@
-// One VPC with its subnets, and who holds which address in them. Nodes and pods draw from the same
-// subnet. Never decides where an instance goes.
+// VPCs with their subnets, and the holders of the addresses in them. Nodes and pods use the same
+// subnet. Never decides the subnet of an instance.
 import { ipv4Block, ipv4Number, ipv4Text } from '../../../src/api/addresses.ts';
 import type { JsonObject } from '../../../src/api/json.ts';
 import type { Kernel, Table } from '../../kernel/index.ts';
@@ -10,7 +10,7 @@ export type VpcRow = {
   readonly vpcId: string;
   readonly cidr: string;
   readonly tags: Tags;
-  /** Of the VPC that an account begins with. */
+  /** True for the account's default VPC. */
   readonly isDefault?: boolean;
 };
 
@@ -30,9 +30,7 @@ export type SecurityGroupRow = {
   readonly description: string;
   readonly vpcId: string;
   readonly tags: Tags;
-  /**
-   * As CloudFormation writes rules: IpProtocol, FromPort, ToPort, CidrIp, SourceSecurityGroupId.
-   */
+  /** In CloudFormation's form: IpProtocol, FromPort, ToPort, CidrIp, SourceSecurityGroupId. */
   readonly ingress?: readonly JsonObject[];
   readonly egress?: readonly JsonObject[];
 };
@@ -44,12 +42,12 @@ export type AddressRow = {
   readonly kind: 'node' | 'pod';
 };
 
-/** AWS keeps the first four addresses of a subnet and the last. */
+/** AWS reserves the first four addresses of a subnet and the last. */
 const reservedAtStart = 4;
 const reservedInAll = 5;
 const component = 'aws.ec2.network';
 
-/** What EC2 answers to the end of something in use. */
+/** EC2's error for the deletion of a resource in use. */
 const dependencies = (kind: string, id: string) =>
   refuse('DependencyViolation', `The ${kind} '${id}' has dependencies and cannot be deleted.`);
 
@@ -59,7 +57,7 @@ export class Network {
   readonly #subnets: Table<SubnetRow>;
   readonly #groups: Table<SecurityGroupRow>;
   readonly #addresses: Table<AddressRow>;
-  /** Derived from #addresses: what is taken per subnet, and what each instance holds. */
+  /** Derived from #addresses: addresses in use per subnet, and addresses of each instance. */
   readonly #taken = new Map<string, Set<number>>();
   readonly #held = new Map<string, Set<string>>();
 
@@ -145,7 +143,9 @@ export class Network {
     this.#groups.delete(groupId);
   }
 
-  /** Changes the tags of a VPC, subnet or security group; false when `id` is none of them. */
+  /**
+   * Changes the tags of a VPC, subnet or security group; returns false if `id` is another resource.
+   */
   setTags(id: string, change: (before: Tags) => Tags): boolean {
     const vpc = this.#vpcs.get(id);
     if (vpc !== undefined) this.#vpcs.put(id, { ...vpc, tags: change(vpc.tags) });
@@ -164,7 +164,7 @@ export class Network {
       .sort((a, b) => (a.zone < b.zone ? -1 : 1));
   }
 
-  /** `eu-west-1a` -> `euw1-az1`; zones that stand already keep their ids. */
+  /** `eu-west-1a` -> `euw1-az1`; existing zones keep their ids. */
   zoneIdOf(zone: string): string {
     const known = this.zones().find((one) => one.zone === zone);
     if (known !== undefined) return known.zoneId;
@@ -173,7 +173,7 @@ export class Network {
     return `${area}${direction.charAt(0)}${rest.slice(0, -1)}-az${letter}`;
   }
 
-  /** Addresses left; none while the fault `no-addresses` covers the subnet. */
+  /** Free addresses; 0 while the fault `no-addresses` covers the subnet. */
   available(subnetId: string): number {
     const subnet = this.#subnets.get(subnetId);
     if (subnet === undefined || this.#scope.faults.active('no-addresses', { subnet: subnetId })) {
@@ -183,7 +183,7 @@ export class Network {
     return ipv4Block(subnet.cidr).size - reservedInAll - taken;
   }
 
-  /** A free address of the subnet, at random as EC2 hands them out; undefined when none is left. */
+  /** A random free address of the subnet, as EC2 assigns them; undefined if none is left. */
   allocate(holder: Omit<AddressRow, 'address'>): string | undefined {
     const subnet = this.#subnets.get(holder.subnetId);
     if (subnet === undefined || this.available(holder.subnetId) <= 0) return undefined;
@@ -200,7 +200,7 @@ export class Network {
     return address;
   }
 
-  /** Nothing happens when `instanceId` does not hold the address. */
+  /** No-op if `instanceId` does not hold the address. */
   release(instanceId: string, address: string): void {
     for (const key of this.#held.get(instanceId) ?? []) {
       const row = this.#addresses.get(key);
@@ -223,7 +223,7 @@ export class Network {
     return count;
   }
 
-  /** All addresses of the instance, its own first. */
+  /** All addresses of the instance, its primary one first. */
   addressesOf(instanceId: string): readonly string[] {
     return [...(this.#held.get(instanceId) ?? [])].map((key) => key.slice(key.indexOf('/') + 1));
   }

@@ -1,4 +1,4 @@
-// What EC2 itself tells EventBridge: state changes, spot interruption warnings, rebalance
+// EC2's own events on EventBridge: state changes, spot interruption warnings, rebalance
 // recommendations. Wording and fields: EC2 user guide, "spot-interruptions" and "rebalance".
 import type { EventBus } from '../messaging/event-bus.ts';
 import type { Scope } from '../scope.ts';
@@ -12,7 +12,7 @@ export class Ec2Notices {
   readonly #events: EventBus;
   readonly #instances: Instances;
 
-  /** Whoever else hears of a recommendation: Auto Scaling. */
+  /** Called with each recommendation; Auto Scaling listens here. */
   onRebalance: (instanceId: string) => void = () => undefined;
 
   constructor(scope: Scope, events: EventBus, instances: Instances) {
@@ -25,8 +25,8 @@ export class Ec2Notices {
   }
 
   /**
-   * The two-minute warning, and the end of a spot instance when it has passed; EC2 takes no other.
-   * False for an instance that is not running.
+   * Sends the two-minute warning and then ends a spot instance; an on-demand instance only gets the
+   * warning. Returns false for an instance that is not running.
    */
   interrupt(instanceId: string): boolean {
     const instance = this.#running(instanceId);

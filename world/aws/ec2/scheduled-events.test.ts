@@ -1,4 +1,4 @@
-// Events that EC2 schedules: announced, shown, carried out or called off.
+// Events that EC2 schedules: announced, described, carried out or cancelled.
 import { describe, expect, it } from 'vitest';
 import { parseNotice } from '../../../src/formats/index.ts';
 import { aGroup, aTestWorld, type TestWorld } from '../../../test/builders/world-aws.ts';
@@ -58,7 +58,7 @@ describe('an event that EC2 schedules', () => {
     expect(events(world, id)).toMatchObject([
       { Description: '[Completed] The instance is scheduled for a reboot' },
     ]);
-    // The announcement is older than what the queue keeps.
+    // The queue no longer keeps the older announcement.
     expect(notices(world)).toMatchObject([{ status: 'closed' }]);
     world.aws.scheduleEvent(id, 'instance-retirement');
     world.advance(14 * day + 600);

@@ -1,5 +1,5 @@
-// Events that EC2 schedules for instances: maintenance of the host, retirement. Shown by
-// DescribeInstanceStatus, told to EventBridge by AWS Health, carried out when their time comes.
+// Events that EC2 schedules for instances: host maintenance and retirement. DescribeInstanceStatus
+// lists them, AWS Health announces them on EventBridge, and they take effect at their time.
 // Sources: EC2 user guide, "Scheduled events for your instances"; AWS Health user guide,
 // "EventBridge".
 import type { JsonObject } from '../../../src/api/json.ts';
@@ -17,7 +17,7 @@ export type ScheduledEventRow = {
   readonly state: 'scheduled' | 'completed' | 'canceled';
   readonly notBefore: number;
   readonly notAfter: number;
-  /** Of the AWS Health event. */
+  /** ARN of the AWS Health event. */
   readonly arn: string;
   readonly startedAt: number;
 };
@@ -25,15 +25,15 @@ export type ScheduledEventRow = {
 const component = 'aws.ec2.scheduled-events';
 const groupTag = 'aws:autoscaling:groupName';
 const hourMs = 3_600_000;
-/** EC2 keeps showing what was completed or canceled for about a week. */
+/** EC2 lists completed and canceled events for about a week. */
 const shownMs = 7 * 24 * hourMs;
 
 interface Kind {
   readonly description: string;
   readonly typeCode: string;
-  /** What AWS Health writes about it. */
+  /** The description that AWS Health sends. */
   readonly told: string;
-  /** From the announcement to the event: two weeks for a retirement, as EC2 gives. */
+  /** Time from the announcement to the event; two weeks for a retirement, as in EC2. */
   readonly aheadMs: number;
   readonly windowMs: number;
 }
@@ -62,7 +62,7 @@ const kinds: Readonly<Record<ScheduledEventCode, Kind>> = {
 const weekdays = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 const months = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
 
-/** `Sat, 05 Jun 2027 15:10:09 GMT`: AWS Health's form of times. */
+/** `Sat, 05 Jun 2027 15:10:09 GMT`: the time format of AWS Health. */
 const healthTime = (ms: number): string => {
   const [date = '', time = ''] = isoSeconds(ms).replace('Z', '').split('T');
   const [year = '', month = '', day = ''] = date.split('-');
@@ -84,13 +84,15 @@ export class ScheduledEvents {
     scope.kernel.register({ name: component, handle: (event) => this.#handle(event) });
   }
 
-  /** Announces it. False for an instance that does not run, or has such an event already. */
+  /**
+   * Announces an event. Returns false if the instance is not running or already has such an event.
+   */
   schedule(instanceId: string, code: ScheduledEventCode): boolean {
     const known = this.of(instanceId).some((row) => row.code === code && row.state === 'scheduled');
     if (known || this.#instances.get(instanceId)?.state !== 'running') return false;
     const { aheadMs, windowMs, typeCode } = kinds[code];
     const now = this.#scope.now();
-    // Whole seconds, as all who tell of it print them.
+    // Whole seconds, as in all outputs of this time.
     const notBefore = Math.ceil((now + aheadMs) / 1000) * 1000;
     const random = this.#scope.kernel.random(component);
     const unique = `${typeCode}_${hexString(random, 32)}`;
@@ -110,7 +112,7 @@ export class ScheduledEvents {
     return true;
   }
 
-  /** Calls off all of `code` that are still to come; returns how many. */
+  /** Cancels all future events of `code`, or all; returns their number. */
   cancel(code?: ScheduledEventCode): number {
     const doomed = [...this.#rows.values()].filter(
       (row) => row.state === 'scheduled' && (code === undefined || row.code === code),
@@ -123,7 +125,7 @@ export class ScheduledEvents {
     return [...this.#rows.values()].filter((row) => row.instanceId === instanceId);
   }
 
-  /** As DescribeInstanceStatus shows it. */
+  /** The event in the shape of DescribeInstanceStatus. */
   describe(row: ScheduledEventRow): {
     readonly InstanceEventId: string;
     readonly Code: string;

@@ -1,5 +1,5 @@
-// The rules of security groups one by one, as DescribeSecurityGroupRules and the answers to changes
-// show them. Only shapes; changes nothing.
+// The individual rules of security groups, in the shape of DescribeSecurityGroupRules and of the
+// answers to changes. Shapes only; changes nothing.
 import type { JsonObject } from '../../../src/api/json.ts';
 import { md5Hex } from '../../../src/aws-wire/index.ts';
 import type { SecurityGroupRow } from './network.ts';
@@ -10,7 +10,7 @@ const openEgress: JsonObject = { IpProtocol: '-1', CidrIp: '0.0.0.0/0' };
 
 export const contentOf = ({ ruleId: _, ...rule }: JsonObject): string => JSON.stringify(rule);
 
-/** A rule of a stack has no id of its own: it follows from its group and content. */
+/** A rule from a stack has no stored id: its id derives from the group and the content. */
 const ruleIdOf = (groupId: string, direction: Direction, rule: JsonObject): string =>
   typeof rule.ruleId === 'string'
     ? rule.ruleId
@@ -35,7 +35,7 @@ export const renderGroupRule = (
   };
 };
 
-/** All rules of a group, those that it lets in first. */
+/** All rules of a group, ingress first. */
 export const rulesOf = (group: SecurityGroupRow, account: string) => {
   const directions = { ingress: group.ingress ?? [], egress: group.egress ?? [openEgress] };
   return (['ingress', 'egress'] as const).flatMap((direction) =>

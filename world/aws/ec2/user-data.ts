@@ -1,5 +1,5 @@
-// What an instance's user data makes of it, by the one evaluation that render and lint use: node
-// labels, taints, pods, the cluster that is meant, and why it does not join. Never runs anything.
+// The node that an instance's user data describes: labels, taints, maxPods, the cluster, and why it
+// does not join. Uses the same evaluation as render and lint; never runs anything.
 import {
   evaluateUserData,
   exampleFacts,
@@ -11,9 +11,9 @@ import {
 export interface Bootstrap {
   /** True when the user data starts a kubelet that registers. */
   readonly joins: boolean;
-  /** Why it starts none although it was meant to: the rule and a sentence. */
+  /** Why no kubelet starts although one was intended: the rule and a sentence. */
   readonly fault?: string;
-  /** As it is written there; undefined where it is put together when the script runs. */
+  /** As written in the user data; undefined if the script computes it. */
   readonly clusterName?: string;
   readonly endpoint?: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -25,14 +25,14 @@ export interface Bootstrap {
   readonly maxPods?: number;
 }
 
-/** UTF-8 text as base64, the form that EC2 takes and gives. */
+/** UTF-8 text as base64, EC2's form of user data. */
 export const encodeBase64 = (text: string): string => {
   let binary = '';
   for (const byte of new TextEncoder().encode(text)) binary += String.fromCharCode(byte);
   return btoa(binary);
 };
 
-/** Raw bytes of what EC2 holds; a text that is no base64 is taken as it is. */
+/** The raw bytes of EC2's user data; text that is not base64 is taken as it is. */
 const bytesOf = (base64: string): Uint8Array => {
   try {
     return Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));
@@ -41,18 +41,18 @@ const bytesOf = (base64: string): Uint8Array => {
   }
 };
 
-/** The instance was never meant to be a node: nothing is wrong with it. */
+/** Rules that show that the instance was never meant to be a node: not an error. */
 const notMeant: ReadonlySet<string> = new Set(['SH007', 'CI001', 'WIN003', 'WIN004']);
 
 const nothing: Bootstrap = { joins: false, labels: {}, taints: [] };
 
 type Known = Pick<NodeFacts, 'instanceId' | 'lifecycle' | 'kubernetesVersion'> &
   Partial<NodeFacts> & {
-    /** The image's; undefined where nobody knows it: as the text looks. */
+    /** Family of the image; undefined if unknown: guessed from the text. */
     readonly family?: Family | undefined;
   };
 
-/** A machine's user data is asked for at each step of its start; few texts are in use at a time. */
+/** The machine reads its user data at each step of its start; few texts are in use at a time. */
 const mostTexts = 16;
 const mostInstances = 1024;
 const known = new Map<string, Text>();
@@ -62,7 +62,10 @@ interface Text {
   readonly ofInstance: Map<string, Bootstrap>;
 }
 
-/** `userData` in base64; `instance` fills what the script would ask the metadata service for. */
+/**
+ * `userData` in base64; `instance` provides the values that the script would get from the metadata
+ * service.
+ */
 export const readUserData = (userData: string | undefined, instance: Known): Bootstrap => {
   if (userData === undefined) return nothing;
   let text = known.get(userData);
@@ -81,7 +84,7 @@ export const readUserData = (userData: string | undefined, instance: Known): Boo
   return read;
 };
 
-/** With all that the instance itself knows: asked alike by all, it is evaluated once. */
+/** The bootstrap with the facts of the instance; cached, so each input is evaluated once. */
 export const bootstrapOf = (
   instance: Pick<
     NodeFacts,
@@ -117,13 +120,13 @@ const evaluate = (bytes: Uint8Array, instance: Known): Bootstrap => {
     (!obstacles.some(({ rule }) => notMeant.has(rule)) &&
       (node.family !== 'al2023' ||
         bootstrap.nodeConfigs.length > 0 ||
-        // It speaks of nodes, where none reads it.
+        // The text describes a node, but no component of the image reads it.
         guessFamily(data.decoded.text) === 'al2023') &&
       (node.family !== 'bottlerocket' || cluster.name !== undefined || obstacles.length > 0));
   const fault = isMeant ? obstacles[0] : undefined;
   const said =
     bootstrap.settings !== undefined || kubelet.flags.some((one) => one.name === 'max-pods');
-  // Windows' script counts for itself: one interface, whatever the type's others could have.
+  // The script of Windows computes the value itself, from one interface whatever the type.
   const counts = node.family === 'windows';
   const written = counts || kubelet.dropIn?.maxPods !== undefined || said;
   return {

@@ -1,7 +1,6 @@
-// The account's quotas of vCPUs, one for each group of instance families and way to buy: told by
-// Service Quotas, and kept. While the fault `vcpu-quota` is on, what was in use when it was
-// switched on is all there is, until a raise that somebody asked for is granted; what instances
-// leave can be used again. Says what is refused; launches nothing.
+// The account's vCPU quotas, one per group of instance families and purchase option; Service Quotas
+// reports them and EC2 enforces them. While the fault `vcpu-quota` is on, the limit is the usage at
+// its start, until a requested increase is granted. Returns refusals; launches nothing.
 import type { JsonObject } from '../../../src/api/json.ts';
 import type { Table } from '../../kernel/index.ts';
 import { type Scope, sentence } from '../scope.ts';
@@ -16,7 +15,7 @@ type CapacityType = InstanceRow['capacityType'];
 export interface VcpuBucket {
   readonly code: string;
   readonly name: string;
-  /** Of CloudWatch's metric of its use: Standard/OnDemand, G/Spot, ... */
+  /** Dimensions of CloudWatch's usage metric: Standard/OnDemand, G/Spot, ... */
   readonly usage: { readonly family: string; readonly market: 'OnDemand' | 'Spot' };
 }
 
@@ -27,7 +26,7 @@ const bucket = (code: string, name: string, family: string): VcpuBucket => ({
   usage: { family, market: name.startsWith('All ') ? 'Spot' : 'OnDemand' },
 });
 
-/** Of the families that the world's instance types are of. */
+/** Quotas of the families of the world's instance types. */
 const buckets = {
   standard: {
     ON_DEMAND: bucket('L-1216C47A', `Running On-Demand ${standard} instances`, 'Standard'),
@@ -46,7 +45,7 @@ export const vcpuBuckets: readonly VcpuBucket[] = Object.values(buckets).flatMap
 const bucketOf = (instanceType: string, capacityType: CapacityType): VcpuBucket =>
   (instanceType.startsWith('g') ? buckets.graphics : buckets.standard)[capacityType];
 
-/** Somebody's request for more; AWS grants small ones by itself, within minutes. */
+/** A request for an increase; AWS grants small ones automatically within minutes. */
 interface Raise extends JsonObject {
   readonly id: string;
   readonly code: string;
@@ -55,7 +54,7 @@ interface Raise extends JsonObject {
 }
 const grantedAfterMs = 180_000;
 
-/** What a large account has; no world of a test or a demonstration comes near. */
+/** The quota of a large account; worlds of tests and demonstrations stay far below it. */
 export const standingVcpus = 100_000;
 
 const vcpusOf = (instanceType: string): number => instanceTypes.get(instanceType)?.cpus ?? 2;
@@ -65,7 +64,7 @@ const keyOf = (fault: string, one: VcpuBucket | undefined): string => `${fault}/
 export class VcpuQuota {
   readonly #scope: Scope;
   readonly #instances: () => Iterable<InstanceRow>;
-  /** Per fault and quota code: what was in use. */
+  /** Per fault and quota code: the usage at the fault's start. */
   readonly #limits: Table<{ readonly vcpus: number }>;
 
   readonly #raises: Table<Raise>;
@@ -82,7 +81,7 @@ export class VcpuQuota {
     for (const { id, kind } of this.#scope.faults.list()) {
       if (kind !== 'vcpu-quota' || this.#limits.has(keyOf(id, vcpuBuckets[0]))) continue;
       for (const one of vcpuBuckets) this.#limits.put(keyOf(id, one), { vcpus: this.#used(one) });
-      // Of earlier raises nothing is left.
+      // A new fault voids earlier increases.
       for (const raise of [...this.#raises.values()]) this.#raises.delete(raise.id);
     }
   }
@@ -118,14 +117,14 @@ export class VcpuQuota {
     return Math.max(limit, ...raises.map(({ vcpus }) => vcpus));
   }
 
-  /** EC2's words where another instance of the type would be above it. */
+  /** EC2's error if another instance of the type would exceed the quota. */
   refusal(
     instanceType: string,
     capacityType: CapacityType,
   ): { readonly code: string; readonly message: string } | undefined {
     const one = bucketOf(instanceType, capacityType);
     const limit = this.limit(one);
-    // Counting all instances for each launch is dear; nobody comes near what stands without the
+    // Counting all instances for each launch is slow, and no world reaches the quota without the
     // fault.
     if (limit >= standingVcpus) return undefined;
     if (this.#used(one) + vcpusOf(instanceType) <= limit) return undefined;

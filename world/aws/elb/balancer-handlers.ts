@@ -1,10 +1,10 @@
-// Load balancers and their listeners over the API, to be read. They are made by Services of type
-// LoadBalancer alone: the operations that would change them are not part of the world.
+// Load balancers and their listeners over the API, read-only. Services of type LoadBalancer alone
+// create them: the write operations are not part of the world.
 import { type AwsInput, optionalText, texts } from '../../../src/aws-wire/index.ts';
 import { refuse, type ServiceHandlers } from '../scope.ts';
 import type { ListenerRow, LoadBalancerRow, LoadBalancers } from './load-balancers.ts';
 
-/** Of network load balancers in eu-west-1 (ELB endpoints and quotas). */
+/** Hosted zone of Network Load Balancers in eu-west-1 (ELB endpoints and quotas). */
 const hostedZoneId = 'Z2IFOLAFXWLO4F';
 
 export const balancerHandlers = (balancers: LoadBalancers): ServiceHandlers => ({

@@ -1,5 +1,5 @@
-// Classic Load Balancers: which instances are registered and since when. Health follows from the
-// instance's state and the time since its registration; whether traffic flows is not modelled.
+// Classic Load Balancers: registered instances and the time of each registration. Health depends on
+// the instance's state and the time since its registration; traffic is not modelled.
 import { hexString, type Table } from '../../kernel/index.ts';
 import type { Instances } from '../ec2/instances.ts';
 import type { Tags } from '../filters.ts';
@@ -84,7 +84,7 @@ export class ClassicBalancers {
     return made;
   }
 
-  /** Nothing happens where the load balancer does not exist, or has the instance already. */
+  /** No-op if the load balancer does not exist, or already has the instance. */
   register(name: string, id: string): void {
     const row = this.#rows.get(name);
     if (row === undefined || row.instances.some((one) => one.id === id)) return;
@@ -98,7 +98,7 @@ export class ClassicBalancers {
     this.put({ ...row, instances: row.instances.filter((one) => one.id !== id) });
   }
 
-  /** Ids of those registered; a terminated instance is registered no more. */
+  /** Ids of the registered instances, without terminated ones. */
   registered(row: ClassicBalancerRow): readonly string[] {
     const isKnown = (id: string): boolean => {
       const state = this.#instances.get(id)?.state;

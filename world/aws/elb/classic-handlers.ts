@@ -1,5 +1,5 @@
-// Classic Load Balancers over the API, version 2012-06-01: their listeners, instances, health
-// checks and tags. Policies and certificates are not part of the world.
+// Classic Load Balancers over the API, version 2012-06-01: listeners, instances, health checks and
+// tags. Policies and certificates are not part of the world.
 
 import { defined } from '../../../src/api/defined.ts';
 import {
@@ -29,7 +29,7 @@ export interface ClassicParts {
   readonly network: Network;
 }
 
-/** Of Classic Load Balancers in eu-west-1 (ELB endpoints and quotas). */
+/** Hosted zone of Classic Load Balancers in eu-west-1 (ELB endpoints and quotas). */
 const hostedZoneId = 'Z32O12XQLNTSW2';
 const maxPageSize = 400;
 const maxNameLength = 32;
@@ -40,7 +40,7 @@ export const classicHandlers = (parts: ClassicParts): ServiceHandlers => {
   const named = (input: AwsInput) => classic.need(text(input, 'LoadBalancerName'));
   return {
     CreateLoadBalancer: (input) => ({ DNSName: create(parts, input).dnsName }),
-    // One that does not exist is deleted already (API reference): no error.
+    // A load balancer that does not exist counts as deleted (API reference): no error.
     DeleteLoadBalancer: (input) => {
       classic.remove(text(input, 'LoadBalancerName'));
       return {};
@@ -180,7 +180,7 @@ const readSecurityGroups = ({ network }: ClassicParts, input: AwsInput): readonl
   throw refuse('InvalidSecurityGroup', `The security group '${foreign}' does not exist`);
 };
 
-/** Where nothing is said, what the service has (ELB user guide, "health check configuration"). */
+/** Missing values get the service's defaults (ELB user guide, "health check configuration"). */
 const readCheck = (given: AwsInput): ClassicHealthCheck => ({
   target: text(given, 'Target'),
   intervalSeconds: optionalNumber(given, 'Interval') ?? 30,

@@ -1,4 +1,5 @@
-// Classic Load Balancers: instances of Auto Scaling groups come and go, and health follows time.
+// Classic Load Balancers: instances of Auto Scaling groups are registered and deregistered, and
+// health follows time.
 import { describe, expect, it } from 'vitest';
 import {
   type Answer,

@@ -81,7 +81,9 @@ export const elbHandlers = (parts: ElbParts): ServiceHandlers => {
   };
 };
 
-/** Changes the tags of a load balancer or a target group; a listener has those of its balancer. */
+/**
+ * Changes the tags of a load balancer or a target group; a listener has its load balancer's tags.
+ */
 const tagHandlers = ({ targets, balancers }: ElbParts): ServiceHandlers => {
   const isBalancer = (arn: string) => arn.includes(':loadbalancer/');
   const change = (arn: string, after: (before: Tags) => Tags): void => {

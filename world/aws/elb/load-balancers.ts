@@ -1,6 +1,6 @@
 // Network Load Balancers of Services, with a listener and a target group of instances per port, as
-// the AWS cloud provider makes them. Only the cloud controller manager asks for them: it makes,
-// changes and removes; users read. Whether traffic flows is not modelled.
+// the AWS cloud provider creates them. Only the cloud controller manager creates, changes and
+// deletes them; users read. Traffic is not modelled.
 import type { ServiceBalancers, WantedLoadBalancer } from '../../contracts.ts';
 import { hexString, type Table } from '../../kernel/index.ts';
 import type { Network } from '../ec2/network.ts';
@@ -29,9 +29,9 @@ export type LoadBalancerRow = {
 };
 
 const component = 'aws.elb.balancers';
-/** Shorter than the real minutes: long enough that `provisioning` is seen. */
+/** Shorter than the minutes of AWS, but long enough for clients to observe `provisioning`. */
 const provisioningMs = 20_000;
-/** What the AWS cloud provider asks of a network load balancer's health checks. */
+/** The health check settings that the AWS cloud provider requests for a Network Load Balancer. */
 const healthCheck = {
   protocol: 'TCP',
   port: 'traffic-port',
@@ -70,7 +70,7 @@ export class LoadBalancers implements ServiceBalancers {
   put(row: LoadBalancerRow): void {
     this.#rows.put(row.name, row);
   }
-  /** The load balancer that sends traffic to a target group. */
+  /** The load balancer that forwards to a target group. */
   ofTargetGroup(arn: string): LoadBalancerRow | undefined {
     return this.all().find((row) => row.listeners.some((one) => one.targetGroup === arn));
   }
@@ -121,7 +121,7 @@ export class LoadBalancers implements ServiceBalancers {
     return row;
   }
 
-  /** The very list of before when nothing is to change. */
+  /** Returns the same list object if nothing changes. */
   #listeners(row: LoadBalancerRow, { ports, service }: WantedLoadBalancer): readonly ListenerRow[] {
     const { targets } = this.#parts;
     const isFor = (listener: ListenerRow, port: WantedLoadBalancer['ports'][number]): boolean =>

@@ -1,6 +1,5 @@
-// ELBv2 target groups: who is registered, and how registration and deregistration pass with time. A
-// target group counts as used whether or not a load balancer sends traffic to it: users cannot make
-// one.
+// ELBv2 target groups: their targets, and the progress of registration and deregistration. A target
+// group counts as used with or without a load balancer: users cannot create one.
 import { hexString, type Table, type WorldEvent } from '../../kernel/index.ts';
 import type { Instances } from '../ec2/instances.ts';
 import type { Tags } from '../filters.ts';
@@ -31,7 +30,7 @@ export type TargetRow = {
   readonly id: string;
   readonly port: number;
   readonly state: 'initial' | 'healthy' | 'draining';
-  /** Changes with each registration: events of an earlier one are stale. */
+  /** Changes with each registration, so that events of an earlier one are stale. */
   readonly generation: number;
 };
 
@@ -102,12 +101,12 @@ export class TargetGroups {
     };
     this.#targets.put(keyOf(target), target);
     const { healthyCount, intervalSeconds } = group.healthCheck;
-    // A new target is healthy after its first passed check (ELB user guide, "target health").
+    // A new target is healthy after its first passed checks (ELB user guide, "target health").
     const seconds = Math.min(intervalSeconds, healthyCount * intervalSeconds);
     this.#later('healthy', target, seconds);
   }
 
-  /** Every port of the target when none is given. */
+  /** Deregisters every port of the target if none is given. */
   deregister(arn: string, id: string, port?: number): void {
     const delay = Number(this.#groups.get(arn)?.attributes[delayKey] ?? 0);
     for (const target of this.targets(arn)) {
@@ -120,7 +119,7 @@ export class TargetGroups {
     }
   }
 
-  /** What DescribeTargetHealth says of a target. */
+  /** The health of a target in the shape of DescribeTargetHealth. */
   healthOf(target: TargetRow): {
     readonly state: string;
     readonly reason?: string;

@@ -1,4 +1,4 @@
-// StartQuery over several groups, the fields that have names, and GetLogGroupFields.
+// StartQuery over several groups, named fields, and GetLogGroupFields.
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { AwsInput } from '../../../src/aws-wire/index.ts';
 import type { TestWorld } from '../../../test/builders/world-aws.ts';
@@ -164,7 +164,7 @@ describe('a query of log groups', () => {
       ).map((row) => row.map(([, value]) => value));
     expect(query('')).toEqual([['4']]);
     expect(query('| filter @logStream = "a"')).toEqual([]);
-    // Read no further than its rows, and the query all the same.
+    // Reads no further than its rows need, and still returns the result.
     expect(query('| limit any 1')).toEqual([['4']]);
     expect(asked.slice(0, 2)).toEqual(['b', undefined]);
     const joined = `join left=own right=other where own.@message = other.@message (SOURCE 'b')

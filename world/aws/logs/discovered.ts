@@ -1,5 +1,5 @@
-// GetLogGroupFields: which fields the events of a time have, and how many of the events have each.
-// Reads the log from its end backwards, as far as the time reaches.
+// GetLogGroupFields: the fields of the events in a time range, and the share of events with each.
+// Reads the log backwards from its end to the start of the range.
 
 import { type AwsInput, optionalNumber, optionalText } from '../../../src/aws-wire/index.ts';
 import { cloudFieldCap, type LogEvent, type LogSource } from '../../../src/insights/index.ts';
@@ -8,11 +8,11 @@ import { eventsBetween, invalidParameter, type LogGroups } from './groups.ts';
 import { fieldsOf } from './record.ts';
 
 const minuteMs = 60_000;
-/** Without a time the last so many minutes are looked at; with one so many before and after it. */
+/** Without a time, the last 15 minutes are read; with one, the 8 minutes before and after it. */
 const usualMinutes = 15;
 const minutesAround = 8;
 const pageBytes = 4 * 1024 * 1024;
-/** A world's log of minutes is smaller; what is older is left out. */
+/** Enough for a world's log of these minutes; older events are left out. */
 const maxPages = 32;
 
 const systemFields = ['@timestamp', '@ingestionTime', '@message', '@logStream', '@log'] as const;
@@ -28,7 +28,7 @@ const eventsWithin = (
   for (let page = 0; page < maxPages && to > start; page++) {
     const from = Math.max(start, to - pageBytes);
     const [first, ...others] = eventsBetween(log, source, { from, to });
-    // A page begins within a line: that line belongs to the page before.
+    // A page may begin within a line, which then belongs to the previous page.
     const events = from === start && first !== undefined ? [first, ...others] : others;
     for (const event of events) {
       const ms = event.timeMs ?? Number.NaN;

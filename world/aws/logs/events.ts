@@ -1,5 +1,5 @@
 // FilterLogEvents and GetLogEvents over the control plane's audit log, page by page. A page reads a
-// bounded part of the log: one without events has a token all the same, as CloudWatch documents it.
+// bounded part of the log and may have a token without events, as CloudWatch documents it.
 
 import {
   type AwsInput,
@@ -20,11 +20,11 @@ import {
   type LogGroups,
 } from './groups.ts';
 
-/** Events of a page, CloudWatch's own bound and default. */
+/** Maximum number of events per page: CloudWatch's limit and default. */
 const maxEvents = 10_000;
-/** Of messages in a page. */
+/** Maximum size of the messages of a page. */
 const maxPageBytes = 1024 * 1024;
-/** Bytes of the log that a page looks at. */
+/** Bytes of the log that one page reads. */
 const scanBytes = 16 * 1024 * 1024;
 
 interface TimeRange {
@@ -39,7 +39,7 @@ const timeRange = (input: AwsInput): TimeRange => ({
 
 const limitOf = (input: AwsInput): number => optionalNumber(input, 'limit') ?? maxEvents;
 
-/** So many of them as a page takes. */
+/** Number of the events that fit into a page. */
 const fitting = (events: readonly LogEvent[], limit: number): number => {
   let bytes = 0;
   let count = 0;
@@ -53,11 +53,13 @@ const fitting = (events: readonly LogEvent[], limit: number): number => {
 
 interface Page {
   readonly events: readonly LogEvent[];
-  /** Where the next page goes on; undefined at the end of the log. */
+  /** Position at which the next page starts; undefined at the end of the log. */
   readonly next: number | undefined;
 }
 
-/** From a place on: what is wanted, until the page is full or enough was read. */
+/**
+ * The matching events from a position on, until the page is full or its part of the log is read.
+ */
 const forward = (
   log: KeptLog,
   source: Parameters<typeof eventsBetween>[1],
@@ -70,7 +72,7 @@ const forward = (
   const { start, end } = log.extent();
   const from = Math.max(start, page.from);
   const read = eventsBetween(log, source, { from, to: Math.min(end, from + scanBytes) });
-  // The last line of a part may be cut in two: the next page begins with it.
+  // The last line of a part may be incomplete: the next page begins with it.
   const isPart = from + scanBytes < end;
   const whole = isPart ? read.slice(0, -1) : read;
   const wanted = whole.filter(page.wanted);
@@ -153,7 +155,7 @@ const getEvents = (groups: LogGroups, log: KeptLog, input: AwsInput) => {
   }
   const from = Math.max(start, at - scanBytes);
   const read = eventsBetween(log, source, { from, to: at });
-  // What the part begins with may be the end of a line.
+  // The first line of a part may be incomplete.
   const whole = (from > start ? read.slice(1) : read).filter(inRange).toReversed();
   const events = whole.slice(0, fitting(whole, limit)).toReversed();
   return eventPage(events, events[0]?.offset ?? from, at);

@@ -1,6 +1,6 @@
 // CloudWatch's filter patterns ("FilterAndPatternSyntax"): terms, and selectors of JSON members. A
-// JSON pattern is the same question as an Insights condition, so it is turned into one.
-// Space-delimited patterns (`[ip, user, ...]`) are refused: the control plane's events are JSON.
+// JSON pattern is equivalent to an Insights condition and is translated into one. Space-delimited
+// patterns (`[ip, user, ...]`) are refused: the control plane's events are JSON.
 import { compileCondition, type LogEvent, QueryError } from '../../../src/insights/index.ts';
 import { invalidParameter } from './groups.ts';
 
@@ -22,7 +22,7 @@ export const compileFilterPattern = (pattern: string): Matches => {
 
 const term = /([?-]?)(?:"((?:[^"\\]|\\.)*)"|%((?:[^%\\]|\\.)+)%|([^\s"]+))\s*/y;
 
-/** All terms; of those with `?` one; none of those with `-`. */
+/** Matches all plain terms, at least one of those with `?`, and none of those with `-`. */
 const termsPattern = (text: string): Matches => {
   const wanted: Matches[] = [];
   const either: Matches[] = [];

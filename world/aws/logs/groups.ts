@@ -1,5 +1,5 @@
-// CloudWatch's log groups and streams of a cluster's control plane: which there are follows from
-// the cluster's logging. Of what stands in them only the audit log is kept.
+// CloudWatch's log groups and streams of a cluster's control plane: the cluster's logging settings
+// determine them. The world keeps the content of the audit log only.
 
 import { defined } from '../../../src/api/defined.ts';
 import {
@@ -23,7 +23,10 @@ const streamsOf: Readonly<Record<LogType, readonly string[]>> = {
   scheduler: ['kube-scheduler'],
 };
 
-/** Streams end in the id of the control plane's host: the same for a cluster's whole life. */
+/**
+ * Streams end in the id of the control plane's host, which stays the same for the cluster's
+ * lifetime.
+ */
 const suffixOf = (cluster: ClusterRow): string => cluster.oidcId.toLowerCase();
 
 export interface LogGroup {
@@ -74,7 +77,7 @@ export class LogGroups {
     };
   }
 
-  /** By name or ARN, which may end in `:*`. Throws what the service says. */
+  /** By name or ARN, which may end in `:*`. Throws the service's error. */
   find(wanted: string | undefined): LogGroup {
     const plain = wanted?.replace(/:\*$/, '');
     const found = this.all().find(({ name, arn }) => name === plain || arn === plain);
@@ -90,16 +93,16 @@ export class LogGroups {
     return this.find(name);
   }
 
-  /** What events of the group's audit stream say of where they come from. */
+  /** The source fields of the events of the group's audit stream. */
   sourceOf({ name, auditStream }: LogGroup): LogSource {
     return { stream: auditStream ?? '', log: `${this.#scope.account}:${name}` };
   }
 }
 
-/** The longest line stands in it: an event holds a request and a response of 3 MiB each at most. */
+/** Holds the longest line: an event has a request and a response of up to 3 MiB each. */
 const edgeBytes = 8 * 1024 * 1024;
 
-/** Lines of a part of the log as events, in order, each at its place. */
+/** The lines of a part of the log as events, in order, each with its position. */
 export const eventsBetween = (
   log: KeptLog,
   source: LogSource,
@@ -123,7 +126,7 @@ export const eventsBetween = (
   return events;
 };
 
-/** Times of the oldest and the newest event, as far as one look at each end finds them. */
+/** Times of the oldest and the newest event, from one read at each end of the log. */
 const edgesOf = (log: KeptLog, source: LogSource) => {
   const { start, end } = log.extent();
   const head = eventsBetween(log, source, { from: start, to: Math.min(end, start + edgeBytes) });
@@ -163,7 +166,7 @@ export const groupHandlers = (groups: LogGroups, log: KeptLog): ServiceHandlers 
       throw invalidParameter('Cannot order by LastEventTime with a logStreamNamePrefix.');
     }
     const names = group.streams.filter((name) => name.startsWith(prefix));
-    // Only the audit stream has events: by time it comes last, the newest.
+    // Only the audit stream has events, so it sorts last by time.
     if (byTime)
       names.sort((a, b) => Number(a === group.auditStream) - Number(b === group.auditStream));
     const ordered = optionalFlag(input, 'descending') === true ? names.toReversed() : names;

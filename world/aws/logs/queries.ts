@@ -1,6 +1,5 @@
 // Logs Insights queries over the control plane's audit log. They run in slices of world time, as
-// CloudWatch works while its caller asks again; what they found is kept in memory and gone with the
-// process.
+// CloudWatch runs while its caller polls. Results are kept in memory only.
 
 import { defined } from '../../../src/api/defined.ts';
 import {
@@ -45,12 +44,12 @@ interface QueryRun {
   timer: number;
 }
 
-/** CloudWatch's quotas: queries at a time, and rows of one. */
+/** CloudWatch's quotas: concurrent queries, and rows per query. */
 const maxRunning = 30;
 const maxRows = 100_000;
-/** CloudWatch keeps results for seven days; a world keeps this many. */
+/** CloudWatch keeps results for seven days; the world keeps this many. */
 const maxKept = 100;
-/** Read in one go: a few milliseconds in which the world stands still. */
+/** Read at once: the world stops for a few milliseconds. */
 const sliceBytes = 4 * 1024 * 1024;
 const sliceMicros = microsPerMs;
 const component = 'aws.logs.queries';
@@ -89,7 +88,8 @@ export class LogQueries {
     },
     groups: readonly LogGroup[],
     /**
-     * Of a subquery's log group; of undefined the query's own. Throws where there is no such group.
+     * Sources of a subquery's log group; for undefined, of the query's own groups. Throws if the
+     * group does not exist.
      */
     sourcesOf: (name: string | undefined) => readonly LogSource[],
   ): QueryRun {
@@ -124,7 +124,7 @@ export class LogQueries {
     return run;
   }
 
-  /** One source after the other, each from the log's beginning to where it ends now. */
+  /** Reads the sources in sequence, each from the log's beginning to its current end. */
   #run(run: QueryRun, passes: readonly (readonly LogSource[])[]): void {
     const { start, end } = this.#log.extent();
     let pass = 0;
@@ -176,7 +176,7 @@ export class LogQueries {
 
 const isUnderWay = (status: Status): boolean => status === 'Scheduled' || status === 'Running';
 
-/** Throws MalformedQueryException with the place. */
+/** Throws MalformedQueryException with the position. */
 const compiled = (
   queryString: string,
   options: ConstructorParameters<typeof Execution>[1],
@@ -197,7 +197,7 @@ const compiled = (
   }
 };
 
-/** CloudWatch's bound of a query. */
+/** CloudWatch's limit per query. */
 const maxGroups = 50;
 
 const groupsAskedFor = (input: AwsInput, groups: LogGroups): readonly LogGroup[] => {
@@ -216,7 +216,7 @@ const groupsAskedFor = (input: AwsInput, groups: LogGroups): readonly LogGroup[]
   if (names.length > maxGroups) {
     throw invalidParameter(`A query takes ${maxGroups} log groups, not ${names.length}.`);
   }
-  // A group that is named twice, by name and by ARN, is read once.
+  // A group that is given twice, by name and by ARN, is read once.
   return [
     ...new Map(names.map((name) => groups.find(name)).map((group) => [group.name, group])).values(),
   ];

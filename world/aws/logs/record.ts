@@ -1,20 +1,20 @@
-// GetLogRecord: one event with all its fields, found by the pointer that a query's row ends in.
+// GetLogRecord: one event with all its fields, found by the pointer (`@ptr`) of a query's row.
 import type { Json } from '../../../src/api/json.ts';
 import { readPointer } from '../../../src/insights/index.ts';
 import type { KeptLog } from '../../contracts.ts';
 import { refuse } from '../scope.ts';
 import { eventsBetween, invalidParameter, type LogGroups } from './groups.ts';
 
-/** An event holds a request's and a response's object, 3 MiB each at most. */
+/** An event has the objects of a request and a response, up to 3 MiB each. */
 const longestLineBytes = 8 * 1024 * 1024;
 
-/** Members of all depths under their dotted names, list elements under their index. */
+/** Members at all depths by their dotted names; list elements by their index. */
 const flattened = (value: Json | undefined, name: string, into: Record<string, string>): void => {
   if (value === undefined || value === null) return;
   if (typeof value !== 'object') into[name] = String(value);
   else {
     for (const [key, below] of Object.entries(value)) {
-      // A member of the JSON that itself begins with @ is shown with two.
+      // A JSON member whose name begins with @ is shown with a second one.
       const shown = name === '' && key.startsWith('@') ? `@${key}` : key;
       flattened(below as Json, name === '' ? shown : `${name}.${shown}`, into);
     }

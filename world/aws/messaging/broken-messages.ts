@@ -1,5 +1,5 @@
-// Foreign and broken messages for the fault `message-malformed`: each makes one from a real body.
-// None of them may be acted on; none names an instance that exists.
+// Foreign and malformed messages for the fault `message-malformed`, each made from a real body. A
+// controller must not act on any of them; none names an existing instance.
 
 const transition = 'autoscaling:EC2_INSTANCE_TERMINATING';
 

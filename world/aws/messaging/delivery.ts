@@ -1,12 +1,12 @@
-// The way of a notice into a queue: a short delay, and whatever the message faults make of it
-// (lost, doubled, late and out of order, among foreign and broken ones). Never reads a message.
+// The delivery of a notice to a queue: a short delay, and the effects of the message faults (loss,
+// duplication, delay, reordering, foreign and malformed messages). Never reads a message.
 import type { JsonObject } from '../../../src/api/json.ts';
 import type { WorldEvent } from '../../kernel/index.ts';
 import type { Scope, Span } from '../scope.ts';
 import { brokenMessages } from './broken-messages.ts';
 import type { Queues } from './queues.ts';
 
-/** SQS promises at-least-once: even without faults a message comes twice now and then. */
+/** SQS guarantees at-least-once delivery: even without faults some messages arrive twice. */
 const naturalDuplicateChance = 1 / 500;
 const duplicateSpanMs: Span = [0, 30_000];
 const lateSpanMs: Span = [5000, 120_000];
@@ -28,7 +28,7 @@ export class Delivery {
     scope.kernel.register({ name: component, handle: (event) => this.#handle(event) });
   }
 
-  /** `group`: the Auto Scaling group it is about, at which message faults may be aimed. */
+  /** `group`: the message's Auto Scaling group, a possible target of message faults. */
   post(parcel: Parcel, group: string | undefined): void {
     const place = group === undefined ? {} : { group };
     const { faults, kernel, timings } = this.#scope;

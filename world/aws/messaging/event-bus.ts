@@ -1,5 +1,5 @@
-// EventBridge's default bus: rules match events by pattern and hand them to queues and topics.
-// Understands exact values, prefix, suffix, anything-but and exists; refuses other matchers.
+// EventBridge's default bus: rules match events by pattern and deliver them to queues and topics.
+// Supports exact values, prefix, suffix, anything-but and exists; refuses other matchers.
 import { isObject, type Json, type JsonObject } from '../../../src/api/json.ts';
 import { parseJson } from '../../../src/api/parse-json.ts';
 import type { Table } from '../../kernel/index.ts';
@@ -22,7 +22,7 @@ export interface BusEvent {
   readonly detailType: string;
   readonly resources: readonly string[];
   readonly detail: JsonObject;
-  /** Auto Scaling group, for faults that aim at one. */
+  /** Auto Scaling group, a possible target of faults. */
   readonly group?: string | undefined;
 }
 
@@ -89,7 +89,7 @@ export class EventBus {
   }
 }
 
-/** Throws InvalidEventPatternException for what is not a pattern, or not one we understand. */
+/** Throws InvalidEventPatternException for an invalid pattern or an unsupported matcher. */
 export const parsePattern = (text: string): JsonObject => {
   let parsed: unknown;
   try {

@@ -19,7 +19,7 @@ export type MessageRow = {
   readonly body: string;
   readonly sentAt: number;
   readonly senderId: string;
-  /** Epoch milliseconds from which it can be received. */
+  /** Time from which it can be received, epoch milliseconds. */
   readonly visibleAt: number;
   readonly receiveCount: number;
   readonly firstReceivedAt?: number;
@@ -60,7 +60,7 @@ export class Queues {
   readonly #scope: Scope;
   readonly #queues: Table<QueueRow>;
   readonly #waiters = new Set<Waiter>();
-  /** The one pending look at each queue whose next message becomes visible later. */
+  /** The pending timer of each queue whose next message becomes visible later. */
   readonly #alarms = new Map<string, { readonly at: number; readonly handle: number }>();
 
   constructor(scope: Scope) {
@@ -118,7 +118,7 @@ export class Queues {
     return row;
   }
 
-  /** What is visible now, up to `max`; each one hidden from others for the visibility timeout. */
+  /** Up to `max` visible messages; each becomes invisible to others for the visibility timeout. */
   receive(name: string, request: ReceiveRequest): readonly ReceivedMessage[] {
     const queue = this.#queues.get(name);
     if (queue === undefined) return [];
@@ -144,9 +144,9 @@ export class Queues {
   }
 
   /**
-   * A long poll in world time: `onResult` is called once, at once when something is visible, else
-   * when something becomes so, at the latest (with nothing) after `waitSeconds`. The returned
-   * function takes the receiver away without a result.
+   * A long poll in world time. Calls `onResult` once: immediately if a message is visible, else
+   * when one becomes visible, or with no messages after `waitSeconds`. The returned function
+   * removes the receiver without a result.
    */
   receiveWhenAvailable(
     name: string,
@@ -176,7 +176,7 @@ export class Queues {
     };
   }
 
-  /** An old receipt, of a message that was handed out again since, deletes nothing (SQS docs). */
+  /** A stale receipt, of a message that was received again since, deletes nothing (SQS docs). */
   deleteMessage(name: string, receiptHandle: string): void {
     const { id, receiveCount } = this.#readHandle(name, receiptHandle);
     const row = this.#messages(name).get(id);
@@ -207,7 +207,7 @@ export class Queues {
     for (const row of [...this.#messages(name).values()]) this.#messages(name).delete(row.id);
   }
 
-  /** The three approximate counts; here they are exact. */
+  /** The three approximate counts, which are exact here. */
   counts(name: string): {
     readonly visible: number;
     readonly inFlight: number;
@@ -256,7 +256,7 @@ export class Queues {
     return { id, receiveCount: Number(count) };
   }
 
-  /** Never calls a receiver from inside the caller's work: results arrive as kernel events. */
+  /** Never calls a receiver synchronously: results arrive as kernel events. */
   #wake(name: string): void {
     for (const waiter of this.#waiters) {
       if (waiter.queue === name) {

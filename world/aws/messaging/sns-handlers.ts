@@ -1,4 +1,4 @@
-// SNS over the API. A topic of another account is there, but neither listed nor open to the user.
+// SNS over the API. Topics of other accounts exist, but users can neither list nor access them.
 import { defined } from '../../../src/api/defined.ts';
 import {
   type AwsCallContext,
@@ -21,7 +21,7 @@ const pageSize = 100;
 const badToken = () => refuse('InvalidParameter', 'Invalid parameter: NextToken');
 const noTopic = () => refuse('NotFound', 'Topic does not exist', 404);
 
-/** Throws when there is no such topic, or it is not the caller's account's. */
+/** Throws if the topic does not exist or belongs to another account. */
 const needTopic = ({ scope, topics }: SnsParts, arn: string, ctx: AwsCallContext): TopicRow => {
   const account = arn.split(':')[4];
   if (account !== scope.account) {
@@ -147,7 +147,7 @@ const subscriptionHandlers = (parts: SnsParts): ServiceHandlers => ({
   },
 });
 
-/** Subscriptions belong to their owner's account, whoever owns the topic. */
+/** A subscription belongs to its owner's account, whoever owns the topic. */
 const needSubscription = ({ scope, topics }: SnsParts, input: AwsInput): SubscriptionRow => {
   const arn = text(input, 'SubscriptionArn');
   const row = topics.subscriptions().find((one) => one.arn === arn && one.owner === scope.account);

@@ -1,5 +1,5 @@
-// SQS over the API. ReceiveMessage with a wait answers a promise that world time resolves; all
-// else answers at once. FIFO queues are refused.
+// SQS over the API. ReceiveMessage with a wait returns a promise that world time resolves; all
+// other operations answer immediately. FIFO queues are refused.
 import { defined } from '../../../src/api/defined.ts';
 import {
   type AwsInput,
@@ -36,7 +36,7 @@ export const queueUrl = ({ endpoint }: SqsParts, queue: QueueRow): string =>
 
 const noQueue = () => refuse('QueueDoesNotExist', 'The specified queue does not exist.');
 
-/** A queue by its URL; only account and name count, so that any host may stand before them. */
+/** A queue by its URL; only account and name are compared, with any host. */
 const needQueue = ({ queues }: SqsParts, input: AwsInput): QueueRow => {
   const [account, name] = text(input, 'QueueUrl').split('/').slice(-2);
   const queue = queues.get(name ?? '');
@@ -294,7 +294,7 @@ const receive = (parts: SqsParts, input: AwsInput): unknown => {
   });
 };
 
-/** The answer of ReceiveMessage: no member at all when there is nothing. */
+/** The answer of ReceiveMessage; without messages it has no members. */
 const renderReceived = (received: readonly ReceivedMessage[], input: AwsInput) => {
   const wanted = [
     ...texts(input, 'AttributeNames'),

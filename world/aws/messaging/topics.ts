@@ -1,5 +1,5 @@
-// SNS topics and subscriptions. A topic may belong to another account: it takes what services
-// publish and delivers it, and is not shown to the user's account. Only SQS endpoints deliver.
+// SNS topics and subscriptions. A topic of another account accepts and delivers what services
+// publish, but is hidden from the user's account. Only SQS endpoints receive messages.
 import { defined } from '../../../src/api/defined.ts';
 import type { Table } from '../../kernel/index.ts';
 import { hexString } from '../../kernel/index.ts';
@@ -28,12 +28,12 @@ export type SubscriptionRow = {
 export interface Publication {
   readonly message: string;
   readonly subject?: string | undefined;
-  /** Auto Scaling group, for faults that aim at one. */
+  /** Auto Scaling group, a possible target of faults. */
   readonly group?: string | undefined;
 }
 
 const component = 'aws.sns';
-/** What SNS' own deliveries show as SenderId in SQS. */
+/** SenderId in SQS for deliveries by SNS. */
 const snsSenderId = 'AIDAISMY7JYY5F7RTT6AO';
 
 export class Topics {
@@ -98,7 +98,7 @@ export class Topics {
     this.#subscriptions.put(row.arn, row);
   }
 
-  /** The id of the message; undefined when there is no such topic. */
+  /** Returns the id of the message; undefined if the topic does not exist. */
   publish(topicArn: string, publication: Publication): string | undefined {
     if (!this.#topics.has(topicArn)) return undefined;
     const messageId = this.#scope.uuid(component);
@@ -116,7 +116,7 @@ export class Topics {
     return messageId;
   }
 
-  /** SNS' JSON around a message for an SQS endpoint; the signature is of the right form only. */
+  /** SNS' JSON envelope of a message for an SQS endpoint; the signature has the right form only. */
   #envelope(subscription: SubscriptionRow, messageId: string, publication: Publication): string {
     const host = `https://sns.${this.#scope.region}.amazonaws.com`;
     const random = this.#scope.kernel.random(component);

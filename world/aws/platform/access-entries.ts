@@ -1,5 +1,5 @@
-// EKS access entries: which IAM principal is which Kubernetes user, without aws-auth. Rows, what
-// each type gives, and the switch of a cluster's authentication mode. Answers no calls.
+// EKS access entries: map IAM principals to Kubernetes users without aws-auth. Rows, the
+// permissions of each type, and the changes of a cluster's authentication mode. Answers no calls.
 import type { JsonObject } from '../../../src/api/json.ts';
 import type { Table } from '../../kernel/index.ts';
 import type { Tags } from '../filters.ts';
@@ -28,7 +28,7 @@ export type PolicyRow = {
 export type AccessEntryRow = {
   readonly cluster: string;
   readonly principalArn: string;
-  /** Of the principal as it was made: a role made anew under the same ARN is somebody else. */
+  /** Id of the principal at creation: a role recreated under the same ARN is another principal. */
   readonly principalId: string | undefined;
   readonly type: EntryType;
   readonly username: string;
@@ -49,7 +49,7 @@ export interface EntryUser {
 const nodeUser = 'system:node:{{EC2PrivateDNSName}}';
 const sessionUser = 'system:node:{{SessionName}}';
 
-/** What nodes of each type are to the API server (user guide, "Create access entries"). */
+/** The Kubernetes user of nodes, by type of entry (user guide, "Create access entries"). */
 const nodeUsers: Readonly<Record<Exclude<EntryType, 'STANDARD'>, EntryUser>> = {
   EC2_LINUX: { username: nodeUser, groups: ['system:nodes'] },
   EC2_WINDOWS: { username: nodeUser, groups: ['system:nodes', 'eks:kube-proxy-windows'] },
@@ -60,7 +60,7 @@ const nodeUsers: Readonly<Record<Exclude<EntryType, 'STANDARD'>, EntryUser>> = {
 
 const partsOf = (arn: string) => /^arn:[^:]*:iam::(\d*):(role|user)\/(?:.*\/)?([^/]+)$/.exec(arn);
 
-/** What EKS calls a principal of which nothing is said: the user itself, or a role's session. */
+/** The default user name of a principal: the user's ARN, or the role's session. */
 const standardName = (arn: string): string => {
   const [, account, kind, name] = partsOf(arn) ?? [];
   if (kind !== 'role') return arn;
@@ -81,7 +81,7 @@ export class AccessEntries {
     this.#rows = scope.kernel.tables.open<AccessEntryRow>('aws/eks/access-entries');
   }
 
-  /** Told of every change of who is let in. */
+  /** Called at every change of the authorized principals. */
   onChange(listener: () => void): void {
     this.#listeners.push(listener);
   }
@@ -152,28 +152,28 @@ export class AccessEntries {
     });
   }
 
-  /** Of a role of this account; those of others are taken at their word. */
+  /** Id of a role of this account; principals of other accounts are not checked. */
   #principalId(arn: string): string | undefined {
     const [, account, kind, name] = partsOf(arn) ?? [];
     if (kind !== 'role' || account !== this.scope.account) return undefined;
     return this.#identity.role(name ?? '')?.id;
   }
 
-  /** Of a role of this account; EKS asks IAM for it. */
+  /** Whether a role of this account exists; EKS checks this with IAM. */
   isThere(arn: string): boolean {
     const [, account, kind, name] = partsOf(arn) ?? [];
     const isOwnRole = kind === 'role' && account === this.scope.account;
     return !isOwnRole || this.#identity.role(name ?? '') !== undefined;
   }
 
-  /** Of this principal, as long as it is the one that the entry was made for. */
+  /** The entry of this principal, unless the principal was recreated since. */
   live(cluster: string, principalArn: string): AccessEntryRow | undefined {
     const row = this.get(cluster, principalArn);
     if (row === undefined) return undefined;
     return row.principalId === this.#principalId(principalArn) ? row : undefined;
   }
 
-  /** By the ARN that a session tells, which has lost the path of its role. */
+  /** By the ARN of a session, which lacks the path of the role. */
   ofSession(cluster: string, canonicalArn: string): AccessEntryRow | undefined {
     const wanted = canonicalArn.toLowerCase();
     const row = this.of(cluster).find(({ principalArn }) => {
@@ -184,7 +184,7 @@ export class AccessEntries {
   }
 }
 
-/** Who may ask for the mode: one way, a step at a time. Throws EKS' refusal. */
+/** Modes change in one direction, one step at a time. Throws EKS' error otherwise. */
 export const checkModeChange = (row: ClusterRow, wanted: string): void => {
   const [from, to] = [modes.indexOf(row.authenticationMode), modes.indexOf(wanted)];
   if (to === from + 1) return;
@@ -206,7 +206,7 @@ export const renderEntry = (row: AccessEntryRow): JsonObject => ({
   type: row.type,
 });
 
-/** What entries say of one principal. */
+/** The access that entries give to one principal. */
 export interface AccessAnswer {
   readonly entry: AccessEntryRow | undefined;
   readonly isAlone: boolean;

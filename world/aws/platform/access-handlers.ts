@@ -1,5 +1,5 @@
-// EKS' access entry operations: create, read, change, delete, and the access policies of an entry.
-// Checks what EKS checks, in its words where they are known.
+// EKS' access entry operations: create, read, update, delete, and the access policies of an entry.
+// Makes EKS' checks, with its messages if they are known.
 import {
   type AwsInput,
   optionalStructure,
@@ -31,7 +31,7 @@ const standardOnly = () =>
     'This operation can only be performed on Access Entries with a type of "STANDARD".',
   );
 
-/** The cluster, if its mode knows access entries. */
+/** The cluster; throws if its mode does not support access entries. */
 const clusterOf = ({ clusters }: Parts, input: AwsInput): string => {
   const row = clusters.need(text(input, 'clusterName'));
   if (row.authenticationMode !== 'CONFIG_MAP') return row.name;
@@ -130,8 +130,8 @@ const renderPolicy = (policy: PolicyRow) => ({
 });
 
 /**
- * EKS Auto Mode's nodes get AmazonEKSAutoNodePolicy so (eksctl#8098, terraform-aws-eks#3281,
- * aws-cdk#38782).
+ * EC2 entries take policies too: nodes of EKS Auto Mode get AmazonEKSAutoNodePolicy this way
+ * (eksctl#8098, terraform-aws-eks#3281, aws-cdk#38782).
  */
 const takesPolicies = ({ type }: AccessEntryRow): boolean => type === 'STANDARD' || type === 'EC2';
 

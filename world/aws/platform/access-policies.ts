@@ -1,6 +1,5 @@
-// EKS' access policies, as far as the world acts on them: each is the ClusterRole of Kubernetes
-// that comes closest. Of EKS' list those for people and for Auto Mode's nodes; its services' own
-// are left out.
+// EKS' access policies that the world supports: each maps to the closest ClusterRole of Kubernetes.
+// Includes the policies for users and for Auto Mode's nodes, not those of AWS services.
 export const policyPrefix = 'arn:aws:eks::aws:cluster-access-policy/';
 
 const roles: Readonly<Record<string, string>> = {

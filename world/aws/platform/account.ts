@@ -1,5 +1,5 @@
-// What an account has before anybody asks for anything, and networks that a configuration names by
-// id: the world makes those on demand, for it has no account in which they could already stand.
+// The initial content of an account, and networks that a configuration names by id: the world
+// creates those on demand, since its account cannot contain them already.
 import { layMessaging } from '../demo/foundation.ts';
 import type { SubnetRow, VpcRow } from '../ec2/network.ts';
 import type { AwsParts } from '../parts.ts';
@@ -7,7 +7,7 @@ import { refuse } from '../scope.ts';
 import { ensureImages } from './cluster-versions.ts';
 
 const zoneLetters = ['a', 'b', 'c'] as const;
-/** AWS' own default VPC: a /16 with one /20 per zone. */
+/** AWS' default VPC: a /16 with one /20 per zone. */
 const defaultBlock = '172.31.0.0/16';
 
 const serviceRoles = [
@@ -21,7 +21,7 @@ export const addServiceRoles = ({ identity }: AwsParts): void => {
   }
 };
 
-/** Images, a default VPC, service roles, and the queue that Drover's controller reads. */
+/** Creates images, a default VPC, service roles, and the queue that Drover's controller reads. */
 export const layAccount = (parts: AwsParts, kubernetesVersion: string): void => {
   const { network, images, scope } = parts;
   images.ensure(kubernetesVersion);
@@ -51,7 +51,7 @@ export const layAccount = (parts: AwsParts, kubernetesVersion: string): void => 
 export interface NamedSubnet {
   readonly subnetId: string;
   readonly isPublic: boolean;
-  /** Any region's zone: its last letter counts. Default: zones in turn. */
+  /** A zone of any region: only its last letter counts. Default: zones in rotation. */
   readonly zone?: string;
   readonly cidr?: string;
 }
@@ -63,8 +63,8 @@ export interface NamedNetwork {
 }
 
 /**
- * Makes what is missing of a VPC and subnets named by id; what stands stays as it is. Refuses a
- * subnet that belongs to another VPC.
+ * Creates the missing parts of a VPC and of subnets named by id; existing parts stay unchanged.
+ * Refuses a subnet that belongs to another VPC.
  */
 export const ensureNetwork = (
   { network, scope }: AwsParts,

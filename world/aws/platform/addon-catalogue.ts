@@ -1,5 +1,5 @@
-// Which EKS add-ons the world knows, with versions in EKS' form. A small set for listing and for
-// create addon; of these eks-node-monitoring-agent alone changes the cluster.
+// The EKS add-ons of the world, with versions in EKS' form. A small set for listing and for create
+// addon; only eks-node-monitoring-agent changes the cluster.
 
 export interface AddonKind {
   readonly name: string;
@@ -7,8 +7,7 @@ export interface AddonKind {
   /** Newest first. `%` stands for the cluster's minor version. */
   readonly versions: readonly string[];
   /**
-   * The service account whose role needs these policies of AWS; absent: the add-on calls no AWS
-   * API.
+   * The service account whose role needs these AWS policies; absent: the add-on calls no AWS API.
    */
   readonly identity?: { readonly serviceAccount: string; readonly policies: readonly string[] };
 }

@@ -1,5 +1,5 @@
-// EKS add-ons over the API. An add-on is a record; whoever listens makes objects of it, which are
-// Drover's own, so that there is never a conflict to resolve.
+// EKS add-ons over the API. An add-on is a record; listeners create its objects, which belong to
+// Drover, so there is never a conflict to resolve.
 import { defined } from '../../../src/api/defined.ts';
 import { type AwsInput, optionalText, text, textMap } from '../../../src/aws-wire/index.ts';
 import { refuse, type ServiceHandlers } from '../scope.ts';
@@ -28,7 +28,7 @@ export const addonHandlers = ({
     clusters.putAddon(addon);
     return { addon: renderAddon(clusters, addon) };
   },
-  // The schema of an add-on's values is its publisher's: here any JSON object is one.
+  // The publisher defines the schema of an add-on's values; here any JSON object is valid.
   DescribeAddonConfiguration: (input) => {
     const addonName = text(input, 'addonName');
     const clusterVersion = clusters.all()[0]?.version ?? kubernetesVersion;
@@ -95,13 +95,15 @@ const renderAddon = ({ scope }: Clusters, row: AddonRow) => ({
   tags: row.tags,
 });
 
-/** A version may be given as eksctl's users do, without `v` and build: the first that begins so. */
+/**
+ * A version may omit `v` and the build, as in eksctl; the first version with that prefix is chosen.
+ */
 const chooseVersion = (name: string, clusterVersion: string, given: string | undefined): string => {
   const addon = addonCatalogue.find((one) => one.name === name);
   if (addon === undefined) throw invalidParameter(`Addon ${name} specified is not supported`);
   const versions = addonVersionsOf(addon, clusterVersion);
   const wanted = given === undefined || given === 'latest' ? '' : given.replace(/^v/, '');
-  // `eksbuild.2` is a version of its own, and no beginning of `eksbuild.28`.
+  // An exact match comes first: `eksbuild.2` must not select `eksbuild.28`.
   const chosen =
     versions.find((version) => version.slice(1) === wanted) ??
     versions.find((version) => version.slice(1).startsWith(wanted));

@@ -1,5 +1,4 @@
-// The life of an add-on over the API: role, tags, versions, updates with what was asked, and its
-// end.
+// An add-on over the API: role, tags, versions, updates with their parameters, and deletion.
 import { describe, expect, it } from 'vitest';
 import { aTestWorld, type TestWorld } from '../../../test/builders/world-aws.ts';
 

@@ -1,5 +1,5 @@
-// EKS clusters over the API: create, read, configure, delete, versions, updates. Checks what EKS
-// checks, in its words; what takes time is the rows' own business.
+// EKS clusters over the API: create, read, configure, delete, versions, updates. Makes EKS' checks
+// with its messages; the rows handle everything that takes time.
 import {
   type AwsInput,
   optionalFlag,
@@ -39,13 +39,13 @@ export interface ClusterParts {
   readonly templates: LaunchTemplates;
   readonly identity: Identity;
   readonly store: GroupStore;
-  /** The Kubernetes version that the world speaks: what a cluster gets that asks for none. */
+  /** The Kubernetes version of the world, the default for a new cluster. */
   readonly kubernetesVersion: string;
 }
 
 export const invalidParameter = (message: string) => refuse('InvalidParameterException', message);
 
-/** One page of names, as every List operation of EKS gives it. */
+/** One page of names, in the form of EKS' List operations. */
 export const listed = (names: readonly string[], input: AwsInput) =>
   pageOf(names, {
     max: optionalNumber(input, 'maxResults') ?? 100,
@@ -89,7 +89,7 @@ export const clusterHandlers = (parts: ClusterParts): ServiceHandlers => {
       if (update !== undefined) return { update: renderUpdate(update) };
       throw refuse('ResourceNotFoundException', `No update found for ID: ${id}`);
     },
-    // Of what the world does not make, a cluster has none: eksctl asks for these before it acts.
+    // The world does not model these resources; eksctl lists them before it acts.
     ListFargateProfiles: (input) => {
       clusters.need(text(input, 'clusterName'));
       return { fargateProfileNames: [] };
@@ -196,7 +196,7 @@ export const renderLogging = (on: readonly LogType[]) => {
   ];
 };
 
-/** The types that are on after `setups`, each of which switches its types on or off. */
+/** The enabled types after `setups`, each of which turns its types on or off. */
 export const readLogging = (input: AwsInput, before: readonly LogType[]): readonly LogType[] => {
   let on = before;
   for (const setup of structures(optionalStructure(input, 'logging') ?? {}, 'clusterLogging')) {
@@ -208,7 +208,7 @@ export const readLogging = (input: AwsInput, before: readonly LogType[]): readon
   return on;
 };
 
-/** What would change behaviour that the world does not have is refused, never ignored. */
+/** Refuses options that would change behaviour and that the world does not model. */
 const checkSupported = (input: AwsInput): void => {
   const computes = optionalStructure(input, 'computeConfig') ?? {};
   if (optionalFlag(computes, 'enabled') === true) {

@@ -1,6 +1,6 @@
 // Updates of EKS clusters over the API: logging, endpoint access, authentication mode, Kubernetes
-// version. Checks what EKS checks, in its words; what depends on node groups is checked before by
-// their face.
+// version. Makes EKS' checks with its messages, except those on node groups, which the node group
+// API makes first.
 import {
   type AwsInput,
   optionalFlag,
@@ -27,7 +27,7 @@ export const clusterUpdateHandlers = (parts: ClusterParts): ServiceHandlers => (
   UpdateClusterVersion: (input) => updateVersion(parts, input),
 });
 
-/** `type` is the word for the update in EKS' refusal. */
+/** `type`: the name of the update in EKS' error. */
 const needActive = (clusters: Clusters, input: AwsInput, type: string): ClusterRow => {
   const row = clusters.need(text(input, 'name'));
   if (row.status === 'ACTIVE') return row;
@@ -39,7 +39,7 @@ const needActive = (clusters: Clusters, input: AwsInput, type: string): ClusterR
 
 const minorOf = (version: string): number => Number(version.split('.')[1]);
 
-/** One minor version at a time, and never back. */
+/** One minor version at a time; a downgrade is refused. */
 const updateVersion = ({ clusters, images }: ClusterParts, input: AwsInput) => {
   const row = needActive(clusters, input, 'VersionUpdate');
   const wanted = optionalText(input, 'version');
@@ -66,10 +66,7 @@ const updateVersion = ({ clusters, images }: ClusterParts, input: AwsInput) => {
   return { update: renderUpdate(update) };
 };
 
-/**
- * From now on roles of managed groups have an entry each: those of self-managed ones are the
- * user's.
- */
+/** The roles of managed groups get an entry each; the user creates those of self-managed groups. */
 const updateMode = (parts: ClusterParts, row: ClusterRow, input: AwsInput) => {
   const { clusters, entries } = parts;
   const wanted = optionalText(input, 'authenticationMode') ?? row.authenticationMode;

@@ -1,11 +1,11 @@
-// EKS' Kubernetes versions with their dates of support (EKS user guide, "kubernetes-versions"), as
-// DescribeClusterVersions shows them at a moment of the world's time, and the images of each.
+// EKS' Kubernetes versions with their support dates (EKS user guide, "kubernetes-versions"), in the
+// form of DescribeClusterVersions at a given world time, and the images of each.
 
 import type { Images } from '../ec2/images.ts';
 
 interface VersionFacts {
   readonly version: string;
-  /** Newest patch that the world's images carry. */
+  /** Newest patch version of the world's images. */
   readonly patch: string;
   readonly platform: string;
   readonly released: string;
@@ -39,8 +39,8 @@ export const findVersion = (version: string): VersionFacts | undefined =>
   clusterVersions.find((one) => one.version === version);
 
 /**
- * Publishes images of a cluster's minor version and of the ones beside it, to which it or its node
- * groups may move. What is published already stays.
+ * Publishes images of a cluster's minor version and of the adjacent ones, to which the cluster or
+ * its node groups may move. Existing images stay.
  */
 export const ensureImages = (images: Pick<Images, 'ensure'>, version: string): void => {
   const own = clusterVersions.findIndex((one) => one.version === version);

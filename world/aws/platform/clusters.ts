@@ -1,15 +1,15 @@
-// EKS clusters, their updates and add-ons: rows and how they change with time. A world has one
-// Kubernetes API, hence one cluster. Node groups are Drover's own objects and are not here.
+// EKS clusters, their updates and add-ons: rows and their changes over time. A world has one
+// Kubernetes API, hence one cluster. Node groups are Drover's own objects and are not stored here.
 import { hexString, type Table, type WorldEvent } from '../../kernel/index.ts';
 import type { Tags } from '../filters.ts';
 import { refuse, type Scope, type Span } from '../scope.ts';
 
-/** The cluster's API as `describe-cluster` shows it. */
+/** The cluster's API in the form of `describe-cluster`. */
 export interface ClusterAccess {
   readonly endpoint: string;
   /**
-   * Under which it was reached before, in this world or the one that it is a copy of: its nodes
-   * still name these.
+   * Earlier endpoints, in this world or in the one that it is a copy of: existing nodes still use
+   * them.
    */
   readonly formerEndpoints?: readonly string[];
   /** PEM in base64. */
@@ -25,7 +25,7 @@ export const logTypes: readonly LogType[] = [
   'scheduler',
 ];
 
-/** Of every cluster's services in a world. */
+/** Service CIDR of every cluster in a world. */
 export const serviceCidr = '10.100.0.0/16';
 
 export type ClusterStatus = 'CREATING' | 'ACTIVE' | 'UPDATING' | 'DELETING';
@@ -42,13 +42,13 @@ export type ClusterRow = {
   readonly subnetIds: readonly string[];
   readonly securityGroupIds: readonly string[];
   readonly clusterSecurityGroupId: string;
-  /** Control plane logs that are sent to CloudWatch. */
+  /** Types of control plane logs that are sent to CloudWatch. */
   readonly logs: readonly LogType[];
   readonly publicAccess: boolean;
   readonly privateAccess: boolean;
   readonly publicAccessCidrs: readonly string[];
   readonly authenticationMode: string;
-  /** Whether aws-node, kube-proxy and CoreDNS come with it. */
+  /** Whether the cluster is created with aws-node, kube-proxy and CoreDNS. */
   readonly bringsAddons: boolean;
   readonly tags: Tags;
 };
@@ -72,7 +72,7 @@ export type AddonListener = (addon: AddonRow, now: 'active' | 'deleted') => void
 export type UpdateRow = {
   readonly id: string;
   readonly cluster: string;
-  /** Of an add-on's update. */
+  /** For an update of an add-on. */
   readonly addon?: string;
   readonly type: string;
   readonly status: 'InProgress' | 'Successful';
@@ -82,7 +82,7 @@ export type UpdateRow = {
 
 const component = 'aws.eks';
 const versionUpdate = 'VersionUpdate';
-/** Shorter than EKS' ten minutes: long enough that a client must wait. */
+/** Shorter than EKS' ten minutes, but long enough that a client must wait. */
 const creatingMs: Span = [110_000, 130_000];
 const deletingMs: Span = [50_000, 70_000];
 const updatingMs: Span = [15_000, 25_000];
@@ -95,7 +95,7 @@ const defaults = {
   publicAccess: true,
   privateAccess: false,
   publicAccessCidrs: ['0.0.0.0/0'],
-  // As clusters of the articles' time have it.
+  // As in clusters at the time of the articles.
   authenticationMode: 'CONFIG_MAP',
   bringsAddons: false,
 } as const;
@@ -119,12 +119,12 @@ export class Clusters {
     scope.kernel.register({ name: component, handle: (event) => this.#handle(event) });
   }
 
-  /** Told when a created cluster becomes active: its Kubernetes side is filled then. */
+  /** Called when a created cluster becomes active, to populate its Kubernetes side. */
   set whenActive(listener: (cluster: ClusterRow) => void) {
     this.#whenActive = listener;
   }
 
-  /** Told when an add-on becomes active, in a first or another version, and when it is deleted. */
+  /** Called when an add-on becomes active, also in another version, and when it is deleted. */
   set whenAddon(listener: AddonListener) {
     this.#whenAddon = listener;
   }
@@ -135,7 +135,7 @@ export class Clusters {
     return [...this.#clusters.values()];
   }
 
-  /** A cluster that stands from the start. */
+  /** A cluster that exists from the start. */
   add(
     cluster: Omit<ClusterRow, 'oidcId' | 'createdAt' | keyof typeof defaults> &
       Partial<Pick<ClusterRow, keyof typeof defaults>>,
@@ -201,7 +201,7 @@ export class Clusters {
     return row;
   }
 
-  // ---- what happens ----
+  // ---- events ----
 
   #handle({ kind, args }: WorldEvent): void {
     const cluster = this.#clusters.get(String(args.cluster));

@@ -1,5 +1,5 @@
-// IAM's changing operations, as far as people need them for node groups: roles, their policies,
-// instance profiles. Records only: nothing here decides what a caller may do.
+// IAM's write operations that node groups need: roles, their policies, instance profiles. Records
+// only: they authorize nothing.
 import { isObject, objectOr } from '../../../src/api/json.ts';
 import { parseJson } from '../../../src/api/parse-json.ts';
 import { type AwsInput, optionalText, text } from '../../../src/aws-wire/index.ts';
@@ -103,7 +103,7 @@ const checkedDocument = (document: string): string => {
   try {
     if (isObject(parseJson(document))) return document;
   } catch {
-    // Told below, as for JSON that is no object.
+    // Reported below, as for JSON that is not an object.
   }
   throw refuse('MalformedPolicyDocument', 'Syntax errors in policy.', 400);
 };

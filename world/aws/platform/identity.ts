@@ -1,5 +1,5 @@
-// STS and IAM as far as clients probe them: who am I, assume a role, look at a role. Roles are
-// records without policies; nothing here decides what a caller may do.
+// STS and IAM operations that clients use: caller identity, assume a role, get a role. Roles are
+// records; they authorize nothing.
 import {
   type AwsCallContext,
   type AwsCredential,
@@ -19,9 +19,9 @@ export type RoleRow = {
   readonly service: string;
   readonly createdAt: number;
   readonly policyArns: readonly string[];
-  /** The trust policy as given; without it, that of `service`. */
+  /** The trust policy as given; default: that of `service`. */
   readonly trust?: string;
-  /** Inline policies' documents by name. */
+  /** Documents of the inline policies by name. */
   readonly inline?: Readonly<Record<string, string>>;
   readonly tags?: Tags;
 };
@@ -178,7 +178,7 @@ export class Identity {
     return `arn:aws:sts::${account}:assumed-role/${row.roleName}/${row.sessionName}`;
   }
 
-  /** For the dispatcher: credentials that AssumeRole gave out and that have not expired. */
+  /** For the dispatcher: unexpired credentials from AssumeRole. */
   credential(accessKeyId: string): AwsCredential | undefined {
     const row = this.#sessions.get(accessKeyId);
     if (row === undefined) return undefined;
@@ -199,7 +199,7 @@ export class Identity {
   }
 }
 
-/** The role in an instance profile, which is named by ARN or by name. */
+/** The role of an instance profile given by ARN or by name. */
 export const roleArnOfProfile = (identity: Identity, profileArn: string): string | undefined => {
   const name = profileArn.slice(profileArn.lastIndexOf('/') + 1);
   const [role] = identity.profiles().find((profile) => profile.name === name)?.roles ?? [];
@@ -269,7 +269,7 @@ export const iamHandlers = (identity: Identity): ServiceHandlers => ({
       IsTruncated: false,
     };
   },
-  // A world signs no tokens for pods, so that no cluster's issuer is a provider.
+  // The world signs no tokens for pods, so no cluster's issuer is a provider.
   GetOpenIDConnectProvider: (input) => {
     const arn = text(input, 'OpenIDConnectProviderArn');
     throw refuse('NoSuchEntity', `OpenIDConnect Provider not found for arn ${arn}`, 404);

@@ -1,5 +1,6 @@
-// The roles that nodes of a cluster's managed node groups have, as their Auto Scaling groups'
-// launch templates tell. EKS makes their access entries itself when a cluster begins to have some.
+// The roles of the nodes of a cluster's managed node groups, from the launch templates of their
+// Auto Scaling groups. EKS creates their access entries when a cluster's mode starts to support
+// entries.
 import { objectOr } from '../../../src/api/json.ts';
 import { tagsOfGroup } from '../autoscaling/rows.ts';
 import type { GroupStore } from '../autoscaling/store.ts';

@@ -1,5 +1,5 @@
-// What a machine brings along to join a cluster: the cluster and endpoint that its user data names,
-// and the role that its instance profile gives it. Judges nothing.
+// The facts with which a machine joins a cluster: the cluster and endpoint in its user data, and
+// the role of its instance profile. Judges nothing.
 import type { AwsParts } from '../parts.ts';
 import type { EntryUser } from './access-entries.ts';
 import type { ClusterRow } from './clusters.ts';
@@ -8,20 +8,20 @@ import { reaches } from './node-reach.ts';
 
 export interface NodeAccess {
   readonly privateDnsName: string;
-  /** As its user data has it; undefined where that names none in so many words. */
+  /** As in its user data; undefined if it contains no literal name. */
   readonly clusterName: string | undefined;
   readonly endpoint: string | undefined;
   /** Undefined: no instance profile, or one without a role. */
   readonly roleArn: string | undefined;
-  /** Of the cluster that it names, or the only one; undefined: EKS knows none such. */
+  /** The cluster that it names, or the only one; undefined if EKS does not know it. */
   readonly cluster: Pick<ClusterRow, 'name' | 'authenticationMode'> | undefined;
-  /** Of this role, and of no other that had its name before. */
+  /** The access entry of this role, not of an earlier role with the same name. */
   readonly entry: EntryUser | undefined;
-  /** The cluster's own; undefined while it has none. */
+  /** The cluster's current endpoint; undefined while it has none. */
   readonly clusterEndpoint: string | undefined;
-  /** What it was before: the same cluster. */
+  /** Earlier endpoints of the same cluster. */
   readonly formerEndpoints: readonly string[];
-  /** Its packets get to that endpoint and back. */
+  /** Its packets reach that endpoint and return. */
   readonly isReached: boolean;
 }
 

@@ -1,5 +1,5 @@
-// What a machine was booted from: its user data, and all that its bootstrap would ask the metadata
-// service, EC2 and EKS for. For showing what a node has; judges and changes nothing.
+// The boot input of a machine: its user data, and the values that its bootstrap would get from the
+// metadata service, EC2 and EKS. For display; judges and changes nothing.
 import { defined } from '../../../src/api/defined.ts';
 import type { Family, NodeFacts } from '../../../src/formats/index.ts';
 import type { AwsParts } from '../parts.ts';
@@ -8,9 +8,9 @@ import { serviceCidr } from './clusters.ts';
 export interface NodeBootstrap {
   readonly instanceId: string;
   readonly privateDnsName: string;
-  /** Base64, as EC2 holds it; undefined: the instance has none. */
+  /** Base64, as in EC2; undefined: the instance has none. */
   readonly userData: string | undefined;
-  /** The image's; left out of one that is not EKS' own. */
+  /** Family of the image; absent for an image that is not EKS'. */
   readonly family?: Family;
   readonly facts: NodeFacts;
 }

@@ -1,6 +1,6 @@
-// Whether a machine's packets get to the API server: by the private endpoint where there is one and
-// it stands in the cluster's VPC, else by the public one. Routes are not asked: whoever has a
-// subnet reaches the internet here.
+// Whether a machine's packets reach the API server. A machine in the cluster's VPC uses the private
+// endpoint if it is enabled; all others use the public one. Routes are not checked: every instance
+// in a subnet reaches the internet.
 
 import { hasAddress } from '../../../src/api/addresses.ts';
 import type { JsonObject } from '../../../src/api/json.ts';
@@ -19,7 +19,7 @@ const lets = (rule: JsonObject, machine: InstanceRow): boolean =>
   (machine.securityGroupIds.includes(String(rule.SourceSecurityGroupId)) ||
     hasAddress(String(rule.CidrIp), machine.privateIp));
 
-/** A machine of no group that is known has its VPC's default one: nobody shuts that. */
+/** A machine without known groups has its VPC's default group, which is always open. */
 const passesGroups = ({ network }: Parts, machine: InstanceRow, cluster: ClusterRow): boolean => {
   const { clusterSecurityGroupId, securityGroupIds } = cluster;
   const known = network.securityGroups();
@@ -31,7 +31,7 @@ const passesGroups = ({ network }: Parts, machine: InstanceRow, cluster: Cluster
   return theirs.some(({ ingress = [] }) => ingress.some((rule) => lets(rule, machine)));
 };
 
-/** Instances have no public addresses here: they leave by the elastic ones of the account. */
+/** Instances have no public addresses here: they use the Elastic IP addresses of the account. */
 const isAmong = ({ records }: Parts, cidrs: readonly string[]): boolean =>
   cidrs.includes('0.0.0.0/0') ||
   records.of('address').some(({ publicIp = '' }) => cidrs.some((one) => hasAddress(one, publicIp)));

@@ -1,5 +1,4 @@
-// SSM's public parameters of EKS' and of Amazon Linux images, read from the images that the world
-// publishes.
+// SSM's public parameters for EKS and Amazon Linux images, derived from the images of the world.
 import { defined } from '../../../src/api/defined.ts';
 import {
   optionalFlag,

@@ -1,4 +1,4 @@
-// Quotas of vCPUs over the API: what applies, what the fault leaves, and a raise that is asked for.
+// vCPU quotas over the API: applied values, the effect of the fault, and a requested increase.
 import { describe, expect, it } from 'vitest';
 import { aGroup, aTestWorld, type TestWorld } from '../../../test/builders/world-aws.ts';
 

@@ -1,5 +1,5 @@
-// Service Quotas as far as EC2's vCPUs go: what applies, what an account begins with, and raises
-// that are asked for. Says what there is; EC2 keeps to it.
+// Service Quotas for EC2's vCPUs: applied and default values, and requested increases. Reports
+// quotas; EC2 enforces them.
 import { defined } from '../../../src/api/defined.ts';
 import { type AwsInput, optionalNumber, optionalText, text } from '../../../src/aws-wire/index.ts';
 import type { Instances } from '../ec2/instances.ts';
@@ -9,7 +9,7 @@ import { refuse, type Scope, type ServiceHandlers } from '../scope.ts';
 
 const ec2 = { ServiceCode: 'ec2', ServiceName: 'Amazon Elastic Compute Cloud (Amazon EC2)' };
 
-/** AWS' own, for a token that is not of its making. */
+/** AWS' error for an invalid token. */
 const invalidToken = () =>
   refuse('InvalidPaginationTokenException', 'The pagination token provided is invalid.');
 

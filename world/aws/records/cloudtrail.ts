@@ -1,6 +1,5 @@
-// CloudTrail: a bounded memory of management calls in the form of the real records, and
-// LookupEvents over it. Data calls (messages of SQS and SNS) are no management events and are
-// not kept.
+// CloudTrail: a bounded history of management calls in the form of real records, and LookupEvents
+// over it. Data calls (messages of SQS and SNS) are not management events and are not kept.
 import { defined } from '../../../src/api/defined.ts';
 import type { JsonObject } from '../../../src/api/json.ts';
 import {
@@ -25,7 +24,7 @@ export type TrailRow = {
   readonly event: JsonObject;
 };
 
-/** CloudTrail keeps 90 days; the world keeps this many calls, reads apart from writes. */
+/** CloudTrail keeps 90 days; the world keeps this many calls, separately for reads and writes. */
 const maxKept = { write: 5000, read: 1000 };
 const component = 'aws.cloudtrail';
 
@@ -51,7 +50,7 @@ export class CloudTrail {
     const isMessaging = call.service === 'sqs' || call.service === 'sns';
     if (isMessaging && dataCalls.test(call.operation)) return;
     const isReadOnly = readCalls.test(call.operation);
-    // A service looks around all the time: its reads would push out everybody's records.
+    // Services poll constantly: their reads would displace all other records.
     if (isReadOnly && callerOf(call).isService) return;
     const row: TrailRow = {
       seq: this.#seq + 1,
@@ -79,7 +78,7 @@ export class CloudTrail {
     }
   }
 
-  /** The record as article 004 prints one (event version 1.08). */
+  /** The record in the form of article 004 (event version 1.08). */
   #event(call: AwsCallRecord, isReadOnly: boolean): JsonObject {
     const { ctx, error } = call;
     const { service, isService } = callerOf(call);
@@ -116,7 +115,7 @@ const eventSources: Readonly<Record<string, string>> = {
 
 const sessionArn = /:assumed-role\/([^/]+)\/(.+)$/;
 
-/** A role of AWS' own services shows the service in place of address and agent. */
+/** For a service-linked role, the service replaces address and user agent. */
 const callerOf = ({ ctx }: AwsCallRecord) => {
   const role = sessionArn.exec(ctx.principal.arn)?.[1] ?? '';
   return { service: ctx.userAgent, isService: role.startsWith('AWSServiceRoleFor') };

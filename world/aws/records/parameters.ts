@@ -1,5 +1,5 @@
-// Inputs and outputs as CloudTrail prints them: first letters small, times in its own form, secrets
-// left out. Copies; never changes what it is given.
+// Inputs and outputs in CloudTrail's form: lower-case first letters, its own time format, no
+// secrets. Returns copies; never changes its input.
 import type { Json } from '../../../src/api/json.ts';
 import { isoSeconds } from '../scope.ts';
 
@@ -22,7 +22,7 @@ const hidden = '<sensitiveDataRemoved>';
 
 const smallFirst = (name: string): string => name.charAt(0).toLowerCase() + name.slice(1);
 
-/** `moments`: members that are times, by the model; without it names tell. */
+/** `moments`: the model's time members; if absent, recognized by name. */
 export const toParameters = (
   value: unknown,
   side: 'request' | 'response',

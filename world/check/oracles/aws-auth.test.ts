@@ -10,7 +10,7 @@ const entry = (name: string, username = 'system:node:{{EC2PrivateDNSName}}'): st
   `- groups:\n  - system:nodes\n  rolearn: ${arn(name)}\n  username: ${username}\n`;
 const named = { name: 'aws-auth', namespace: 'kube-system', uid: 'm' };
 
-/** One write of aws-auth; without a version unless told. */
+/** One write of aws-auth; without a version unless given. */
 const write = (
   story: Story,
   mapRoles: string,
@@ -30,7 +30,7 @@ const seeded = (): Story =>
   write(new Story({ settled: true }), entry('boss'), { by: kubectl }).object('nodegroups', node());
 const node = (more: object = {}) => ({
   metadata: { name: 'ng', uid: 'ng', finalizers: ['drover.dev/nodegroup'], ...more },
-  // The path is lost on the way to aws-auth.
+  // aws-auth holds the role without its path.
   spec: { nodeRole: 'arn:aws:iam::111111111111:role/some/path/r' },
   status: { autoScalingGroupName: group },
 });

@@ -1,5 +1,6 @@
-// Oracle 10, its first half: what we write to kube-system/aws-auth loses nobody's entry, is made
-// from what stands there, and lets a group's nodes in for exactly as long as the group has nodes.
+// Oracle 10, first half: the controller's writes to kube-system/aws-auth keep every entry of others
+// and are based on the current version. They authorize the nodes of a group for as long as the
+// group has nodes.
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
 import { type AwsAuthEntry, awsAuthEntries } from '../../../src/formats/index.ts';
 import { both, type Context, type Oracle } from '../oracle.ts';
@@ -8,12 +9,12 @@ import { isReleased, objectsOf, textOf } from '../state/read.ts';
 
 const leaving = /^(?:Terminat|Detach|$)/;
 
-/** An assumed role has lost its path, and case does not matter. */
+/** Comparable form of a role ARN: an assumed role has no path, and case does not matter. */
 const comparable = (arn: string): string =>
   arn.toLowerCase().replace(/^(arn:[^:]*:iam::\d*:role)\/.*\/([^/]+)$/, '$1/$2');
 
 const dataOf = (map: JsonObject): JsonObject => objectOr(map.data);
-/** Undefined: not readable. */
+/** Undefined: unreadable. */
 const entriesOf = (map: JsonObject): readonly AwsAuthEntry[] | undefined =>
   awsAuthEntries(textOf(dataOf(map).mapRoles));
 const hasRole = (map: JsonObject, role: string): boolean =>
@@ -29,9 +30,9 @@ const writes = new Set(['create', 'update', 'patch', 'delete']);
 class AwsAuth {
   readonly #context: Context;
   #now: JsonObject | undefined;
-  /** As it stood before the write at hand. */
+  /** The map before the current write. */
   #before: JsonObject | undefined;
-  /** Roles that we let in and nobody wrote before. */
+  /** Roles that the controller added; no other client wrote them earlier. */
   readonly #added = new Set<string>();
   readonly #groups = new Map<string, JsonObject>();
   #foreignAt = Number.NEGATIVE_INFINITY;
@@ -51,7 +52,7 @@ class AwsAuth {
   request(request: Request): void {
     const { resource, name, code, dryRun, verb } = request;
     if (resource !== 'configmaps' || name !== 'aws-auth' || code >= 300 || dryRun) return;
-    // Audit logs tell of reads too.
+    // Audit logs also contain reads.
     if (!writes.has(verb)) return;
     const before = this.#before;
     this.#before = this.#now;
@@ -93,7 +94,7 @@ class AwsAuth {
     }
   }
 
-  /** A group that has this role and nodes, or may have some. */
+  /** A group with this role that has nodes, or may still get some. */
   #userOf(role: string): string | undefined {
     for (const [name, { spec, status, metadata }] of this.#groups) {
       if (comparable(textOf(objectOr(spec).nodeRole)) !== role) continue;
@@ -107,7 +108,7 @@ class AwsAuth {
     return undefined;
   }
 
-  /** No node starts that would not be let in. */
+  /** Checks that the role of a new group is in aws-auth before its nodes start. */
   call({ operation, input, error, userAgent }: Call): void {
     const { book, saw, report } = this.#context;
     if (operation !== 'CreateAutoScalingGroup' || error !== undefined) return;

@@ -1,5 +1,5 @@
-// Oracle 14, under way: a pod that no budget has let go for 15 minutes is named in the journal,
-// together with the budgets, while its node is being drained.
+// Oracle 14, during the run: the journal of a drain names each pod that budgets have blocked for 15
+// minutes, together with those budgets.
 import { both, type Context, type Oracle } from '../oracle.ts';
 import type { DisruptionState, PodState } from '../state/book.ts';
 import { isHealthy } from '../state/pods.ts';
@@ -7,20 +7,23 @@ import { microsPerMinute } from '../state/read.ts';
 
 /** One drain timeout. */
 const namedWithinMicros = 15 * microsPerMinute;
-/** How often open drains are looked at, in the trace's time. */
+/** Interval between two checks of open drains, in trace time. */
 const everyMicros = microsPerMinute;
 /** The journal names the first 20 and counts the rest. */
 const maxNamed = 20;
-/** Says that it is not this pod's turn yet; who comes before it is named in its place. */
+/**
+ * These entries say that it is not the pod's turn yet; the entries of pods before it name the
+ * budgets.
+ */
 const notYet = new Set(['tier', 'replacement', 'boomerang']);
 
-/** Budgets that have kept this pod for a whole drain timeout; empty = it could have gone. */
+/** Budgets that blocked this pod for a whole drain timeout; empty: an eviction was possible. */
 const keepers = ({ book }: Context, pod: PodState, drainingSince: number): readonly string[] => {
   if (!book.isDrainable(pod) || !isHealthy(pod)) return [];
   const since = Math.max(drainingSince, pod.boundAt);
   if (book.now - since < namedWithinMicros) return [];
   const covering = book.pods.budgetsOf(pod);
-  // Two budgets on one pod refuse whatever they allow.
+  // The API server refuses an eviction if two budgets cover the pod, whatever they allow.
   if (covering.length > 1) return covering.map((budget) => budget.key);
   return covering
     .filter(({ closedSince }) => closedSince !== undefined)
@@ -43,7 +46,7 @@ const look = (context: Context, told: Set<string>): void => {
     const drainingAt = one.phaseAt.get('Draining');
     if (one.phase !== 'Draining' || drainingAt === undefined) continue;
     if (one.heldSince !== undefined) continue;
-    // No budget keeps a pod of it any more.
+    // A forcing drain is not blocked by budgets.
     if (one.forcingSince) continue;
     const since = Math.max(drainingAt, one.heldUntil ?? 0);
     if (book.now - since < namedWithinMicros) continue;

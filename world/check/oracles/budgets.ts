@@ -1,7 +1,7 @@
-// Oracle 1, first half: no eviction, by anybody, leaves fewer healthy pods than a budget asks for;
-// nor does a deletion of ours, which no server holds to budgets, before the journal says that it
-// forces. Healthy pods are recounted from the pods themselves; only the wanted number is the
-// budget's own.
+// Oracle 1, first half: no eviction, by any client, leaves fewer healthy pods than a budget
+// requires. The same holds for deletions by the controller before the journal says that it forces,
+// since API servers do not check budgets on deletions. Healthy pods are counted from the pods; only
+// the required number comes from the budget's status.
 import { both, type Oracle } from '../oracle.ts';
 import { endsPod, isEviction, succeeded } from '../state/book.ts';
 import { isFinished } from '../state/pods.ts';
@@ -19,14 +19,14 @@ export const budgets: Oracle = {
       const pod = book.podOf(entry);
       if (pod === undefined) return;
       if (!book.isHeldToBudgets(entry, pod)) return;
-      // A pod that was on its way out before, is finished or never ran disrupts nothing by going.
+      // Ending a pod that is terminating, finished or not started disrupts nothing.
       const wasLeaving = pod.terminatingAt !== undefined && pod.terminatingAt < entry.at;
       if (wasLeaving || pod.endedBy !== undefined) return;
       if (pod.phase === 'Pending' || isFinished(pod)) return;
       for (const budget of book.pods.budgetsOf(pod)) {
         if (!pod.ready && budget.alwaysAllow) continue;
         saw();
-        // Going, an unready pod takes no healthy one away; it may go while the budget is met.
+        // An unready pod does not count as healthy; it may be evicted while the budget is met.
         const left = pod.ready
           ? book.pods.healthy(budget, entry.at, pod)
           : book.pods.healthyAsSeen(budget, entry.at);

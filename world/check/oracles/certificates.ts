@@ -1,5 +1,5 @@
-// Oracle 10, its second half: no certificate request of a kubelet is approved by us whose names are
-// not those of a living instance by the cloud's record, or that somebody else asks for.
+// Oracle 10, second half: the controller approves a kubelet's certificate request only for the node
+// that asks. Its names must belong to a running instance by EC2's record. It denies none.
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
 import { parseCertificateRequest } from '../../../src/formats/index.ts';
 import { both, type Context, type Oracle } from '../oracle.ts';
@@ -46,7 +46,7 @@ class Certificates {
     if (of !== resource || code >= 300 || dryRun || !this.#context.book.isOurs(request)) return;
     const { saw, report } = this.#context;
     if (isDenial(body)) report({ subject: name, message: 'was denied, which is final' });
-    // Without EC2's word there is nothing to compare with.
+    // Without EC2 states in the trace there is nothing to compare with.
     if (!isApproval(body) || !this.#context.book.cloud.seesInstances) return;
     saw();
     const wrong = this.#wrongIn(this.#specs.get(name) ?? {});

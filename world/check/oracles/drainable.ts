@@ -1,5 +1,5 @@
-// Oracle 2, second half: we never evict or delete a DaemonSet's pod, a mirror pod or a finished
-// pod.
+// Oracle 2, second half: the controller never evicts or deletes a DaemonSet's pod, a mirror pod or
+// a finished pod.
 import { both, type Oracle } from '../oracle.ts';
 import { endsPod, succeeded } from '../state/book.ts';
 import { isFinished } from '../state/pods.ts';
@@ -21,7 +21,7 @@ export const drainable: Oracle = {
         const age = book.now - (pod.finishedAt ?? book.now);
         if (age > book.lagMicros) told(`a pod that was ${pod.phase} already`);
       } else if (pod.ownerKind === 'DaemonSet') {
-        // An orphan belongs to nobody and goes like any other pod.
+        // An orphan of a DaemonSet is evicted like any other pod.
         const wasOrphan = book.isDrainable({ ...pod, goneAt: undefined });
         if (!wasOrphan) told(`a pod of DaemonSet ${pod.ownerName}`);
       }

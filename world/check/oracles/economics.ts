@@ -1,17 +1,19 @@
-// The journal's economy: how often a disruption's status is written per episode, heartbeats and
-// refreshed blockers apart, and what one drained node costs in requests. Figures first; only what
-// is far beyond the target (8 writes) is a violation.
+// Cost of the journal: status writes of a disruption per episode, without heartbeats and refreshed
+// blockers, and API requests per drained node. Mostly reports figures; only a number far above the
+// target of 8 writes is a violation.
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
 import { both, type Oracle } from '../oracle.ts';
 import { endsPod, succeeded } from '../state/book.ts';
 import { microsPerMinute, objectsOf } from '../state/read.ts';
 
-/** Restarts and late causes write more than the 8 of a smooth drain; three times that is a leak. */
+/**
+ * A smooth drain needs 8 writes. Restarts and late causes need more; three times as many is a leak.
+ */
 const maxSteps = 24;
-/** A heartbeat every ten seconds, and something to tell now and then. */
+/** One heartbeat every ten seconds, and occasional progress. */
 const refreshesPerMinute = 10;
 
-/** Written again while nothing but time went on. */
+/** Fields that a refresh rewrites without progress of the drain. */
 const refreshed = new Set([
   'waitingOn',
   'waitingOnTotal',
@@ -21,14 +23,14 @@ const refreshed = new Set([
   'conditions',
   'observedGeneration',
   'message',
-  // One write for each leader that takes over, however often that is.
+  // Written once by each new leader.
   'leaderEpoch',
 ]);
 
 const withoutHeartbeats = (hooks: unknown): string =>
   JSON.stringify(objectsOf(hooks).map(({ lastHeartbeatAt: _seen, ...rest }) => rest));
 
-/** True when the write took the journal a step further. */
+/** Whether the write records progress of the drain. */
 const isStep = (before: JsonObject, after: JsonObject): boolean => {
   const keys = new Set([...Object.keys(before), ...Object.keys(after)]);
   for (const key of keys) {
@@ -84,7 +86,7 @@ export const economics: Oracle = {
         if (one === undefined || one.phase === '') return;
         const before = objectOr(objectOr(one.previous).status);
         const after = objectOr(one.object.status);
-        // A write of the spec alone: a cause came in.
+        // Only the spec changed: a cause was added.
         if (before === after) return;
         const key = `${one.name} episode ${one.episode}`;
         const episode = episodes.get(key) ?? { name: key, startedAt: at, steps: 0, refreshes: 0 };

@@ -1,19 +1,18 @@
-// Economy of evictions: a pod's eviction is sent once. What was answered with success is not sent
-// again while nothing is wrong, not as a dry run either: a process that looks twice doubts what it
-// has seen itself.
+// Economy of evictions: the controller sends a successful eviction once. It does not repeat it
+// without a fault, not even as a dry run.
 import { objectOr } from '../../../src/api/json.ts';
 import { both, type Oracle } from '../oracle.ts';
 import { isEviction, type Request } from '../state/book.ts';
 import { microsPerSecond, textOf } from '../state/read.ts';
 
 /**
- * A pod that was evicted and still looks alive is tried again after half a minute, or 5 s after a
- * lost answer.
+ * Minimum time before a retry: the controller retries an evicted pod that still runs after 30 s,
+ * and after a lost answer after 5 s.
  */
 const againMicros = 5 * microsPerSecond;
 /**
- * So long after a fault, a restart or a gap in a watch, a process asks first whether the pod is
- * still the one it knows.
+ * For this long after a fault, a restart or a gap in a watch, a controller may verify that the pod
+ * is still the one it knows.
  */
 const doubtMicros = 60 * microsPerSecond;
 

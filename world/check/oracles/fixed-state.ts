@@ -1,32 +1,33 @@
-// Oracle 12: at a fixed state we write nothing. A write of ours that changes nothing is a defect,
-// and so is one in a minute in which nothing happened, unless an open drain's journal has to go on.
+// Oracle 12: the controller writes nothing in a fixed state. Violations are a write that changes
+// nothing, and a write in a minute without any event, unless an open drain has to refresh its
+// journal.
 
 import { objectOr } from '../../../src/api/json.ts';
 import { both, type Context, type Oracle } from '../oracle.ts';
 import type { Request } from '../state/book.ts';
 import { keyOf, microsPerMinute, objectsOf, textOf, timeOf } from '../state/read.ts';
 
-/** Kept out: written by time on purpose, or for people. */
+/** Ignored: written periodically by design, or for operators. */
 const unrelated = new Set(['leases', 'events', 'nodegroups']);
-/** Answers get lost and watches lag: so many useless writes in a row are then nobody's fault. */
+/** While answers are lost or watches lag, this many useless writes in a row are excused. */
 const blindRepeats = 3;
-/** Progress and blockers of an open drain are refreshed by time as well, ever more rarely. */
+/** Progress and blockers of an open drain are also refreshed periodically, at growing intervals. */
 const refreshesPerMinute = 2;
-/** After this a recommendation that nothing followed is over. */
+/** A recommendation without a following interruption expires after this time. */
 const rebalanceMinutes = 60;
 
-/** What we change by patch; pods are only sent away. */
+/** Resources that the controller patches; it only evicts and deletes pods. */
 const patched = new Set(['nodes', 'nodedisruptions']);
 const reads = new Set(['get', 'list', 'watch']);
 
-/** Reports a write that left the object as it was. */
+/** Reports a write that left the object unchanged. */
 class UselessWrites {
   readonly #context: Context;
-  /** Objects that changed and whose request has not come yet. */
+  /** Changed objects whose request the trace has not shown yet. */
   readonly #changed = new Set<string>();
   readonly #kinds = new Set<string>();
   readonly #repeats = new Map<string, number>();
-  /** When somebody else last changed an object. */
+  /** When other clients last changed an object. */
   readonly #foreign = new Map<string, number>();
 
   constructor(context: Context) {
@@ -55,7 +56,7 @@ class UselessWrites {
       this.#repeats.delete(key);
       return;
     }
-    // Somebody wrote the same a moment ago: we could not know.
+    // Another client just wrote the same change; the controller could not know.
     if (entry.at - (this.#foreign.get(key) ?? 0) <= book.lagMicros) return;
     const repeats = (this.#repeats.get(key) ?? 0) + 1;
     this.#repeats.set(key, repeats);
@@ -67,7 +68,7 @@ class UselessWrites {
   }
 }
 
-/** Counts our writes per minute, and forgives those of minutes in which something happened. */
+/** Counts the controller's writes per minute, and excuses minutes in which something happened. */
 class QuietMinutes {
   readonly #context: Context;
   #minute = 0;
@@ -76,7 +77,7 @@ class QuietMinutes {
   #isBusy = true;
   #wasBusy = true;
   #first: string | undefined;
-  /** Minutes in which a cause's deadline passes: that is an event, though nobody writes it. */
+  /** Minutes with the deadline of a cause: an event that no entry records. */
   readonly #deadlines = new Set<number>();
 
   constructor(context: Context) {
@@ -89,7 +90,7 @@ class QuietMinutes {
   }
 
   deadline(at: number): void {
-    // By the clock of whoever decides, which may be wrong.
+    // By the controller's clock, which may be skewed.
     const skew = this.#context.book.facts.clockSkew ?? 0;
     for (const seen of [at - skew, at, at + skew]) {
       this.#deadlines.add(Math.floor(seen / microsPerMinute));
@@ -117,7 +118,7 @@ class QuietMinutes {
     this.#isBusy ||= this.#deadlines.has(this.#minute);
     if (!this.#isBusy && !this.#wasBusy) this.#judge();
     const isNext = minute === this.#minute + 1;
-    // Of a minute without any entry nobody has asked whether a deadline passed in it.
+    // A minute without any entry was not checked for deadlines when it passed.
     this.#wasBusy = (isNext && this.#isBusy) || this.#deadlines.has(minute - 1);
     this.#minute = minute;
     this.#isBusy = false;
@@ -175,7 +176,8 @@ export const fixedState: Oracle = {
       request: (entry) => {
         if (reads.has(entry.verb) || entry.dryRun) return;
         if (entry.code < 200 || entry.code >= 300) return;
-        // What somebody asks of a group is carried out on nodes; its status is told by time.
+        // Requests of others on a group lead to writes on nodes; the group's status is written
+        // periodically.
         if (entry.resource === 'nodegroups' && !book.isOurs(entry)) minutes.busy(entry.at);
         if (unrelated.has(entry.resource)) return;
         useless.written(entry);

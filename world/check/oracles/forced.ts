@@ -1,7 +1,7 @@
-// Oracle 1, second half: we delete a pod, or cut its grace, only once its own forced-at time has
-// come: the earliest forcing deadline of the causes in force, less safety, less the pod's grace
-// within the cap (docs/designs/termination.md, "By force"); and once the journal names that
-// deadline too.
+// Oracle 1, second half: the controller deletes a pod, or shortens its grace period, only after the
+// pod's forced-at time and after the journal names the deadline. Forced-at is the earliest forcing
+// deadline of the causes in force, minus the safety margin, minus the pod's grace period within the
+// cap (docs/designs/termination.md, "By force").
 import { both, type Context, type Oracle } from '../oracle.ts';
 import {
   type DisruptionState,
@@ -15,19 +15,22 @@ import {
 import { inForce } from '../state/disruptions.ts';
 import { microsPerMinute, microsPerSecond } from '../state/read.ts';
 
-/** How long before its deadline a drain is to be over, and where a spot instance is all of it. */
+/**
+ * Time before its deadline at which a drain must be over; the second if all causes are spot
+ * interruptions.
+ */
 const safetyMicros = 10 * microsPerSecond;
 const spotSafetyMicros = 5 * microsPerSecond;
 const graceCapMicros = 10 * microsPerMinute;
 
-/** RFC 3339 in the journal has milliseconds; what is shorter is rounding. */
+/** RFC 3339 times in the journal have milliseconds; smaller differences are rounding. */
 const roundingMicros = 1000;
-/** How much less than what is left until the deadline a grace may be. */
+/** Tolerance, in seconds, of a shortened grace period against the time left until the deadline. */
 const graceSlackSeconds = 2;
 
 const secondsText = (micros: number): string => `${Math.ceil(micros / microsPerSecond)} s`;
 
-/** How much of the time before the deadline is for stopping this pod. */
+/** The safety margin and the time to stop this pod, both before the deadline. */
 const stopMicros = (
   { book, disruption, pod }: Forcing,
   deadlineAt: number,
@@ -42,7 +45,7 @@ const stopMicros = (
   };
 };
 
-/** A cause may say from when on it forces: its deadline then leaves every pod its grace. */
+/** A cause may state when forcing begins; its deadline then leaves every pod its grace period. */
 const forceFrom = ({ book, disruption }: Forcing): number | undefined => {
   const causes = inForce(disruption, { at: book.now, lagMicros: book.lagMicros });
   const times = causes.flatMap((cause) => (cause.isForcing ? (cause.forceFromAt ?? []) : []));
@@ -55,13 +58,13 @@ interface Forcing {
   readonly pod: PodState;
 }
 
-/** Says what is wrong with forcing this pod now; undefined = nothing. */
+/** The reason why this pod must not be forced yet; undefined: it may be. */
 const wrongWith = (forcing: Forcing, asked: number | undefined): string | undefined => {
   const { book, disruption, pod } = forcing;
   const deadlineAt = book.forcingDeadline(disruption);
   if (deadlineAt === undefined) return 'although no cause in force has a forcing deadline';
   const now = disruption.statusForces ? disruption.statusDeadlineAt : undefined;
-  // Who stood still may go by what the episode before said, who did not by this one.
+  // A paused controller may follow the previous episode's deadline, others follow this one's.
   const before = book.episodeBefore(disruption)?.deadlineAt;
   const told = Math.min(before ?? Number.POSITIVE_INFINITY, now ?? Number.POSITIVE_INFINITY);
   if (!Number.isFinite(told)) return 'although the journal names no forcing deadline';
@@ -98,7 +101,7 @@ const check = ({ book, saw, report }: Context, entry: Request): void => {
   }
   if (isEviction(entry)) {
     if (asked === undefined || asked >= pod.graceSeconds) return;
-    // Nobody is there to wait for: the kubelet does not answer.
+    // The kubelet does not answer, so a longer grace period would not help.
     if (book.nodes.byName.get(pod.nodeName)?.ready !== true) return;
   }
   const disruption = book.disruptionOf(pod);

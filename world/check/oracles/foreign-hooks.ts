@@ -1,4 +1,4 @@
-// Oracle 3, last part: a hook that is not ours is neither completed nor kept by us.
+// Oracle 3, last part: the controller neither completes nor extends a hook that it does not own.
 import { both, type Oracle } from '../oracle.ts';
 import { isHookCall } from '../state/cloud.ts';
 import { textOf } from '../state/read.ts';

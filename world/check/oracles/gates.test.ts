@@ -1,4 +1,4 @@
-// Canaries of the oracle about when an update may go on: windows, freezes and probes, each shut and
+// Canaries of the oracle about gates of an update: windows, freezes and probes, each closed and
 // each open.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/api/json.ts';
@@ -39,7 +39,7 @@ describe('updates-stop-at-gates', () => {
     expect(said(take(frozen().at(200), i1))).toEqual(late);
     expect(judge(updateGates, take(frozen().at(90), i1))).toEqual({ said: [], saw: 1 });
     expect(said(take(frozen().at(401), i1))).toEqual([]);
-    // Decided while it was not yet.
+    // Decided before the freeze began.
     expect(said(take(frozen().at(115), i1))).toEqual([]);
   });
   it('reports a held node of EKS’ strategies that is let go in a freeze, not that it is held', () => {

@@ -1,5 +1,6 @@
-// Oracle 14 for node groups: a request is carried out or given up, and a delete goes on until the
-// group is gone. Looks at NodeGroups as they stand at the end; part of everything-ends.
+// Oracle 14 for node groups: a request is carried out or reported as failed, and a delete is
+// retried until the group is gone. Checks NodeGroups as they are at the end; part of
+// everything-ends.
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
 import type { Context } from '../oracle.ts';
 import type { ObjectEntry } from '../state/book.ts';
@@ -12,9 +13,9 @@ import {
   timeOf,
 } from '../state/read.ts';
 
-/** A request, or a delete that failed, has been looked at again by then. */
+/** The controller retries a request, or a failed delete, within this time. */
 const lookedAtMicros = 10 * microsPerMinute;
-/** As EKS drains where the group says nothing. */
+/** Drain timeout of EKS, used if the group states none. */
 const usualDrainSeconds = 900;
 
 export class GroupEnds {
@@ -36,13 +37,15 @@ export class GroupEnds {
   }
 }
 
-/** Each node has had its time, and one that was asked for in the place of another has too. */
+/**
+ * Twice the drain timeout, since a second node may be drained in place of the first, plus a pass.
+ */
 const scaleInMicros = (spec: JsonObject): number => {
   const seconds = numberOf(objectOr(spec.drain).timeoutSeconds) ?? usualDrainSeconds;
   return 2 * seconds * microsPerSecond + lookedAtMicros;
 };
 
-/** What is still open and should not be; undefined when all is done or told. */
+/** What is still open and should not be; undefined if everything is done or reported. */
 const unended = (
   object: JsonObject,
   { at, now }: { readonly at: number; readonly now: number },
@@ -61,7 +64,7 @@ const unended = (
   const asked = numberOf(objectOr(spec.scaling).desired);
   const told = numberOf(status.desired);
   const isExcused = Array.isArray(status.health) && status.health.length > 0;
-  // What an update could not take back is told beside what people asked for.
+  // An update may fail to remove its surge; the reported size then includes it.
   const surge = numberOf(objectOr(status.surge).desired) ?? 0;
   const isTold = told === (asked ?? 0) + surge;
   if (asked === undefined || told === undefined || isExcused || isTold) return undefined;

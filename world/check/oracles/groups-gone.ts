@@ -1,6 +1,6 @@
-// Oracle 13: after delete nothing of ours remains; of a group that is retained, its Auto Scaling
-// group does. The object of a NodeGroup goes last: its instances, its Auto Scaling group, its
-// launch template and its instance profile have gone before it, its nodes follow soon.
+// Oracle 13: after a delete nothing of Drover's remains, except the Auto Scaling group of a
+// retained group. The NodeGroup object is removed last: after its instances, its Auto Scaling
+// group, its launch template and its instance profile. Its nodes follow within minutes.
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
 import { both, type Context, type Oracle } from '../oracle.ts';
 import type { Call } from '../state/book.ts';
@@ -8,7 +8,7 @@ import { isReleased, microsPerMinute, textOf, textsOf } from '../state/read.ts';
 
 const finalizer = 'drover.dev/nodegroup';
 const leaving = /^(?:Terminat|Detach|$)/;
-/** The cluster removes the node of an instance that has gone within this time. */
+/** The cluster removes the node of a terminated instance within this time. */
 const nodeGoneWithinMicros = 10 * microsPerMinute;
 
 const groupNameOf = (object: JsonObject): string =>
@@ -16,12 +16,13 @@ const groupNameOf = (object: JsonObject): string =>
     objectOr(object.status).autoScalingGroupName ?? objectOr(object.spec).autoScalingGroupName,
   );
 
-/** EKS names the derived template by the uuid in the group's name. */
+/** EKS names the derived launch template by the uuid in the group's name. */
 const templateNameOf = (groupName: string): string =>
   `eks-${/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.exec(groupName)?.[0] ?? groupName}`;
 
 /**
- * What our calls make and end: the operation's name without its verb, and the member that names it.
+ * Resources that the controller's calls create and delete: the operation's name without its verb,
+ * and the input member with the resource's name.
  */
 const named = {
   AutoScalingGroup: 'AutoScalingGroupName',
@@ -31,7 +32,7 @@ const named = {
 type Made = keyof typeof named;
 const isMade = (what: string): what is Made => Object.hasOwn(named, what);
 
-/** What our calls have made and not ended again. */
+/** Resources that the controller's calls created and did not delete. */
 class Standing {
   readonly #made = new Set<string>();
   readonly #ended = new Set<string>();
@@ -55,7 +56,7 @@ class Standing {
   }
 }
 
-/** A delete of it leaves its Auto Scaling group (docs/node-groups.md, deletionPolicy). */
+/** A delete keeps the Auto Scaling group (docs/node-groups.md, deletionPolicy). */
 const isRetained = (object: JsonObject): boolean => {
   const { deletionPolicy, autoScalingGroupName } = objectOr(object.spec);
   const isAdopted = textOf(autoScalingGroupName) !== '';
@@ -80,7 +81,7 @@ const leftOf = ({ book }: Context, standing: Standing, object: JsonObject): read
   ];
 };
 
-/** Nodes of instances of groups that were deleted long ago. */
+/** Reports nodes whose node group was deleted long ago. */
 const checkNodes = ({ book, saw, report }: Context, gone: ReadonlyMap<string, number>): void => {
   for (const { instanceId, group } of book.cloud.instances.values()) {
     const since = gone.get(group);
@@ -116,7 +117,7 @@ export const groupsGone: Oracle = {
           if (textsOf(metadata.finalizers).includes(finalizer)) held.add(name);
           return;
         }
-        // One that we never held is none that we made anything for.
+        // The controller created nothing for a group without its finalizer.
         if (!held.delete(name)) return;
         saw();
         if (isRetained(object)) {

@@ -1,5 +1,5 @@
-// Oracle 7, first half: a node all of whose causes hold keeps its pods and its instance, and its
-// first eviction comes only once the journal says that it is held no more.
+// Oracle 7, first half: while all causes of a node hold, it keeps its pods and its instance. The
+// first eviction comes only after the journal says that the node is not held.
 import { both, type Context, type Oracle } from '../oracle.ts';
 import { type Call, type DisruptionState, endsPod, succeeded } from '../state/book.ts';
 import { isTermination } from '../state/cloud.ts';
@@ -8,11 +8,11 @@ import { isHeld } from '../state/disruptions.ts';
 const waits = ({ book }: Context, one: DisruptionState): boolean =>
   isHeld(one, { at: book.now, lagMicros: book.lagMicros });
 
-/** Said for longer than a request of the moment before may have been on its way. */
+/** Recorded for longer than an earlier request may have been in flight. */
 const isTold = ({ book }: Context, { heldSince }: DisruptionState): boolean =>
   heldSince !== undefined && book.now - heldSince > book.lagMicros;
 
-/** A scale-in that has had the node drained before takes the instance whatever else waits. */
+/** A scale-in whose drain is complete terminates the instance in spite of other causes. */
 const goesAnyway = ({ causes }: DisruptionState): boolean =>
   causes.some(({ kind, isCancelled }) => kind === 'ScaleIn' && !isCancelled);
 

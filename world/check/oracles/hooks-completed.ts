@@ -1,42 +1,46 @@
-// Oracle 3, second half: we complete a termination hook only when no pod is left on its node, a
-// deleted Node object included, or its forcing deadline has come; a launch hook only when its node
-// is Ready. A drain without a hook is Drained only when its node is empty, too.
+// Oracle 3, second half: the controller completes a termination hook only if its node has no pod
+// left or its forcing deadline has passed. Pods of a deleted Node object count. It completes a
+// launch hook only if the node is Ready. A drain without a hook is Drained only if its node is
+// empty.
 import { objectOr } from '../../../src/api/json.ts';
 import { both, type Context, type Oracle } from '../oracle.ts';
 import type { Call, DisruptionState, NodeState, PodState } from '../state/book.ts';
 import { microsPerMinute, microsPerSecond, textOf } from '../state/read.ts';
 
-/** A pod may be bound between the last look at the node and what follows from it. */
+/** A pod may be bound between the last check of the node and the write that follows. */
 const lookMicros = microsPerSecond;
-/** The journal's deadline in milliseconds, and a call that was on its way. */
+/** The journal's deadline has milliseconds, and a call takes time. */
 const slackMicros = microsPerSecond;
-/** A pod that was there so long before the end had its forced-at time; its grace comes besides. */
+/** A pod bound this long before the end had its forced-at time; its grace period comes on top. */
 const forceMicros = 30 * microsPerSecond;
-/** A drain that may not force keeps its hook to shortly before the hook's own end. */
+/** A drain that may not force keeps its hook until this long before the hook's own end. */
 const lastMomentMicros = microsPerMinute;
 
 /**
- * A pod whose kubelet is dead was told to stop so long before, less a second that Kubernetes does
- * not write.
+ * Minimum time since the deletion of a pod whose kubelet does not answer: 30 s, minus one second
+ * because Kubernetes writes whole seconds.
  */
 const unstoppableMicros = 29 * microsPerSecond;
 
-/** Its owner, or who started it by hand, puts it back whatever we do; the journal says so. */
+/**
+ * The journal names the pod's owner, or the bare pod itself, as returning to the node after every
+ * eviction.
+ */
 const isBoomerang = (pod: PodState, owners: ReadonlySet<string>): boolean =>
   owners.has(pod.ownerUid === '' ? `pod/${pod.key}` : pod.ownerUid);
 
-/** Whether its kubelet was silent then, as far as could be known. */
+/** Whether the kubelet was silent at that time, as far as the controller could know. */
 const wasSilent = (node: NodeState, at: number, lagMicros: number): boolean => {
   const { silentSince, heardAgainAt } = node;
   if (silentSince === undefined || silentSince > at) return false;
   return heardAgainAt === undefined || at - heardAgainAt <= lagMicros;
 };
 
-/** Its instance stays after the drain, and with it what runs there. */
+/** The instance keeps running after the drain, and so do its pods. */
 const staysAfterwards = ({ causes }: DisruptionState): boolean =>
   causes.every(({ kind, followUp }) => kind === 'Manual' && followUp === 'Release');
 
-/** Told to stop long ago, and no kubelet does it: only the end of the instance can. */
+/** Deleted long ago, and no kubelet stops it: only the end of the instance can. */
 const isUnstoppable = (
   { book }: Pick<Context, 'book'>,
   { pod, node, disruption, at }: Held,
@@ -52,14 +56,14 @@ interface Held {
   readonly pod: PodState;
   readonly node: NodeState;
   readonly disruption: DisruptionState | undefined;
-  /** When the drain was decided to be over. */
+  /** When the drain was decided to be complete. */
   readonly at: number;
 }
 
 /**
- * Pods for whose sake the instance has to stay; also those that are still stopping. Who comes after
- * Completing stands in the journal comes to a node that is given up: dying between that write and
- * the call does not take it back.
+ * Pods for which the instance must stay, including pods that are still stopping. A pod bound after
+ * the journal recorded Completing does not count: a crash between that write and the call does not
+ * undo the decision.
  */
 const holding = (
   { book }: Pick<Context, 'book'>,
@@ -77,16 +81,14 @@ const holding = (
   return found;
 };
 
-/** It empties its node by force, and the time for that has come. */
+/** The drain forces, and its deadline has passed. */
 const isForced = ({ book }: Context, disruption: DisruptionState): boolean => {
   const deadlineAt = book.forcingDeadline(disruption);
   const now = book.now + (book.facts.clockSkew ?? 0);
   return deadlineAt !== undefined && now >= deadlineAt - slackMicros;
 };
 
-/**
- * The forcing deadline has come; where nothing forces by then, a hook of the drain is about to end.
- */
+/** The forcing deadline has passed; if nothing forces, a hook of the drain is about to end. */
 const isTimeUp = (context: Context, disruption: DisruptionState): boolean => {
   const { book } = context;
   if (isForced(context, disruption)) return true;
@@ -100,7 +102,7 @@ const isTimeUp = (context: Context, disruption: DisruptionState): boolean => {
   );
 };
 
-/** Forced pods are told to stop before their instance goes; these had time for it. */
+/** A pod that had time to be deleted by force before its instance ends, and was not. */
 const forgotten = (
   context: Context,
   node: NodeState,
@@ -121,14 +123,14 @@ interface Doubt {
   readonly message: string;
 }
 
-/** Decided by the episode before, by somebody who cannot have known yet that another has opened. */
+/** Decided in the previous episode, by a controller that could not know of this one. */
 const isOfEpisodeBefore = ({ book }: Context, one: DisruptionState): boolean =>
   book.episodeBefore(one)?.phases.has('Completing') === true;
 
 /**
- * Decided when there was no node, which has registered since: pods whose node is deleted are there
- * for a while yet, and are found on it again. Who stood still between its decision and the call
- * need not have seen it.
+ * The completion was decided while the instance had no node, and one has registered since. Pods of
+ * a deleted node exist for a while and are on it again. A controller that was paused between
+ * decision and call may not have seen the node.
  */
 const wasThereNone = ({ book }: Context, node: NodeState, one: DisruptionState): boolean => {
   const decidedAt = one.phaseAt.get('Completing') ?? book.now;
@@ -136,13 +138,13 @@ const wasThereNone = ({ book }: Context, node: NodeState, one: DisruptionState):
   return book.now - node.joinedAt <= book.lagMicros;
 };
 
-/** The instance's node, or the one that was deleted under it while its name is still its own. */
+/** The instance's node, even if deleted, unless another node has taken its name. */
 const nodeUnder = ({ book: { nodes } }: Context, instanceId: string): NodeState | undefined => {
   const last = nodes.lastOfInstance(instanceId);
   return last !== undefined && nodes.byName.get(last.name) === last ? last : undefined;
 };
 
-/** A completion that looks too early; undefined = it is in order. */
+/** The reason why a completion looks too early; undefined: it is in order. */
 const terminationDoubt = (context: Context, instanceId: string): Doubt | undefined => {
   const { book } = context;
   const node = nodeUnder(context, instanceId);
@@ -168,7 +170,7 @@ const terminationDoubt = (context: Context, instanceId: string): Doubt | undefin
   };
 };
 
-/** The write with which a drain says that it is done, and what still stood against it. */
+/** The pod that still runs when the journal first records the drain as Drained. */
 const falselyDrained = (
   { book }: Pick<Context, 'book'>,
   one: DisruptionState,
@@ -196,7 +198,7 @@ export const hooksCompleted: Oracle = {
     const doubts: Doubt[] = [];
     const launch = (instanceId: string): void => {
       const node = book.nodes.lastOfInstance(instanceId);
-      // What was Ready, or was there, a moment ago was so when we looked.
+      // A node that just turned unready or was deleted was Ready when the controller checked.
       const lostAt = node?.goneAt ?? node?.unreadySince;
       const isOld = lostAt === undefined || book.now - lostAt > book.lagMicros;
       if (node !== undefined && (!isOld || (node.ready && node.goneAt === undefined))) return;
@@ -233,7 +235,8 @@ export const hooksCompleted: Oracle = {
       },
       end: () => {
         for (const { at, instanceId, message } of doubts) {
-          // Where the trace has no EC2 states, the journal is believed that EC2 had ended it.
+          // Without EC2 states in the trace, the journal's outcome counts as proof that the
+          // instance ended.
           const outcome = book.disruptions.ofInstance(instanceId)?.outcome;
           if (!book.cloud.seesInstances && outcome === 'InstanceGone') continue;
           report({ at, subject: instanceId, message });

@@ -1,14 +1,14 @@
-// Oracle 3, first half: an instance of ours that waits in a hook of ours is completed by us or kept
-// by heartbeats; the hook never just runs out, unless nobody could have prevented it.
+// Oracle 3, first half: the controller completes its hooks on managed instances or extends them by
+// heartbeats. A hook times out only if the controller could not prevent it.
 import { both, type Context, type Oracle } from '../oracle.ts';
 import type { Wait } from '../state/cloud.ts';
 import { microsPerMinute } from '../state/read.ts';
 
-/** Fewer refused attempts than this are bad luck that a second try would have mended. */
+/** With fewer refused attempts, one more try would have helped. */
 const minRefusals = 3;
-/** A node that was Ready for this long should have had its launch completed. */
+/** The controller completes the launch of a node within this time after it is Ready. */
 const launchPatienceMicros = 5 * microsPerMinute;
-/** Faults during which nobody could have said anything. */
+/** Faults during which the controller cannot call the cloud. */
 const outage = new Set(['cloud-outage', 'process-down']);
 
 interface Range {
@@ -33,7 +33,7 @@ class Outages {
     }
   }
 
-  /** True when less than half of the range was free of outages. */
+  /** True if outages cover more than half of the range. */
   cover({ from, to }: Range): boolean {
     let down = 0;
     for (const span of this.#spans) {
@@ -43,7 +43,7 @@ class Outages {
   }
 }
 
-/** Our calls between two instants all failed, and there were some. */
+/** The controller made at least one call in the range, and all of them failed. */
 const allRefused = (
   calls: readonly { readonly at: number; readonly failed: boolean }[],
   range: Range,
@@ -59,7 +59,7 @@ const allRefused = (
   return failed > 0;
 };
 
-/** True when the cloud refused every call, or it or we were away: then nobody is to blame. */
+/** The cloud refused every call, or an outage covered most of the time. */
 const isExcused = (
   { book }: Context,
   outages: Outages,

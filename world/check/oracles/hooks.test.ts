@@ -34,7 +34,7 @@ describe('hooks-never-run-out', () => {
         .at(2400)
         .hookEnded(i1, 'timeout');
     expect(judge(hooksKept, refused('Throttling')).said).toEqual([]);
-    // A call that is wrong in itself is our own fault.
+    // An invalid call is the controller's own fault.
     expect(judge(hooksKept, refused('ValidationError')).said).toHaveLength(1);
   });
 
@@ -155,7 +155,7 @@ describe('hooks-complete-when-empty', () => {
     expect(said(back(decided('NothingToDrain'), 3))).toEqual(early);
     expect(said(back(paused(), 61))).toEqual(early);
     expect(said(back(decided('Failed'), 1))).toEqual(early);
-    // The node that was there all the time is no node that came back.
+    // A node that existed all the time is not a node that came back.
     const status = { ...completing, outcome: 'NothingToDrain' };
     const blind = drain().at(10).disruption(i1, { causes, status });
     blind.fault('F6-leader-paused', 'fired').at(11).hookCall(complete, i1);

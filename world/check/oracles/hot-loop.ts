@@ -1,17 +1,19 @@
-// No hot loop: what we ask of the API server and the cloud in a minute is bounded by what happened
-// in it. Counts refused requests too; a trace without reads is judged by its writes alone.
+// No hot loop: the number of API requests and cloud calls per minute is bounded by the number of
+// changes in that minute. Refused requests count too; a trace without reads is judged by its writes
+// alone.
 import { both, type Context, type Oracle } from '../oracle.ts';
 import { keyOf, microsPerMinute, textOf } from '../state/read.ts';
 
-/** The leader's lease and events have rhythms of their own. */
+/** The leader's lease and events have intervals of their own. */
 const unrelated = new Set(['leases', 'events']);
-/** One object: a write every two seconds for a whole minute is a loop. */
+/** One target: a write every two seconds for a whole minute is a loop. */
 const perTarget = 30;
 /**
- * These tell of every instance of a group: each step of each instance's life is something to tell.
+ * These statuses list every instance of a group; each lifecycle step of an instance may cause a
+ * write.
  */
 const tellOfInstances = /^patch nodegroup(?:s|updates)\/status /;
-/** Polls of groups, queue and instances, and the retries of a bad minute. */
+/** Polls of groups, queue and instances, and the retries of a minute with errors. */
 const idleRequests = 240;
 const idleCalls = 300;
 const perChange = 20;
@@ -23,7 +25,7 @@ class Minute {
   #calls = 0;
   #changes = 0;
   #changesBefore = 0;
-  /** Steps in instances' lives, in this minute and the one before. */
+  /** Lifecycle steps of instances, in this minute and the previous one. */
   #steps = 0;
   #stepsBefore = 0;
   readonly #targets = new Map<string, number>();
@@ -52,7 +54,7 @@ class Minute {
   call(at: number, target: string): void {
     this.#advance(at);
     this.#calls++;
-    // Looks at the cloud come with every change of many nodes: they count together, not each.
+    // Reads follow each change of many nodes: they count in total, not per target.
     if (!/^(?:Describe|List|Get|Receive)/.test(target)) this.#aim(target);
   }
 

@@ -1,4 +1,4 @@
-// Canaries of the oracle of intents: what we do was announced in the journal before we did it.
+// Canaries of the oracle of intents: the journal announces each effect before it happens.
 import { describe, expect, it } from 'vitest';
 import { i1, judge, kubectl, Story } from '../../../test/builders/world-check.ts';
 import { intent } from './intent.ts';
@@ -134,7 +134,7 @@ describe('intent-before-effect', () => {
         .call('TerminateInstanceInAutoScalingGroup', { InstanceId: i1 });
     expect(judge(intent, met(59)).said).toEqual([]);
     expect(judge(intent, met(61)).said).toEqual([`${i1}: terminated before its node was drained`]);
-    // What was drained for somebody who only wanted it empty was not decided to be taken.
+    // A drain for a cause that did not request termination does not justify one.
     expect(judge(intent, met(1, { kind: 'Manual', id: 's' })).said).toHaveLength(1);
   });
 

@@ -1,6 +1,5 @@
-// Oracle 11: every effect has an earlier intent. What we do to a pod, a node or a hook was
-// announced before in the journal: the phase of this episode that allows it had been committed by
-// then.
+// Oracle 11: every effect has an earlier intent. Before the controller changes a pod, a node or a
+// hook, the journal has committed the phase of this episode that allows it.
 import { both, type Context, type Oracle } from '../oracle.ts';
 import {
   type Call,
@@ -15,17 +14,17 @@ import { isHookCall, isTermination } from '../state/cloud.ts';
 import { inForce } from '../state/disruptions.ts';
 import { TemplateIntent } from './template-intent.ts';
 
-/** True when one of the phases was committed in this episode. */
+/** Whether one of the phases was committed in this episode. */
 const reached = (disruption: DisruptionState, phases: readonly string[]): boolean =>
   phases.some((phase) => disruption.phaseAt.has(phase));
 
-/** What was still on its way when the journal closed is not a new effect. */
+/** A request in flight when the journal closed is not a new effect. */
 const isOver = ({ book }: Context, disruption: DisruptionState): boolean => {
   const closedAt = disruption.phaseAt.get('Undoing') ?? disruption.phaseAt.get('Ended');
   return closedAt !== undefined && book.now - closedAt > book.lagMicros;
 };
 
-/** Nobody asks for it any more, and that could be known. */
+/** No cause is in force, for long enough that the controller could know. */
 const isWithdrawn = ({ book }: Context, disruption: DisruptionState): boolean => {
   const { now, lagMicros } = book;
   return inForce(disruption, { at: now, lagMicros }).length === 0;
@@ -88,7 +87,9 @@ const checkHook = (context: Context, entry: Call): void => {
 
 const takesInstance = new Set(['Terminate', 'Replace']);
 
-/** A scale-in takes what it has had drained; withdrawn, it takes nothing any more. */
+/**
+ * Whether the cause requests the instance. A scale-in terminates what it drained, unless withdrawn.
+ */
 const asksFor = (cause: DisruptionState['causes'][number], book: Context['book']): boolean => {
   if (takesInstance.has(cause.followUp)) return true;
   const { cancelledSeenAt } = cause;
@@ -96,9 +97,7 @@ const asksFor = (cause: DisruptionState['causes'][number], book: Context['book']
   return cause.kind === 'ScaleIn' && isOpen;
 };
 
-/**
- * By this episode, or for what asks by the one before, while that this one opened may be unknown.
- */
+/** Drained by this episode, or by the previous one while the controller may not know this one. */
 const wasDrained = ({ book }: Context, disruption: DisruptionState): boolean => {
   if (reached(disruption, ['Completing'])) return true;
   const { causes, handledBefore } = disruption;
@@ -106,7 +105,7 @@ const wasDrained = ({ book }: Context, disruption: DisruptionState): boolean => 
   return causes.some((cause) => handledBefore.has(cause.id) && asksFor(cause, book));
 };
 
-/** Nobody but a cause may ask for an instance, and only once its node is drained. */
+/** The controller terminates an instance only for a cause, and only after the drain. */
 const checkTermination = (context: Context, entry: Call): void => {
   const { book, saw, report } = context;
   const instanceId = book.instanceOfCall(entry);

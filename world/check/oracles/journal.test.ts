@@ -1,4 +1,4 @@
-// Canaries of the oracles about the journal: marks undone, nothing written for nothing.
+// Canaries of the oracles about the journal: marks are undone, and no write is useless.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/api/json.ts';
 import { i1, i2, judge, kubectl, Story } from '../../../test/builders/world-check.ts';
@@ -102,7 +102,7 @@ describe('marks-undone', () => {
     const undoing = { phase: 'Undoing', handledCauses: ['c1'] };
     expect(judge(marksUndone, journalOf({}, 10, over)).said).toEqual([]);
     expect(judge(marksUndone, journalOf({ cancelledAt: 9 }, 10, over)).said).toHaveLength(1);
-    // Who takes them away need not have seen what stands for a moment only.
+    // The controller that removes the marks may not have seen a very recent cause.
     expect(judge(marksUndone, journalOf({}, 6.9, undoing).node('n1')).said).toEqual([]);
     expect(judge(marksUndone, journalOf({}, 7.1, undoing).node('n1')).said).toEqual([
       'n1: our label was taken away, and LifecycleHook was not withdrawn',

@@ -1,6 +1,6 @@
-// Oracle 14, at the end: once faults are off and things have settled, no drain is open and no
-// instance waits, unless a pod and the budgets that hold it are named; and every Deployment is
-// whole again, unless the cluster has no room for it. Of node groups: group-ends.ts.
+// Oracle 14, at the end: once the world has settled without faults, no drain is open and no
+// instance waits. Exempt are drains that name a pod and its blocking budgets. Every Deployment is
+// healthy, unless the cluster has no room for it. For node groups see group-ends.ts.
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
 import { both, type Context, type Oracle } from '../oracle.ts';
 import type { DisruptionState } from '../state/book.ts';
@@ -10,16 +10,16 @@ import { microsPerMinute, numberOf, selectorMatch, textOf } from '../state/read.
 import { GroupEnds } from './group-ends.ts';
 import { UpdateEnds } from './update-ends.ts';
 
-/** A pod that came to its node so lately may still be starting. */
+/** A pod that was bound this recently may still be starting. */
 const startMicros = 2 * microsPerMinute;
 
-/** How long a drain may go on after its forcing deadline: a few restarts and refusals. */
+/** Time that a drain may continue after its forcing deadline, for a few restarts and refusals. */
 const overdueMicros = 5 * microsPerMinute;
 const everyMicros = microsPerMinute;
 
 /**
- * A deadline that forces is an end, whatever the budgets say. Before Draining a watch that shows no
- * marks may hold it up: nothing was done to any pod then, and its hook is kept.
+ * A forcing deadline ends a drain, whatever the budgets say. Before Draining, a watch without the
+ * marks may delay it: no pod has been touched yet, and the hook is extended.
  */
 const checkDeadlines = (context: Context, told: Set<string>): void => {
   const { book, saw, report } = context;
@@ -36,7 +36,7 @@ const checkDeadlines = (context: Context, told: Set<string>): void => {
   }
 };
 
-/** Named blockers that are true: the pod is there, and something of that name covers it. */
+/** The named blockers are true: the pod exists, and the named budgets cover it. */
 const isBlockedAsTold = ({ book }: Context, disruption: DisruptionState): boolean =>
   disruption.waitingOn.some(({ kind, pod, budgets }) => {
     if (kind !== 'pdb' && kind !== 'multiplePdbs') return false;
@@ -46,15 +46,13 @@ const isBlockedAsTold = ({ book }: Context, disruption: DisruptionState): boolea
     return budgets.every((name) => covering.includes(name));
   });
 
-/** Nobody but the owner of the cause can end that; the node shows its marks and keeps its pods. */
+/** Only the owner of the cause can end this wait; the node keeps its marks and its pods. */
 const waitsForItsTurn = ({ book }: Context, one: DisruptionState): boolean =>
   one.phase === 'Draining' &&
   one.heldSince !== undefined &&
   isHeld(one, { at: book.now, lagMicros: book.lagMicros });
 
-/**
- * Advice, or maintenance to come, on a node that is not marked: its group has no room for it yet.
- */
+/** Advice, or maintenance ahead, for an unmarked node: maxUnavailable does not allow it yet. */
 const waitsForRoom = ({ book }: Context, one: DisruptionState): boolean =>
   one.phase === 'Pending' &&
   one.waitingOn.some(({ kind }) => kind === 'turn') &&
@@ -85,19 +83,16 @@ const checkInstances = (context: Context): void => {
     const hooks = instance.wait?.ended.size ?? 0;
     const disruption = book.disruptions.ofInstance(instance.instanceId);
     if (disruption !== undefined && isBlockedAsTold(context, disruption)) continue;
-    // Our hook has ended; what it still waits for is somebody else's.
+    // The controller's hook has ended; the instance waits for a hook of others.
     if (hooks > 0 && disruption?.phase === 'Ended') continue;
     report({ subject: instance.instanceId, message: 'still in Terminating:Wait' });
   }
 };
 
-/**
- * EKS counts this many pods of the host's network into the pods of a node: the others take
- * addresses.
- */
+/** EKS includes this many host-network pods in maxPods; the other pods need an IP address. */
 const hostNetworkPods = 2;
 
-/** Where its own DaemonSets are missing a node takes more pods than it has addresses for. */
+/** Without its DaemonSets, a node accepts more pods than it has addresses. */
 const lacksAddress = ({ book }: Context, pod: PodState): boolean => {
   const { maxPods } = book.nodes.byName.get(pod.nodeName) ?? {};
   if (maxPods === undefined) return false;
@@ -107,7 +102,7 @@ const lacksAddress = ({ book }: Context, pod: PodState): boolean => {
   return holders.length > maxPods - hostNetworkPods;
 };
 
-/** Why a pod that is not Ready is nobody's fault: no room, no node, or it has just begun. */
+/** Excusable reasons why a pod is not Ready: no room, no node, no address, or still starting. */
 const isExcused = (context: Context, pod: PodState): boolean =>
   pod.nodeName === '' ||
   context.book.nodes.byName.get(pod.nodeName)?.ready !== true ||

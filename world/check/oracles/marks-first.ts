@@ -1,6 +1,5 @@
-// Oracle 2, first half: before the first pod of a drained node is evicted or deleted by us, the
-// node itself shows the exclusion from load balancers and the cordon (and our taint, where we use
-// one).
+// Oracle 2, first half: a drained node is excluded from load balancers and cordoned before the
+// controller evicts or deletes its first pod. In the native form it also has the taint.
 import { both, type Oracle } from '../oracle.ts';
 import { type DisruptionState, endsPod, type NodeState, succeeded } from '../state/book.ts';
 import type { MarkKind } from '../state/nodes.ts';
@@ -17,10 +16,10 @@ export const marksFirst: Oracle = {
   needs: ['request', 'object'],
   watch: ({ book, saw, report }) => {
     const begun = new Set<string>();
-    /** Somebody else took the marks, or made the node anew, just now: we could not know. */
+    /** Others removed the marks, or recreated the node, too recently for the controller to know. */
     const isExcused = ({ recreatedAt, foreignLossAt }: NodeState): boolean =>
       book.now - Math.max(foreignLossAt ?? 0, recreatedAt ?? 0) <= book.lagMicros;
-    /** A leader that stood still meanwhile has not seen that another took the marks away again. */
+    /** A leader that was paused has not seen that another leader removed the marks again. */
     const wasUndone = ({ phaseAt }: DisruptionState): boolean =>
       book.isBlind && book.now - (phaseAt.get('Undoing') ?? 0) <= book.lagMicros;
     return {

@@ -1,7 +1,7 @@
-// Oracle 9: marks of ours, and only ours, are undone. Who set a mark is read from the requests, not
-// from what the journal claims to own; a mark set again by somebody else may stay or go. What an
-// earlier episode was asked for, and nobody withdrew, keeps its marks. Taints are one list to a
-// patch: those of others come through ours unharmed.
+// Oracle 9: the controller removes its own marks and no others. The author of a mark comes from the
+// requests, not from the journal. A mark that others set again may stay or be removed. Causes of an
+// earlier episode keep their marks until they are withdrawn. A patch replaces the whole list of
+// taints; the taints of others must survive it.
 
 import { objectOr } from '../../../src/api/json.ts';
 import { both, type Context, type Oracle } from '../oracle.ts';
@@ -9,16 +9,16 @@ import { type DisruptionState, type NodeState, type Request, succeeded } from '.
 import { markKinds } from '../state/nodes.ts';
 import { microsPerMinute, objectsOf, textOf } from '../state/read.ts';
 
-/** A withdrawal has to be carried out by then, once nothing fails any more. */
+/** Without faults, a withdrawal is carried out within this time. */
 const undoneWithinMicros = microsPerMinute;
 
 const oursOn = (node: NodeState): readonly string[] =>
   markKinds.filter((kind) => node.marks.has(kind) && node.owners.get(kind) === 'us');
 
-/** An update puts one of these on old nodes; nobody else's key begins so. */
+/** The taints that an update puts on old nodes; other owners do not use this prefix. */
 const isOwnTaint = (taint: string): boolean => taint.startsWith('drover.dev/');
 
-/** The change just before is the patch's own: it named every taint that is to stay. */
+/** The node's last change is that of this patch, which listed all taints to keep. */
 const checkTaints = (
   { saw, report }: Context,
   node: NodeState,
@@ -34,7 +34,7 @@ const checkTaints = (
 };
 
 /**
- * Why marks stand after the end of their drain: somebody asked for it and has not taken it back.
+ * Causes that justify marks after the end of their drain: handled or in force, and not withdrawn.
  */
 const standing = (
   { causes, handled }: DisruptionState,
@@ -44,7 +44,9 @@ const standing = (
     .filter(({ id, isCancelled }) => !isCancelled && (handled.get(id) ?? before) < before)
     .map(({ kind }) => kind);
 
-/** Marks that stand although every cause was withdrawn long ago, however the journal tells it. */
+/**
+ * Reports marks that remain although every cause was withdrawn long ago, whatever the journal says.
+ */
 const checkLeft = ({ book, saw, report }: Context): void => {
   for (const node of book.nodes.byName.values()) {
     if (node.goneAt !== undefined) continue;
@@ -61,9 +63,9 @@ const checkLeft = ({ book, saw, report }: Context): void => {
 };
 
 interface Known {
-  /** Taints that some node group's spec has had: its own to take away again. */
+  /** Taints that a node group's spec has had: the controller may remove them. */
   readonly groupTaints: Set<string>;
-  /** Instances that we have had terminated: their nodes serve nobody any more. */
+  /** Instances that the controller has terminated; their nodes may keep their marks. */
   readonly taken: Set<string>;
 }
 

@@ -1,7 +1,6 @@
-// Oracle 4: a message is deleted only when what it asks for is in the journal. Where the trace
-// knows which message a receipt stood for, each deletion is checked; besides, no hook of ours may
-// have been open for long without a cause in the journal, whatever became of its messages; nor may
-// maintenance.
+// Oracle 4: the controller deletes a message only after the journal records what it asks for. Each
+// deletion is checked if the trace knows the message of the receipt. In addition, no hook of the
+// controller and no maintenance stays open for long without a cause in the journal.
 import type { Notice } from '../../../src/api/notice.ts';
 import { parseNotice } from '../../../src/formats/index.ts';
 import { both, type Context, type Oracle } from '../oracle.ts';
@@ -9,10 +8,10 @@ import type { Wait } from '../state/cloud.ts';
 import { microsPerMinute } from '../state/read.ts';
 import { watchScheduled } from './scheduled.ts';
 
-/** A notice that asks for something. */
+/** A notice that requires an action. */
 type Action = Extract<Notice, { readonly kind: 'terminate' | 'launch' | 'spotInterruption' }>;
 
-/** The backstop looks every 30 s; ten looks are enough in any weather. */
+/** The backstop polls every 30 s; ten polls are enough under any fault. */
 const noticedWithinMicros = 5 * microsPerMinute;
 
 const namesInstance = /EC2InstanceId|instance-id/;
@@ -31,7 +30,7 @@ const isRecorded = ({ book }: Context, notice: Action): boolean => {
   );
 };
 
-/** True when the message asks for something that still has to be done. */
+/** Whether the message asks for something that is still to be done. */
 const isDue = ({ book }: Context, notice: Action): boolean => {
   const instance = book.cloud.instances.get(notice.instanceId);
   if (instance === undefined || !book.isManaged(instance.group)) return false;
@@ -71,7 +70,7 @@ export const messages: Oracle = {
       call: (entry) => {
         if (entry.operation !== 'DeleteMessage' || entry.error !== undefined) return;
         if (!book.isOurs(entry) || entry.message === undefined) return;
-        // Malformed and foreign messages name no instance, and are not worth a parser's error.
+        // Malformed and foreign messages name no instance; they are skipped without parsing.
         if (!namesInstance.test(entry.message)) return;
         const notice = parseNotice(entry.message);
         const isAction =

@@ -17,7 +17,7 @@ interface Told {
   readonly evictedAt?: number;
 }
 
-/** A node is drained for one notice that the journal calls confirmed. */
+/** A node is drained for one notice that the journal records as confirmed. */
 const drained = (told: Told) => {
   const { kind = 'SpotInterruption', market, state = 'InService', window, others = [] } = told;
   const story = new Story().state(i1, state);

@@ -1,5 +1,5 @@
-// A notice is a hint: no pod leaves a node for notices alone that the cloud denies. What the cloud
-// says is read from its own entries in the trace; what the journal says of it is not believed.
+// A notice is a hint: the controller ends no pod for notices alone that the cloud denies. The
+// cloud's view comes from its own entries in the trace, never from the journal.
 import { objectOr } from '../../../src/api/json.ts';
 import { both, type Context, type Oracle } from '../oracle.ts';
 import { type DisruptionState, endsPod, succeeded } from '../state/book.ts';
@@ -13,7 +13,7 @@ const notSpot = ({ market }: InstanceState): string | undefined =>
 
 class Denials {
   readonly #context: Context;
-  /** Instances for which EC2 has listed an event, whatever became of it. */
+  /** Instances for which EC2 has listed an event, even if it ended or was cancelled. */
   readonly #scheduled = new Set<string>();
 
   constructor(context: Context) {
@@ -24,7 +24,7 @@ class Denials {
     this.#scheduled.add(instanceId);
   }
 
-  /** Why each cause of the node is a notice that the cloud denies; undefined: one may be true. */
+  /** Why the cloud denies every notice of the node; undefined: at least one may be true. */
   of(one: DisruptionState): string | undefined {
     const { now, lagMicros } = this.#context.book;
     const instance = this.#context.book.cloud.instances.get(one.instanceId);
@@ -36,7 +36,7 @@ class Denials {
     return reasons.every((reason) => reason !== undefined) ? reasons[0] : undefined;
   }
 
-  /** What the trace does not tell denies nothing. */
+  /** Facts that the trace does not show deny nothing. */
   #denial(cause: CauseState, instance: InstanceState): string | undefined {
     const { kind } = cause;
     if (kind === 'LifecycleHook') {
@@ -46,7 +46,7 @@ class Denials {
     return kind === 'Maintenance' ? this.#noEvent(cause, instance) : notSpot(instance);
   }
 
-  /** An open window is believed without EC2's list; a trace with no event at all has no list. */
+  /** An open window needs no event in EC2's list. A trace without any event has no list. */
   #noEvent(cause: CauseState, { instanceId }: InstanceState): string | undefined {
     const { now } = this.#context.book;
     const [startsAt, endsAt] = [cause.windowStartsAt ?? Infinity, cause.windowEndsAt ?? 0];

@@ -1,4 +1,4 @@
-// Canaries of the oracles about pods: budgets, force, marks first, drainable pods only.
+// Canaries of the oracles about pods: budgets, force, marks before eviction, drainable pods only.
 import { describe, expect, it } from 'vitest';
 import { i1, judge, kubectl, Story } from '../../../test/builders/world-check.ts';
 import { budgets } from './budgets.ts';

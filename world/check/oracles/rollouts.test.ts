@@ -1,5 +1,4 @@
-// Canaries of the oracles about version updates as a whole: their pace, what moves, what is left,
-// their end.
+// Canaries of the oracles about version updates: pace, moves, remains and end.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/api/json.ts';
 import { group, i1, i2, judge, kubectl, Story, us } from '../../../test/builders/world-check.ts';
@@ -93,7 +92,7 @@ describe('updates-keep-their-pace', () => {
     const story = take(rolling(), i1, 'n1').at(300).state(i1, 'Terminating:Wait');
     const told = ['u: 2 nodes are out of service at once, of 1 that may'];
     expect(said(take(story.at(303), i2, 'n2'))).toEqual(told);
-    // Nobody need have seen that it was leaving; then it had still been there.
+    // If its termination is too recent to be known, the instance still counts as serving.
     expect(said(take(take(rolling(), i1, 'n1').at(101), i2, 'n2'))).toEqual(told);
   });
   it('leaves out one whose time is over, and that others drain on', () => {
@@ -102,7 +101,7 @@ describe('updates-keep-their-pace', () => {
     const told = ['u: 2 nodes are out of service at once, of 1 that may'];
     expect(said(take(on.at(1119), i2, 'n2'))).toEqual(told);
     expect(said(take(take(rolling(), i1, 'n1', timed).at(1121), i2, 'n2'))).toEqual([]);
-    // A leader whose clock is ahead sees that time end as much sooner, and not before.
+    // A leader with a fast clock sees that time end earlier by its skew, and not before.
     const ahead = () => take(rolling({ image: 'ami-2' }, 60_000_000), i1, 'n1', timed);
     expect(said(take(ahead().at(1061), i2, 'n2'))).toEqual([]);
     expect(said(take(ahead().at(1059), i2, 'n2'))).toEqual(told);
@@ -121,8 +120,7 @@ describe('updates-keep-their-pace', () => {
     const again = { ...over, phase: 'Pending', episode: 2 };
     story.disruption(i1, { node: 'n1', causes: [kept, spot], status: again });
     expect(said(take(story.at(210), i2, 'n2', kept))).toEqual([]);
-    // EC2 takes it back: it was nobody's capacity any more. Of one that was still being emptied
-    // that is another matter.
+    // EC2 interrupts it: it no longer counted as capacity. A node that is still being drained does.
     const leaves = (status: JsonObject) => {
       const begun = take(rolling(), i1, 'n1', kept).at(110);
       begun.disruption(i1, { node: 'n1', causes: [kept], status }).at(200);
@@ -159,7 +157,7 @@ describe('updates-keep-their-pace, by zones', () => {
     const original = { minSize: 0, maxSize: 9, desired: 3 };
     return groupOf(update(story.at(100), { phase: 'Rolling', original }), 3).at(200);
   };
-  /** One after the other, and each has left before the next goes. */
+  /** One after the other, each terminated before the next drain. */
   const gone = (story: Story, ...some: readonly number[]): Story => {
     for (const [nth, i] of some.entries()) {
       const goes = { followUp: 'Terminate' } as const;
@@ -198,16 +196,15 @@ describe('surge-moves-pods-once', () => {
     const fresh = { image: 'ami-2', ready: false };
     const told = ['n1: is emptied before any new node has been Ready'];
     expect(said(take(rolling(fresh), i1, 'n1'))).toEqual(told);
-    // More than wanted were there before.
+    // More nodes than desired existed at the start.
     const original = { minSize: 0, maxSize: 5, desired: 1 };
     const more = update(rolling(fresh), { phase: 'Rolling', original });
     expect(said(take(more, i1, 'n1'))).toEqual([]);
-    // Ready since before the update: one that goes back finds the nodes that the other had not
-    // touched.
+    // Ready since before the update: an update back to the old revision finds untouched nodes.
     const there = node(groupOf(new Story({ settled: true }), 2), 'n3', i3, { image: 'ami-2' });
     const back = update(node(there, 'n1', i1).at(50), { phase: 'Rolling' });
     expect(said(take(node(back, 'n2', i2), i1, 'n1'))).toEqual([]);
-    // Somebody has made it smaller since.
+    // An operator has lowered the size since.
     const fewer = groupOf(rolling(fresh), 1).at(200);
     expect(said(take(fewer, i1, 'n1'))).toEqual([]);
   });
@@ -275,7 +272,7 @@ describe('updates-leave-nothing', () => {
     };
     expect(taken(10)).toEqual([`n1: ${kept} of others was taken away`]);
     expect(taken(1)).toEqual([]);
-    // Set beside our note, which says that it is ours.
+    // Set beside the controller's note, which claims it.
     const beside = node(rolling(), 'n1', i1, { annotations: { [kept]: 'true', [shield]: 'u' } });
     const again = annotate(annotate(beside, 'true', us).at(10), null, kubectl).at(20);
     expect(said(over(annotate(annotate(again, 'true', kubectl).at(200), null, us)))).not.toContain(
@@ -314,11 +311,11 @@ describe('updates-leave-nothing', () => {
     };
     const told = [`${group}: AZRebalance, which others had suspended, was resumed`];
     expect(resumed(rolling())).toEqual(told);
-    // Noted as ours by an update under way: nobody can tell them apart.
+    // Noted by an update in progress as its own: the two suspensions cannot be told apart.
     const noted = () => update(rolling(), { phase: 'Rolling', suspends: ['AZRebalance'] });
     expect(resumed(noted())).toEqual([]);
     expect(resumed(noted().call('SuspendProcesses', input).at(110))).toEqual([]);
-    // It is over: what comes after is theirs.
+    // The update has ended: a later suspension belongs to others.
     const done = over(noted().call('SuspendProcesses', input).at(110));
     expect(resumed(done.call('ResumeProcesses', input).at(120))).toEqual(told);
     expect(said(over(scaling(rolling(), [], 7)))).toEqual([
@@ -361,8 +358,7 @@ describe('everything-ends, of updates', () => {
         causes: [{ kind: 'Update', id: 'update/u', onDeadline: 'fail', followUp }],
         status: { phase: 'Ended', outcome: 'Failed' },
       });
-    // The next node is asked when a drain has failed; the same node drained again is nothing
-    // further.
+    // The next node follows after a failed drain; a second drain of the same node is not progress.
     const goesOn = drained('Terminate', update(rolling(), { phase: 'Rolling' }).at(2000));
     const again = drained('Terminate', goesOn.at(3000));
     expect(said(node(again.at(5600), 'n1', i1))).toEqual(['u: still Rolling']);

@@ -1,6 +1,5 @@
-// The part of oracle 4 about what EC2 schedules for instances: maintenance that a message of AWS
-// Health tells of, or does not. It must be in the journal all the same, and withdrawn when it was
-// called off.
+// The part of oracle 4 about scheduled events of EC2. The journal must record maintenance with or
+// without a message of AWS Health, and withdraw it when EC2 cancels it.
 import type { TraceEntry } from '../../../src/api/trace.ts';
 import type { Context } from '../oracle.ts';
 import { microsPerMinute, textOf } from '../state/read.ts';
@@ -8,19 +7,19 @@ import { microsPerMinute, textOf } from '../state/read.ts';
 type Fault = Extract<TraceEntry, { readonly kind: 'fault' }>;
 type Lifecycle = Extract<TraceEntry, { readonly kind: 'lifecycle' }>;
 
-/** The second source is looked at every minute; five looks are enough in any weather. */
+/** The controller polls the second source every minute; five polls are enough under any fault. */
 const noticedWithinMicros = 5 * microsPerMinute;
 
 interface Scheduled {
   readonly instanceId: string;
   readonly at: number;
-  /** The instance served when it was scheduled: somebody must have heard of it. */
+  /** The instance was in service when EC2 scheduled the event, so a cause must record it. */
   readonly isOwed: boolean;
-  /** Carried out, or called off. */
+  /** Completed or cancelled. */
   overAt: number | undefined;
 }
 
-/** To be called from the oracle's own watchers. */
+/** Handlers for the watchers of the oracle. */
 export interface ScheduledWatch {
   fault(entry: Fault): void;
   lifecycle(entry: Lifecycle): void;
@@ -29,7 +28,7 @@ export interface ScheduledWatch {
 
 export const watchScheduled = ({ book, saw, report }: Context): ScheduledWatch => {
   const events = new Map<string, Scheduled>();
-  /** When the group gave an instance up: nothing is owed to it from then on. */
+  /** When the instance left InService: no cause is required from then on. */
   const leftAt = new Map<string, number>();
 
   const causesOf = (instanceId: string) =>

@@ -1,8 +1,7 @@
-// Oracle 6, of Drover's own strategies: in one update no pod is sent away twice, and nothing new is
-// ended. A pod is sent away twice where a node of the new revision is emptied for the update, where
-// old ones are before any new one has been Ready, and where a pod had to take an old node although
-// a new one had room. Being set back after a failure is another matter, and so is what people and
-// the cloud do.
+// Oracle 6, for Drover's own strategies: one update moves no pod twice and drains no new node.
+// Three steps move a pod twice: draining a new node, draining an old node before a new one is
+// Ready, and placing a pod on an old node while a new one has room. Rollbacks, operators and the
+// cloud are exempt.
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
 import { both, type Context, type Oracle } from '../oracle.ts';
 import {
@@ -18,12 +17,12 @@ import { keyOf, microsPerMinute, textOf } from '../state/read.ts';
 import { isOfUpdate, type UpdateState } from '../state/updates.ts';
 import { Wanted } from '../state/wanted.ts';
 
-/** A node that joined so lately may not have been there when the pod was placed. */
+/** A node that joined this recently may not have existed when the pod was placed. */
 const settledMicros = microsPerMinute;
 
 const ownStrategies: ReadonlySet<string> = new Set(['SURGE', 'BLUE_GREEN']);
 
-/** The update of such a strategy that alone wants the node empty. */
+/** The update with such a strategy whose cause is the only open one of the node. */
 const updateOf = ({ book }: Context, one: DisruptionState): UpdateState | undefined => {
   const open = one.causes.filter(
     ({ id, isCancelled }) => !isCancelled && !one.handledBefore.has(id),
@@ -42,7 +41,7 @@ const isNew = ({ target }: UpdateState, node: NodeState): boolean =>
   node.image === target.imageId &&
   (target.templateVersion === '' || node.templateVersion === target.templateVersion);
 
-/** An old one of the group that is being updated. */
+/** An old node of the group that is being updated. */
 const isOld = (update: UpdateState, node: NodeState): boolean =>
   node.nodeGroup === update.nodeGroup && !isNew(update, node);
 
@@ -57,8 +56,7 @@ const hasRoom = ({ book }: Context, node: NodeState): boolean => {
 };
 
 /**
- * It asks to be kept apart from pods like it, which together may weigh more than what keeps pods
- * off old nodes.
+ * The pod asks to be spread; that may outweigh the taint on old nodes in the scheduler's scores.
  */
 const asksForSpread = ({ affinity, topologySpreadConstraints }: JsonObject): boolean =>
   objectOr(affinity).podAntiAffinity !== undefined || topologySpreadConstraints !== undefined;
@@ -77,11 +75,11 @@ const isRolling = ({ strategy, phase, endedAt }: UpdateState): boolean =>
 class Moves {
   readonly #context: Context;
   readonly wanted = new Wanted();
-  /** Pods that were placed on an old node beside a free new one: pod -> that node. */
+  /** Pods that were placed on an old node although a new node was free: pod -> that new node. */
   readonly #misplaced = new Map<string, string>();
-  /** `disruption cause` of nodes that an update began to empty. */
+  /** `disruption cause` of nodes that an update began to drain. */
   readonly #begun = new Set<string>();
-  /** `update` for which some new node has been Ready. */
+  /** Updates with at least one new node that has been Ready. */
   readonly #joined = new Set<string>();
 
   constructor(context: Context) {
@@ -97,7 +95,7 @@ class Moves {
     }
   }
 
-  /** A pod has come to a node. */
+  /** Called when a pod is bound to a node. */
   placed(pod: PodState, spec: JsonObject): void {
     const { book } = this.#context;
     const node = book.nodes.byName.get(pod.nodeName);
@@ -113,7 +111,7 @@ class Moves {
     }
   }
 
-  /** An update begins to empty a node. */
+  /** Called when an update begins to drain a node. */
   begun(one: DisruptionState): void {
     const { book, saw, report } = this.#context;
     const update = updateOf(this.#context, one);
@@ -131,8 +129,8 @@ class Moves {
   }
 
   /**
-   * What is more than is wanted may go first: what an earlier update left, what people made
-   * smaller.
+   * Nodes above the desired size may be drained first: an earlier update's surplus, or a lowered
+   * size.
    */
   #isTooEarly(update: UpdateState, node: NodeState): boolean {
     if (!node.ready || update.surge === 0 || this.#joined.has(update.name)) return false;
@@ -140,7 +138,7 @@ class Moves {
     let old = 0;
     for (const each of book.nodes.byName.values()) {
       if (each.goneAt !== undefined || !each.ready || each.nodeGroup !== update.nodeGroup) continue;
-      // Ready since before the update that goes back to it, it was told of by no change since.
+      // A node that was Ready before an update back to its revision appears in no later change.
       if (isNew(update, each)) return false;
       old++;
     }
@@ -160,7 +158,7 @@ class Moves {
     report({ subject: pod.key, message: `sent away once more, and ${free} was free for it` });
   }
 
-  /** A new node that stood free when a pod was placed elsewhere. */
+  /** A new node that had room when the pod was placed elsewhere. */
   #freeOne(update: UpdateState, suits: (node: NodeState) => boolean): NodeState | undefined {
     const { book } = this.#context;
     for (const node of book.nodes.byName.values()) {

@@ -1,5 +1,4 @@
-// Canaries of the part of oracle 11 that is about launch templates: what new instances are made of
-// was noted before.
+// Canaries of the launch-template part of oracle 11: the version of new instances was noted before.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/api/json.ts';
 import { judge, Story } from '../../../test/builders/world-check.ts';

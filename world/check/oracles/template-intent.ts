@@ -1,6 +1,6 @@
-// Part of oracle 11: a group is made to start its instances from another version of its launch
-// template only after an update has noted that version, as its target or as what restores. Labels
-// and taints of the spec make versions of their own.
+// Part of oracle 11: before a group changes to another version of its launch template, an update
+// has noted that version, as target or for its rollback. Labels and taints of the spec create
+// versions of their own.
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
 import type { Context } from '../oracle.ts';
 import type { Call, ObjectEntry } from '../state/book.ts';
@@ -13,7 +13,7 @@ interface Noted {
   readonly restored: string;
 }
 
-/** A version that labels asked for may be made so long after they were changed. */
+/** After a change of labels or taints, their version may appear within this time. */
 const labelsMicros = 900_000_000;
 
 const versionIn = ({ LaunchTemplate, MixedInstancesPolicy }: JsonObject): string => {
@@ -34,10 +34,10 @@ const notedOf = ({ metadata, status }: JsonObject): Noted => {
 
 export class TemplateIntent {
   readonly #context: Context;
-  /** By the name of the node group. */
+  /** By name of the node group. */
   readonly #updates = new Map<string, Map<string, Noted>>();
   readonly #labels = new Map<string, { readonly text: string; readonly at: number }>();
-  /** The node group and the version in use, by the name of the Auto Scaling group. */
+  /** By name of the Auto Scaling group: the node group, and the version in use. */
   readonly #groups = new Map<string, string>();
   readonly #used = new Map<string, string>();
 

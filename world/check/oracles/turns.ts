@@ -1,19 +1,19 @@
-// Oracle 5, the part of causes that nobody has to obey now: rebalance recommendations and
-// maintenance that is days ahead. They begin only while fewer than maxUnavailable nodes of the
-// group are out of service, and a recommendation that nothing followed is withdrawn.
+// Oracle 5, for causes that may wait: rebalance recommendations and maintenance that is days ahead.
+// They start only while fewer than maxUnavailable nodes of the group are out of service. A
+// recommendation that no interruption follows is withdrawn.
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
 import { both, type Context, type Oracle } from '../oracle.ts';
 import { type DisruptionState, inForce } from '../state/disruptions.ts';
 import { microsPerMinute, numberOf, objectsOf, textOf, timeOf } from '../state/read.ts';
 
-/** Maintenance that is nearer may need more nodes at once than maxUnavailable. */
+/** Nearer maintenance may need more nodes at once than maxUnavailable. */
 const farMicros = 24 * 60 * microsPerMinute;
-/** A recommendation is over after 60 minutes; some more to notice that. */
+/** A recommendation expires after 60 minutes; the controller has 5 more to withdraw it. */
 const overMicros = 65 * microsPerMinute;
 
 const groupOf = ({ object }: DisruptionState): string => textOf(objectOr(object.spec).nodeGroup);
 
-/** How many nodes of the group may be out of service at once. */
+/** Maximum number of nodes of the group that may be out of service at once. */
 const allowedOf = (group: JsonObject): number => {
   const config = objectOr(objectOr(group.spec).updateConfig);
   const percent = numberOf(config.maxUnavailablePercentage);
@@ -38,7 +38,7 @@ const mayWait = (context: Context, one: DisruptionState): boolean => {
   );
 };
 
-/** Out of service, as far as that must be known. Nodes that an update holds still serve. */
+/** Out of service, as far as the controller can know. Held nodes still serve. */
 const isOut = ({ book }: Context, one: DisruptionState): boolean => {
   const isOpen = ['Marking', 'Draining', 'Completing'].includes(one.phase);
   const since = one.phaseAt.get('Marking') ?? one.openedAt;
@@ -47,9 +47,7 @@ const isOut = ({ book }: Context, one: DisruptionState): boolean => {
   return !one.causes.every(({ kind, isCancelled }) => isCancelled || kind === 'ScaleIn');
 };
 
-/**
- * The id of a recommendation that stands for too long; one that the cloud refutes does not stand.
- */
+/** The id of a recommendation that should have expired; refuted recommendations do not count. */
 const leftOver = ({ object }: DisruptionState, now: number): string | undefined => {
   const left = objectsOf(objectOr(object.spec).causes).find((cause) => {
     const isRefuted = objectOr(cause.confirmation).state === 'Refuted';

@@ -1,5 +1,5 @@
-// Oracle 14 for version updates: one that has begun comes further, or ends, within the times of
-// what it can wait for, unless somebody paused it; settled, none is open. Part of everything-ends.
+// Oracle 14 for version updates: an update in progress advances or ends within the limits of its
+// waits, unless it is paused; after settling, none is open. Part of everything-ends.
 import { objectOr } from '../../../src/api/json.ts';
 import type { Context } from '../oracle.ts';
 import type { Book, ObjectEntry } from '../state/book.ts';
@@ -7,12 +7,12 @@ import type { DisruptionState } from '../state/disruptions.ts';
 import { microsPerMinute, microsPerSecond, numberOf, textOf } from '../state/read.ts';
 import { isOfUpdate, type UpdateState } from '../state/updates.ts';
 
-/** As EKS drains where the group says nothing. */
+/** Drain timeout of EKS, used if the group states none. */
 const usualDrainSeconds = 900;
-/** New nodes may take so long to join, and pods that are forced so long to stop. */
+/** Limits for new nodes to join and for forced pods to stop. */
 const joinMicros = 15 * microsPerMinute;
 const graceMicros = 11 * microsPerMinute;
-/** Restarts, refusals, and steps that take one look each. */
+/** Time for restarts, refusals and steps that take one pass each. */
 const slackMicros = 20 * microsPerMinute;
 const leaving = /^Terminating/;
 
@@ -22,7 +22,8 @@ interface Group {
 }
 
 /**
- * Somebody's hook, or a drain that failed and keeps its own to the end: no update goes on before.
+ * An instance in a foreign hook, or in the hook of a failed drain, which stays open: the update
+ * waits.
  */
 const hasLeaver = ({ cloud }: Book, autoScalingGroup: string): boolean => {
   for (const { group, state } of cloud.instances.values()) {
@@ -34,10 +35,10 @@ const hasLeaver = ({ cloud }: Book, autoScalingGroup: string): boolean => {
 export class UpdateEnds {
   readonly #context: Context;
   readonly #groups = new Map<string, Group>();
-  /** By Auto Scaling group, when the last of its instances took a step. */
+  /** By Auto Scaling group: when one of its instances last changed state. */
   readonly #movedAt = new Map<string, number>();
   readonly #told = new Set<string>();
-  /** Drains for updates that have ended, each counted once: `update instance follow-up`. */
+  /** Ended drains of updates, each counted once: `update instance follow-up`. */
   readonly #drained = new Set<string>();
 
   constructor(context: Context) {
@@ -53,7 +54,7 @@ export class UpdateEnds {
     const known = this.#groups.get(name)?.drainMicros ?? 0;
     this.#groups.set(name, {
       autoScalingGroup: textOf(autoScalingGroupName ?? spec.autoScalingGroupName),
-      // Drains under way keep the time that they were given.
+      // Drains in progress keep their timeout.
       drainMicros: Math.max(known, seconds * microsPerSecond),
     });
   }
@@ -63,9 +64,7 @@ export class UpdateEnds {
     if (group !== undefined) this.#movedAt.set(group, at);
   }
 
-  /**
-   * A drain that ends takes the update further, also one that fails: the next node is asked then.
-   */
+  /** The end of a drain advances the update, even if the drain failed: the next node follows. */
   disruption({ instanceId, phase, causes }: DisruptionState): void {
     if (phase !== 'Ended') return;
     const { book } = this.#context;
@@ -100,7 +99,7 @@ export class UpdateEnds {
     }
   }
 
-  /** Whole minutes, where they are too many. */
+  /** Minutes without progress if above the limit; else undefined. */
   #stoodStill(update: UpdateState): number | undefined {
     const { book } = this.#context;
     const group = this.#groups.get(update.nodeGroup);

@@ -1,26 +1,23 @@
-// Updates and the times that people keep for them: an update begins, and takes a further node, only
-// while a window is open and no freeze is on, and no further node while a health probe has been
-// failing. Ways back wait for nothing.
+// Updates and their gates: an update begins, and takes a further node, only while a window is open
+// and no freeze is active. It takes no further node while a health probe fails. Rollbacks pass all
+// gates.
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
 import { both, type Context, type Oracle } from '../oracle.ts';
 import type { ObjectEntry } from '../state/book.ts';
 import { type Pacing, pacingOf, pacingText } from '../state/pacing.ts';
 import { keyOf, microsPerSecond, objectsOf, textOf } from '../state/read.ts';
 
-/**
- * From the look at the clock to the write: a pass asks the cloud and reads pods in between, and
- * tries again.
- */
+/** Time between the decision and the write: a pass calls the cloud, reads pods and may retry. */
 const passMicros = 20 * microsPerSecond;
 const ownStrategies = new Set(['SURGE', 'BLUE_GREEN']);
 
 interface Told {
   readonly text: string;
-  /** The newest last; those that a late watch may still have shown. */
+  /** Oldest first; includes versions that a late watch may still show. */
   readonly versions: readonly Pacing[];
 }
 
-/** Since when each condition has what it says now. */
+/** By condition type: its status, and the time since which it has that status. */
 type Conditions = ReadonlyMap<string, { readonly status: string; readonly since: number }>;
 
 class Gates {
@@ -66,7 +63,7 @@ class Gates {
     this.#deployments.set(key, new Map(next));
   }
 
-  /** It begins where it leaves what waits. */
+  /** An update begins when it leaves Pending. */
   #update({ metadata, spec, status }: JsonObject): void {
     const name = textOf(objectOr(metadata).name);
     const { nodeGroup, action, type } = objectOr(spec);
@@ -88,8 +85,8 @@ class Gates {
       const update = book.updates.byName.get(id.slice('update/'.length));
       const key = `${one.name} ${id}`;
       if (update === undefined || this.#begun.has(key)) continue;
-      // EKS' strategies hold all nodes before the first is let go; Drover's only one whose hook has
-      // begun, and goes on.
+      // EKS' strategies hold all nodes before the first drain, so their holds do not count as a
+      // step. Drover's strategies hold only a node whose hook has begun.
       if (isHolding && !ownStrategies.has(update.strategy)) continue;
       this.#begun.add(key);
       const isBack =
@@ -101,7 +98,7 @@ class Gates {
     }
   }
 
-  /** What may have been known of the group when it was decided. */
+  /** Versions of the group's pacing that the controller may have known at the decision. */
   #versions(nodeGroup: string, from: number): readonly Pacing[] {
     const all = this.#groups.get(nodeGroup)?.versions ?? [];
     return all.filter((_, i) => (all[i + 1]?.since ?? Number.POSITIVE_INFINITY) >= from);
@@ -117,7 +114,7 @@ class Gates {
     const isOpenNow = versions.every(({ isOpenAt }) => isOpenAt(book.now));
     if (isOpenNow) return;
     const mayBeOpen = (at: number): boolean => versions.some(({ isOpenAt }) => isOpenAt(at));
-    // By a clock that is ahead it may have opened within the last of these seconds.
+    // By a fast clock, or within the time of a pass, a window may have been open.
     if (mayBeOpen(book.now + skew)) return;
     for (let at = from; at < book.now + skew; at += microsPerSecond) if (mayBeOpen(at)) return;
     report({ subject, message: `${what} outside the times of node group ${nodeGroup}` });

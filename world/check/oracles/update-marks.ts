@@ -1,7 +1,6 @@
-// Oracle 9 for version updates: whatever its end, an update leaves the sizes, the suspended
-// processes, and the annotations and taints of nodes as they would be without it; of others'
-// annotations and suspensions it takes none away. Who set what is read from requests and calls, not
-// from what is told.
+// Oracle 9 for version updates: after an update, however it ended, sizes, suspended processes,
+// annotations and taints are as they would be without it. It removes no annotation and no
+// suspension of others. The author of each comes from requests and calls, never from a status.
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
 import { both, type Context, type Oracle } from '../oracle.ts';
 import { type Call, type Request, succeeded } from '../state/book.ts';
@@ -12,13 +11,13 @@ import type { UpdateState } from '../state/updates.ts';
 const annotation = 'cluster-autoscaler.kubernetes.io/scale-down-disabled';
 const leaving = /^(?:Terminat|Detach|$)/;
 
-/** `shared`: set by others when it was ours, or just before we did. */
+/** `shared`: others also set it while the controller did, or just before. */
 interface Owned {
   readonly by: 'us' | 'other' | 'shared';
   readonly at: number;
 }
 
-/** Whose each thing is, by key. */
+/** The owner of each annotation or suspension, by key. */
 class Owners {
   readonly #owned = new Map<string, Owned>();
   readonly #context: Context;
@@ -39,7 +38,7 @@ class Owners {
     if (known?.by !== by) this.#owned.set(key, { by, at: now });
   }
 
-  /** True when it was somebody else's for longer than we need not have known. */
+  /** Returns true if the controller removed what others had set, and could have known. */
   take(key: string, isOurs: boolean): boolean {
     const { now, lagMicros } = this.#context.book;
     const known = this.#owned.get(key);
@@ -51,10 +50,7 @@ class Owners {
 class Remains {
   readonly #context: Context;
   readonly #annotations: Owners;
-  /**
-   * Values that others gave the annotation, by node; not those that they set where ours says the
-   * same.
-   */
+  /** By node: values of the annotation that others set, unless equal to the controller's value. */
   readonly #values = new Map<string, { readonly value: string; readonly at: number }>();
   readonly #processes: Owners;
   readonly #groups = new Map<string, JsonObject>();
@@ -79,7 +75,7 @@ class Remains {
     const isOurs = book.isOurs(entry);
     if (isOurs) saw();
     this.#checkValue(node, value, isOurs);
-    // Who took ours away and sets it again has our note beside it.
+    // A value set again while the controller's note is on the node is the controller's too.
     if (value !== null && node.shieldedBy !== '') this.#annotations.set(node.uid, true);
     if (value !== null) this.#annotations.set(node.uid, isOurs);
     else if (this.#annotations.take(node.uid, isOurs)) {
@@ -87,7 +83,7 @@ class Remains {
     }
   }
 
-  /** What others had set before an update, and it has set otherwise, comes back. */
+  /** A value that others had set before an update must be restored. */
   #checkValue(node: NodeState, value: unknown, isOurs: boolean): void {
     const { book, report } = this.#context;
     if (!isOurs) {
@@ -98,7 +94,7 @@ class Remains {
     }
     const known = this.#values.get(node.uid);
     if (known === undefined || book.now - known.at <= book.lagMicros) return;
-    // That one of theirs was taken away is reported elsewhere.
+    // A removal is reported elsewhere.
     if (value === 'true' || value === known.value || known.value === 'true') return;
     const message = `${annotation}=${known.value} of others was not restored`;
     report({ subject: node.name, message });
@@ -113,8 +109,8 @@ class Remains {
       const key = `${group} ${one}`;
       if (isOurs) saw();
       if (entry.error !== undefined) continue;
-      // Noted as ours by an update under way: who else suspends it changes nothing that the group
-      // would say.
+      // An update in progress has noted the suspension as its own; a second suspension by others
+      // leaves no trace on the group.
       if (suspends && this.#isNoted(group, one)) this.#processes.set(key, true);
       if (suspends) this.#processes.set(key, isOurs);
       else if (this.#processes.take(key, isOurs)) {
@@ -140,7 +136,7 @@ class Remains {
     return leaving.test(state);
   }
 
-  /** A node that has just come may not have been seen by who ended the update. */
+  /** The controller may not have seen a node that has just joined when it ended the update. */
   ended(update: UpdateState): void {
     const { book, saw, report } = this.#context;
     const group = this.#groups.get(update.nodeGroup);
@@ -154,7 +150,7 @@ class Remains {
     }
   }
 
-  /** Nothing is under way any more. */
+  /** Checks what remains after all updates have ended. */
   end(): void {
     this.#endOfNodes();
     for (const [name, group] of this.#groups) this.#endOfGroup(name, group);
@@ -165,7 +161,7 @@ class Remains {
     for (const node of book.nodes.byName.values()) {
       if (node.goneAt !== undefined || book.updates.openOf(node.nodeGroup) !== undefined) continue;
       saw();
-      // Its instance is gone, and the node follows.
+      // The instance is terminated; the node will be removed.
       if (this.#isLeaving(node)) continue;
       const told = (what: string) =>
         report({ subject: node.name, message: `no update is under way, and our ${what} stayed` });

@@ -1,7 +1,7 @@
-// Oracle 5, the part of updates: while one rolls, what it has let go of and what leaves the group
-// together are no more than maxUnavailable, and as many serve as are wanted less those. Nodes that
-// people drain are theirs, and the surplus of a failed update that is set back is nobody's
-// capacity: neither counts. What goes keeps zones even.
+// Oracle 5, for updates: while an update rolls, nodes out of service, including those on their way
+// out of the group, stay within maxUnavailable. At least the desired size minus maxUnavailable
+// serves. Excluded: nodes that operators drain, and the surplus of a failed update in rollback.
+// Removals keep zones balanced (zone-skew.ts).
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
 import { both, type Context, type Oracle } from '../oracle.ts';
 import type { InstanceState } from '../state/cloud.ts';
@@ -14,14 +14,14 @@ import { ZoneSkew } from './zone-skew.ts';
 const leaving = /^(?:Terminat|Detach|$)/;
 
 /**
- * An update does not wait for a drain that somebody else's cause keeps open beyond the update's own
- * time.
+ * An update stops waiting for a drain that a foreign cause keeps open this long past the update's
+ * own deadline.
  */
 const givesUpMicros = 2 * microsPerMinute;
 
 /**
- * Asked to go, and neither given back nor given up, `now` as the fastest clock that may lead tells
- * it.
+ * Whether the update drains the node and has neither cancelled nor given up. `now`: by the fastest
+ * clock of a possible leader.
  */
 const isLetGo = (update: UpdateState, one: DisruptionState, now: number): boolean => {
   const hasTime = ({ deadlineAt, isForcing }: CauseState): boolean =>
@@ -33,15 +33,13 @@ const isLetGo = (update: UpdateState, one: DisruptionState, now: number): boolea
   return isAsked && one.outcome !== 'Failed' && !isKept(one);
 };
 
-/** Ended without decrement: Auto Scaling starts another one for it. */
+/** Terminated without decrement: Auto Scaling launches a replacement. */
 const isReplaced = (update: UpdateState, one: DisruptionState): boolean =>
   one.causes.some(
     (cause) => isOfUpdate(update, cause) && !cause.isCancelled && cause.followUp === 'Replace',
   );
 
-/**
- * Blue/green: empty, and nobody's capacity any more, whatever comes after. As many new nodes serve.
- */
+/** Blue/green: the node is drained and does not count as capacity; as many new nodes serve. */
 const isKept = ({ phase, causes, handledBefore }: DisruptionState): boolean =>
   (phase === 'Ended' &&
     causes.every(({ followUp, isCancelled }) => isCancelled || followUp === 'Release')) ||
@@ -50,7 +48,7 @@ const isKept = ({ phase, causes, handledBefore }: DisruptionState): boolean =>
       kind === 'Update' && followUp === 'Release' && handledBefore.has(id),
   );
 
-/** Blue/green: emptied by its update, whatever takes its instance then. */
+/** Blue/green: the update drained the node, whatever terminates its instance later. */
 const isEmptied = ({ phase, causes, handledBefore }: DisruptionState): boolean =>
   causes.some(
     ({ id, kind, followUp, isCancelled }) =>
@@ -71,7 +69,7 @@ class Pace {
   readonly #wanted = new Wanted();
   readonly #groups = new Map<string, Group>();
   readonly #leftAt = new Map<string, number>();
-  /** `disruption cause` of those that were let go. */
+  /** `disruption cause` of the drains that were judged. */
   readonly #seen = new Set<string>();
 
   constructor(context: Context) {
@@ -110,7 +108,7 @@ class Pace {
     const members = [...book.cloud.instances.values()].filter(
       (each) => each.group === group.autoScalingGroup,
     );
-    // A trail of a cloud with another clock tells of no instance: there is nothing to count.
+    // If the trace comes from a cloud with another clock, it shows no instances to count.
     if (members.length === 0) return;
     const stay: InstanceState[] = [];
     let [gone, serving, launches] = [0, 0, isReplaced(update, one) ? 1 : 0];
@@ -141,19 +139,19 @@ class Pace {
     const most = update.maxUnavailable;
     if (gone + 1 > most) told(`${gone + 1} nodes are out of service at once, of ${most} that may`);
     const wanted = this.#wanted.least(update.nodeGroup, book.now - book.lagMicros);
-    // One that does not serve takes nothing away.
+    // Draining a node that does not serve removes no capacity.
     if (!this.#isKnownToServe(one.instanceId) || serving >= wanted - most) return;
     told(`${serving} nodes are left to serve, of ${wanted} wanted less ${most}`);
   }
 
-  /** Ready for longer than somebody may have missed. */
+  /** Ready for long enough that the controller knows it. */
   #isKnownToServe(instanceId: string): boolean {
     const { book } = this.#context;
     const node = book.nodes.ofInstance(instanceId);
     return node?.ready === true && book.now - (node.readySince ?? 0) > book.lagMicros;
   }
 
-  /** Ready, or so lately not that nobody need know. */
+  /** Ready, or unready so recently that the controller may not know it. */
   #serves(instanceId: string): boolean {
     const { book } = this.#context;
     const node = book.nodes.ofInstance(instanceId);

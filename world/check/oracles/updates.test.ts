@@ -1,4 +1,4 @@
-// Canaries of the oracles about updates: held nodes, and the times that a cause asks for.
+// Canaries of the oracles about updates: held nodes, and the times that a cause states.
 import { describe, expect, it } from 'vitest';
 import {
   group,
@@ -177,7 +177,7 @@ describe('updates-keep-their-times', () => {
     });
     it('accepts one where somebody else gave notice', () => {
       expect(chosen(begun())).toEqual([]);
-      // As many as there are: none had to go for it.
+      // The size equals the number of instances: none had to be terminated.
       expect(chosen(size(begun(), 2))).toEqual([]);
       const named = begun().call(terminated, { InstanceId: i1 });
       expect(chosen(size(named, 1))).toEqual([]);

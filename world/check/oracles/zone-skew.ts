@@ -1,7 +1,7 @@
-// The part of oracle 5 that looks at zones, of Drover's own strategy: what an update leaves in
-// place differs by zone by no more than it did before plus one batch, as long as an old node of a
-// fuller zone could have gone instead. Where people, the cloud or a lack of room made it uneven is
-// another matter.
+// The zone part of oracle 5, for Drover's SURGE strategy. The remaining nodes per zone may differ
+// by what they did before the update plus one batch. Above that, an old node of a fuller zone had
+// to be drained instead, if one could be. Imbalance caused by operators, the cloud or a lack of
+// capacity is exempt.
 import type { Book } from '../state/book.ts';
 import type { InstanceState } from '../state/cloud.ts';
 import type { DisruptionState } from '../state/disruptions.ts';
@@ -11,7 +11,7 @@ import { isOfUpdate, type UpdateState } from '../state/updates.ts';
 
 type PerZone = ReadonlyMap<string, number>;
 
-/** Faults that say by themselves that a zone has no room. */
+/** Faults that leave a zone without capacity. */
 const shortages = new Set(['no-capacity', 'no-addresses']);
 
 const add = (counts: Map<string, number>, zone: string): void => {
@@ -23,7 +23,9 @@ const spreadOf = (counts: PerZone, zones: ReadonlySet<string>): number => {
   return each.length === 0 ? 0 : Math.max(...each) - Math.min(...each);
 };
 
-/** Nobody knows yet where they are: where fewest are, for all that can be said. */
+/**
+ * Adds instances whose zone is unknown to the zones with the fewest nodes, in the update's favour.
+ */
 const withPending = (
   counts: Map<string, number>,
   zones: ReadonlySet<string>,
@@ -51,7 +53,7 @@ export class ZoneSkew {
     for (const { name } of this.#book.updates.byName.values()) this.#short.add(name);
   }
 
-  /** As the group was when the update began. */
+  /** Records the nodes per zone when the update begins. */
   update({ name, nodeGroup, beganAt }: UpdateState): void {
     if (beganAt === undefined || this.#before.has(name)) return;
     const counts = new Map<string, number>();
@@ -62,9 +64,10 @@ export class ZoneSkew {
   }
 
   /**
-   * `members`: what the update has not let go of and what is not on its way out, without `one`;
-   * `launches`: how many Auto Scaling starts in place of those, where fewest are. A sentence where
-   * another one should have gone; undefined: all is well, or nobody can tell.
+   * Returns a sentence if another node should have been drained, else undefined.
+   * `members`: instances that the update does not drain and that are not terminating, without
+   * `one`.
+   * `launches`: replacements that Auto Scaling starts, counted in the zones with the fewest nodes.
    */
   complaint(
     update: UpdateState,
@@ -100,7 +103,7 @@ export class ZoneSkew {
     );
   }
 
-  /** An old node that nothing holds, and that is no worse a choice than the one that was taken. */
+  /** Whether this old node could be drained, and as easily as the one that was. */
   #couldGo(update: UpdateState, node: NodeState, taken: NodeState | undefined): boolean {
     const book = this.#book;
     const isOld = update.target !== undefined && node.image !== update.target.imageId;

@@ -1,11 +1,11 @@
-// The most instances that a node group may be asked to have, as the oracles read it: what people
-// want, an update's surge and those that it retires, as the NodeGroup told them before. Judges
+// The largest size that the controller may request for a node group, from earlier versions of the
+// NodeGroup: the stated desired size, an update's surge and its instances to terminate. Judges
 // nothing.
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
 import type { Scaling } from './cloud.ts';
 import { numberOf, objectsOf } from './read.ts';
 
-/** Undefined where nobody has stated a size: then it is Auto Scaling's own. */
+/** Undefined if neither spec nor status states a size: Auto Scaling then keeps its own. */
 const mostOf = ({ spec, status }: JsonObject): number | undefined => {
   const { desired: surge, retiring, base } = objectOr(objectOr(status).surge);
   const stated = numberOf(objectOr(objectOr(spec).scaling).desired) ?? numberOf(base);
@@ -18,13 +18,13 @@ interface Told {
   readonly most: number;
 }
 
-/** What leaders noted that they would ask for. */
+/** Sizes of calls that the status of the NodeGroup announces. */
 const notedOf = ({ status }: JsonObject): readonly number[] =>
   objectsOf(objectOr(status).sizeCalls).flatMap(({ desired }) => numberOf(desired) ?? []);
 
 export class AskedSizes {
   readonly #told = new Map<string, readonly Told[]>();
-  /** Of each Auto Scaling group its size, and the one before. */
+  /** Current and previous desired size by Auto Scaling group. */
   readonly #sizes = new Map<string, { readonly now: number; readonly before: number }>();
   readonly #noted = new Map<string, ReadonlySet<number>>();
 
@@ -44,8 +44,8 @@ export class AskedSizes {
   }
 
   /**
-   * Whether a call that sets `desired` makes the group larger; what it did may be known before the
-   * call is.
+   * Whether a call that sets `desired` makes the group larger. The trace may show the effect of a
+   * call before the call.
    */
   grows(group: string, desired: number): boolean {
     const size = this.#sizes.get(group);
@@ -53,12 +53,14 @@ export class AskedSizes {
     return desired > (size.now === desired ? size.before : size.now);
   }
 
-  /** A leader announced such a call, and none of its successors has forgotten it. */
+  /** The NodeGroup's status announces such a call. */
   isNoted(group: string, desired: number): boolean {
     return this.#noted.get(group)?.has(desired) ?? false;
   }
 
-  /** The most of what was told since then; undefined of a group that nobody has told of. */
+  /**
+   * The largest allowed size since then; undefined for a group without a NodeGroup in the trace.
+   */
   most(group: string, since: number): number | undefined {
     const all = this.#told.get(group);
     if (all === undefined) return undefined;

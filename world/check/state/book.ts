@@ -1,6 +1,6 @@
-// The oracles' own picture of a world, kept from the entries of a trace in one pass and shared by
-// all of them. An object is taken in before the oracles see its entry, the author of a change after
-// they saw the request. Judges nothing.
+// The oracles' model of a world, built from a trace in one pass and shared by all oracles. Objects
+// are applied before the oracles see their entry; the author of a change is recorded after they saw
+// the request. Judges nothing.
 import { type Json, type JsonObject, objectOr } from '../../../src/api/json.ts';
 import type { TraceEntry, TraceFacts } from '../../../src/api/trace.ts';
 import { Cloud } from './cloud.ts';
@@ -23,10 +23,10 @@ export type Request = Extract<TraceEntry, { kind: 'request' }>;
 export type ObjectEntry = Extract<TraceEntry, { kind: 'object' }>;
 export type Call = Extract<TraceEntry, { kind: 'call' }>;
 
-/** EKS's names (article 001). */
+/** The names that EKS uses (article 001). */
 const defaultHooks = ['Launch-LC-Hook', 'Terminate-LC-Hook'];
 
-/** Faults after which a controller may act on an old picture, and for how long it may. */
+/** Faults after which a controller may act on stale data, and for how long. */
 const blinding = new Set([
   'F1-stale-watch',
   'F2-broken-watch',
@@ -34,14 +34,14 @@ const blinding = new Set([
   'F4-answer-lost',
   'F5-api-error',
   'F5-watch-expired',
-  // What it had decided leaves when it goes on; a rival has done it long ago.
+  // A paused leader sends its decided writes when it resumes; another leader may have done them.
   'F6-leader-paused',
 ]);
 const blindMicros = 60 * microsPerSecond;
-/** What is younger than this nobody needs to have seen: one watch delivery and one call. */
+/** Usual delay of one watch delivery and one call; a controller may not know a younger fact. */
 const usualLagMicros = 2 * microsPerSecond;
 
-/** How long a controller may rest between two looks at a group with a repair, and be away. */
+/** Longest time between two passes over a group with a repair, including a controller restart. */
 const unnoticedMicros = 60 * microsPerSecond;
 
 export class Book {
@@ -54,11 +54,11 @@ export class Book {
   readonly health = new Health();
   readonly repairs = new Repairs();
   readonly deployments = new Map<string, JsonObject>();
-  /** True when the object entry at hand changed something that a controller of ours looks at. */
+  /** The current object entry changed something that the controller reads. */
   matters = false;
-  /** True when the object entry at hand is another version than the one before. */
+  /** The current object entry shows another version than the previous one. */
   isNewVersion = false;
-  /** `at` of the entry at hand. */
+  /** `at` of the current entry. */
   now = 0;
   readonly #own: ReadonlySet<string>;
   readonly #managed: ReadonlySet<string>;
@@ -84,22 +84,22 @@ export class Book {
     return this.#managed.has(group);
   }
 
-  /** A hook that we have to answer, and may. */
+  /** A hook that the controller must and may answer. */
   isOwnHook(group: string, hook: string): boolean {
     return this.#managed.has(group) && this.#hooks.has(hook);
   }
 
-  /** A fault of late may have hidden something from our processes. */
+  /** A recent fault may have hidden facts from the controller. */
   get isBlind(): boolean {
     return this.now <= this.#blindUntil;
   }
 
-  /** How old a fact must be before acting against it is a mistake. */
-  /** A leader that stood still may send by now what it had decided on before. */
+  /** A leader that was paused may still send what it decided earlier. */
   get mayLeaderBeLate(): boolean {
     return this.now <= this.#leaderStoodUntil;
   }
 
+  /** Minimum age of a fact before an action against it is a mistake; microseconds. */
   get lagMicros(): number {
     return this.isBlind ? blindMicros : usualLagMicros;
   }
@@ -109,8 +109,8 @@ export class Book {
   }
 
   /**
-   * Whether budgets have a say in how the pod went. No server asks them about a deletion: people
-   * may delete what they like, we only once the journal says that we force.
+   * Whether budgets apply to this removal of a pod. API servers never check budgets on a deletion.
+   * Other clients may delete any pod; the controller only after the journal says that it forces.
    */
   isHeldToBudgets(request: Request, pod: PodState): boolean {
     if (isEviction(request)) return true;
@@ -120,14 +120,14 @@ export class Book {
     return this.isOurs(request) && !forces;
   }
 
-  /** The disruption under which a pod's node is emptied. */
+  /** The disruption that drains the node of the pod. */
   disruptionOf(pod: PodState): DisruptionState | undefined {
     const node = this.nodes.byName.get(pod.nodeName);
     if (node !== undefined) return this.disruptions.ofNode(node);
     return this.disruptions.ofNodeName(pod.nodeName);
   }
 
-  /** The disruption of which this entry shows another version than the one before. */
+  /** The disruption that this entry shows in a new version. */
   disruptionIn({ resource, object, type }: ObjectEntry): DisruptionState | undefined {
     if (resource !== 'nodedisruptions' || type === 'DELETED' || !this.isNewVersion) {
       return undefined;
@@ -135,7 +135,7 @@ export class Book {
     return this.disruptions.byName.get(textOf(objectOr(object.metadata).name));
   }
 
-  /** A pod that has to leave a node; an orphan of a DaemonSet too, where that can be known. */
+  /** A pod that a drain removes; includes orphans of a DaemonSet if the trace shows DaemonSets. */
   isDrainable(pod: PodState): boolean {
     if (pod.ownerKind !== 'DaemonSet' || !this.#seesDaemonSets) return isDrainable(pod);
     const isOrphan = !this.#liveDaemonSets.has(`${pod.namespace}/${pod.ownerName}`);
@@ -146,7 +146,7 @@ export class Book {
     return forcingDeadline(state, { at: this.now, lagMicros: this.lagMicros });
   }
 
-  /** The episode before, while who stood still or was blind may yet do what it had announced. */
+  /** The previous episode, while a paused or blind controller may still carry it out. */
   episodeBefore(state: DisruptionState): EpisodeBefore | undefined {
     return this.isBlind && this.now - state.openedAt <= this.lagMicros ? state.before : undefined;
   }
@@ -155,7 +155,7 @@ export class Book {
     return beganAt(state, { at: this.now, lagMicros: this.lagMicros });
   }
 
-  /** The instance that a hook's call is about: named, or known by its token. */
+  /** The instance that a hook call names, directly or by its token. */
   instanceOfCall(call: Call): string {
     const named = textOf(call.input.InstanceId);
     if (named !== '') return named;
@@ -167,7 +167,7 @@ export class Book {
     return '';
   }
 
-  /** Takes an entry in, before the oracles look at it. */
+  /** Applies an entry before the oracles see it. */
   take(entry: TraceEntry): void {
     this.now = entry.at;
     switch (entry.kind) {
@@ -197,7 +197,7 @@ export class Book {
     }
   }
 
-  /** What an entry tells about the changes before it, after the oracles looked at it. */
+  /** Attributes earlier changes to this entry's author, after the oracles saw the entry. */
   settle(entry: TraceEntry): void {
     if (entry.kind === 'call') {
       if (this.isOurs(entry)) this.cloud.ownCall(entry, this.instanceOfCall(entry));
@@ -221,9 +221,9 @@ export class Book {
   }
 
   /**
-   * A mark in the form of EKS carries no precondition: decided on before the drain was withdrawn,
-   * it lands after its end, or after the patch that undid it, and nothing tells it from a person's.
-   * Our own form records whose it is.
+   * A mark in the form of EKS has no precondition. If it was decided before the drain was
+   * withdrawn, it can arrive after the drain's end, or after the patch that undid it. It then looks
+   * like an operator's mark. The native form records its owner.
    */
   #isLate(node: NodeState): boolean {
     const disruption = this.disruptions.ofNode(node);
@@ -234,8 +234,9 @@ export class Book {
   }
 
   /**
-   * The journal says that we set this node's marks, and who was to do it may have died: in the form
-   * of EKS nobody can tell afterwards whether it was done by us or by a person.
+   * The journal says that the controller sets the marks of this node, and the controller may have
+   * died while doing so. The form of EKS does not record whether the controller or an operator set
+   * a mark.
    */
   #isMeant(node: NodeState): boolean {
     const disruption = this.disruptions.ofNode(node);
@@ -246,7 +247,7 @@ export class Book {
 
   #takeObject({ type, resource, object, at }: ObjectEntry): void {
     const metadata = objectOr(object.metadata);
-    // Objects of hand-made traces may have no uid.
+    // Objects of handwritten traces may have no uid.
     const id = textOf(metadata.uid) || `${resource} ${textOf(metadata.name)}`;
     const version = textOf(metadata.resourceVersion);
     if (type === 'DELETED') this.#versions.delete(id);
@@ -294,7 +295,7 @@ export class Book {
     }
   }
 
-  /** A recovery that the controller need not have noticed in time ends no episode. */
+  /** A recovery shorter than the controller's reaction time does not end an episode. */
   #takeHealth(type: string, object: JsonObject, at: number): void {
     const labels = objectOr(objectOr(object.metadata).labels);
     const group = this.repairs.groups.get(textOf(labels['eks.amazonaws.com/nodegroup']));
@@ -318,10 +319,10 @@ export const isEviction = (request: Request): boolean =>
 const isDeletion = (request: Request): boolean =>
   request.resource === 'pods' && request.subresource === undefined && request.verb === 'delete';
 
-/** A request that makes one pod go. */
+/** A request that removes one pod. */
 export const endsPod = (request: Request): boolean => isEviction(request) || isDeletion(request);
 
-/** gracePeriodSeconds of an eviction or a delete; undefined = the pod's own. */
+/** gracePeriodSeconds of an eviction or a delete; undefined: the pod's own applies. */
 export const graceAsked = (request: Request): number | undefined => {
   const body: Json | undefined = request.body;
   const options = isEviction(request) ? objectOr(body).deleteOptions : body;

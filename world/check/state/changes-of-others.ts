@@ -1,5 +1,5 @@
-// Changes of a group's size that no call of the controller made, until the controller has written
-// them to the spec. Judges nothing.
+// Changes of a group's size by others than the controller, until the controller has written them to
+// the spec. Judges nothing.
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
 import { followedAnnotation } from '../../../src/api/nodegroup.ts';
 import type { Call } from './book.ts';
@@ -10,16 +10,18 @@ import { numberOf, textOf } from './read.ts';
 interface SizeChange {
   readonly at: number;
   readonly by: number;
-  /** Others terminated an instance while an update had more of them than the spec asks for. */
+  /**
+   * Others terminated an instance while an update's surge kept the group above the desired size.
+   */
   readonly isOfSurplus?: true;
 }
 
 /** A size that the controller wrote to the spec. */
 export interface WriteBack {
   readonly desired: number;
-  /** Others changed the size of the group before. */
+  /** Others changed the size of the group earlier. */
   readonly isOfOthers: boolean;
-  /** The maximum of the spec cut this part off an earlier size of others. */
+  /** The spec's maximum had cut this part off an earlier size that others set. */
   readonly isRestOfCutOff: boolean;
   /** The trace shows sizes of the group. */
   readonly isSizeKnown: boolean;
@@ -39,7 +41,7 @@ export class ChangesOfOthers {
     this.#changes.set(group, [...this.#of(group), { at, by: desired - before }]);
   }
 
-  /** `group`: of the instance that the call terminates, where it names one. */
+  /** `group`: the group of the instance that the call terminates, if the call names one. */
   called(
     call: Call,
     { isOurs, group }: { readonly isOurs: boolean; readonly group: string },
@@ -54,7 +56,9 @@ export class ChangesOfOthers {
     if (named !== '' && isOurs) this.#calledByUs(named, at, numberOf(input.DesiredCapacity) ?? 0);
   }
 
-  /** The trace shows what a call changed just before the call: that change is not of others. */
+  /**
+   * The trace shows the effect of a call just before the call. Such a change is the controller's.
+   */
   #calledByUs(group: string, at: number, desired?: number): void {
     const all = this.#of(group);
     const own = all.findLastIndex(
@@ -78,7 +82,8 @@ export class ChangesOfOthers {
   }
 
   /**
-   * By how many others have made the group smaller since then, as far as it is not written back.
+   * Number of instances by which others made the group smaller since then and that the spec does
+   * not have yet.
    */
   smallerBy(group: string, since: number): number {
     const young = this.#of(group).filter(({ at }) => at >= since);
@@ -86,7 +91,8 @@ export class ChangesOfOthers {
   }
 
   /**
-   * Undefined: this version of a NodeGroup writes no size back. A failed scale-in restores its own.
+   * Undefined: this version of a NodeGroup writes no size back. A failed scale-in restores the
+   * controller's own size, which is not a write-back.
    */
   writtenBack(
     { metadata, spec, status }: JsonObject,
@@ -119,7 +125,7 @@ export class ChangesOfOthers {
     return this.#changes.get(group) ?? [];
   }
 
-  /** The write-back covers changes by `by`; younger ones the controller may not have seen. */
+  /** The write-back covers changes up to `by`; the controller may not have seen later changes. */
   #forget(group: string, by: number, since: number): void {
     const all = this.#of(group);
     let sum = 0;

@@ -1,5 +1,5 @@
-// Instances in their Auto Scaling groups as the oracles see them: which wait they are in, since
-// when, how each hook ended, what we said to the cloud about it meanwhile.
+// Instances in their Auto Scaling groups as the oracles see them: the current wait and its start,
+// how each hook ended, and the controller's calls about it.
 import type { TraceEntry } from '../../../src/api/trace.ts';
 import { textOf } from './read.ts';
 
@@ -8,14 +8,16 @@ type Instance = Extract<TraceEntry, { kind: 'instance' }>;
 type Lifecycle = Extract<TraceEntry, { kind: 'lifecycle' }>;
 export type Scaling = Extract<TraceEntry, { kind: 'scaling' }>;
 
-/** One stay in Pending:Wait or Terminating:Wait. */
+/** One period in Pending:Wait or Terminating:Wait. */
 export interface Wait {
   readonly instanceId: string;
   readonly group: string;
   readonly kind: 'launch' | 'terminate';
   readonly startedAt: number;
   leftAt: number | undefined;
-  /** Own heartbeats and completions of each hook: the last success, and failures since. */
+  /**
+   * The controller's heartbeats and completions by hook: the last success, and failures since then.
+   */
   readonly said: Map<string, { okAt: number | undefined; failures: number }>;
   readonly ended: Map<string, 'completed' | 'timeout'>;
 }
@@ -24,14 +26,14 @@ export interface InstanceState {
   readonly instanceId: string;
   group: string;
   state: string;
-  /** The stay that is open, or the last one. */
+  /** The open wait, or the last one. */
   wait: Wait | undefined;
-  /** How EC2 sells it; undefined where the trace does not tell. */
+  /** Purchase option; undefined if the trace does not show it. */
   market: Instance['market'];
-  /** As EC2 records it; empty where the trace does not tell. */
+  /** As EC2 records it; empty if the trace does not show it. */
   privateDnsName: string;
   addresses: readonly string[];
-  /** EC2 said that it no longer runs. */
+  /** Time at which EC2 first reported it as not running. */
   deadAt: number | undefined;
 }
 
@@ -47,9 +49,9 @@ export const isTermination = ({ operation }: Call): boolean =>
 export class Cloud {
   readonly instances = new Map<string, InstanceState>();
   readonly waits: Wait[] = [];
-  /** Auto Scaling groups as they are, by name. */
+  /** The latest state of each Auto Scaling group, by name. */
   readonly groups = new Map<string, Scaling>();
-  /** Calls of ours to Auto Scaling, whether they succeeded, in order. */
+  /** The controller's calls to Auto Scaling and whether they failed, in order. */
   readonly ownCalls: { readonly at: number; readonly failed: boolean }[] = [];
 
   lifecycle(entry: Lifecycle): void {
@@ -80,7 +82,7 @@ export class Cloud {
     this.groups.set(entry.autoScalingGroupName, entry);
   }
 
-  /** True when the trace tells EC2's states. */
+  /** True if the trace shows EC2 instance states. */
   seesInstances = false;
 
   instance(entry: Instance): void {
@@ -94,7 +96,7 @@ export class Cloud {
 
   ownCall(call: Call, instanceId: string): void {
     if (call.service !== 'autoscaling') return;
-    // A call that was wrong in itself is no refusal: it would fail in any weather.
+    // An invalid call would fail in any condition of the cloud, so it is not counted as a refusal.
     if (call.error !== undefined && ownFault.test(call.error)) return;
     const failed = call.error !== undefined;
     this.ownCalls.push({ at: call.at, failed });

@@ -1,6 +1,6 @@
-// NodeDisruptions as the oracles read them: what was asked, what the journal says, since when.
-// Knows when pods may be forced from the causes alone; a deadline that only the status names is not
-// believed where a cause has one.
+// NodeDisruptions as the oracles read them: the causes in the spec, the journal in the status, and
+// the time of each. Computes from the causes alone when pods may be forced. A deadline in the
+// status counts only if the cause names none.
 import { instanceIdOfProviderId } from '../../../src/api/brand.ts';
 import type { DisruptionPhase } from '../../../src/api/disruption.ts';
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
@@ -10,7 +10,7 @@ export interface HookCause {
   readonly group: string;
   readonly name: string;
   readonly token: string;
-  /** Absolute end whatever anybody does: min(global timeout, 100 heartbeats, 48 h). */
+  /** Latest end of the hook: min(global timeout, 100 heartbeats, 48 h) after its start. */
   readonly endsAt: number | undefined;
 }
 
@@ -22,21 +22,21 @@ export interface CauseState {
   readonly isForcing: boolean;
   readonly followUp: string;
   readonly hook: HookCause | undefined;
-  /** Its node is marked and keeps its pods. */
+  /** The node is marked and keeps its pods. */
   readonly isHolding: boolean;
-  /** Its instance stays, drained, until its owner lets it go. */
+  /** The drained instance is kept until its owner releases it. */
   readonly isKeeping: boolean;
   readonly forceFromAt: number | undefined;
-  /** When maintenance may begin and has ended, as its message says. */
+  /** Start and end of the maintenance window, from the message. */
   readonly windowStartsAt: number | undefined;
   readonly windowEndsAt: number | undefined;
-  /** Between the end of the drain and our termination. */
+  /** Time between the end of the drain and the controller's termination. */
   readonly cooldownMicros: number;
   /** When the trace first showed it. */
   readonly seenAt: number;
-  /** Withdrawn, or found by the controller to be untrue. */
+  /** Withdrawn, or refuted by the controller's check. */
   readonly isCancelled: boolean;
-  /** It needs no confirmation by the cloud, or the journal says that it has it. */
+  /** The cause needs no confirmation by the cloud, or the journal records the confirmation. */
   readonly isConfirmed: boolean;
   /** When the trace first showed it as cancelled. */
   readonly cancelledSeenAt: number | undefined;
@@ -48,15 +48,15 @@ export interface Waiting {
   readonly budgets: readonly string[];
 }
 
-/** What the journal had said by the end of an episode. */
+/** The journal at the end of the previous episode. */
 export interface EpisodeBefore {
   readonly phases: ReadonlySet<string>;
   readonly forcingSince: boolean;
-  /** The deadline at which it was to force. */
+  /** The deadline at which the drain was to force. */
   readonly deadlineAt: number | undefined;
 }
 
-/** Only `Disruptions` writes it. */
+/** Only `Disruptions` writes these fields. */
 export interface DisruptionState {
   readonly name: string;
   instanceId: string;
@@ -67,7 +67,7 @@ export interface DisruptionState {
   phase: DisruptionPhase | '';
   /** When each phase of this episode was first committed. */
   phaseAt: Map<string, number>;
-  /** When this episode opened, and the causes that episodes before it had dealt with by then. */
+  /** Time at which this episode opened, and the causes that earlier episodes handled. */
   openedAt: number;
   handledBefore: ReadonlySet<string>;
   before: EpisodeBefore | undefined;
@@ -75,21 +75,21 @@ export interface DisruptionState {
   statusDeadlineAt: number | undefined;
   statusForces: boolean;
   forcingSince: boolean;
-  /** Causes that an episode dealt with, and when the trace first showed so. */
+  /** Handled causes, with the time at which the trace first showed each as handled. */
   handled: ReadonlyMap<string, number>;
   boomerangOwners: ReadonlySet<string>;
   waitingOn: readonly Waiting[];
-  /** Since when the journal says that the node waits for its turn. */
+  /** Time since which the journal says that the node waits for its turn. */
   heldSince: number | undefined;
-  /** When it last ceased to say so. */
+  /** Time at which the journal last stopped saying so. */
   heldUntil: number | undefined;
   waitingOnTotal: number;
-  /** Spec and status as they stood, for those who compare. */
+  /** Latest and previous version of the object, for comparisons. */
   object: JsonObject;
   previous: JsonObject | undefined;
 }
 
-/** Causes that a message brings: they count when the cloud says the same. */
+/** Causes that arrive in a message; they count once the cloud confirms them. */
 export const noticeKinds: ReadonlySet<string> = new Set([
   'LifecycleHook',
   'SpotInterruption',
@@ -97,7 +97,7 @@ export const noticeKinds: ReadonlySet<string> = new Set([
   'Maintenance',
 ]);
 
-/** Auto Scaling's own bounds on a hook (lifecycle hooks, considerations). */
+/** Limits of Auto Scaling on a hook (lifecycle hooks, considerations). */
 const maxHookSeconds = 172_800;
 const maxHeartbeats = 100;
 const hookOf = (value: JsonObject): HookCause => {
@@ -144,7 +144,7 @@ const causesOf = (
     };
   });
 
-/** A pod as waitingOn names it, for every kind that names one. */
+/** The pod and budgets that an entry of `waitingOn` names, for every kind that names them. */
 const waitingOf = (value: JsonObject): Waiting => ({
   kind: textOf(value.kind),
   pod: textOf(value.pod),
@@ -182,7 +182,7 @@ export class Disruptions {
   readonly #byInstance = new Map<string, DisruptionState>();
   readonly #byNode = new Map<string, DisruptionState>();
 
-  /** Those that exist now. */
+  /** Disruptions that exist. */
   *living(): Iterable<DisruptionState> {
     for (const one of this.byName.values()) if (one.goneAt === undefined) yield one;
   }
@@ -191,7 +191,7 @@ export class Disruptions {
     return instanceId === '' ? undefined : this.#byInstance.get(instanceId);
   }
 
-  /** The disruption of a node: by its instance, else by its name. */
+  /** The disruption of a node: by its instance id, else by its name. */
   ofNode(node: {
     readonly name: string;
     readonly instanceId: string;
@@ -199,7 +199,7 @@ export class Disruptions {
     const byInstance = this.ofInstance(node.instanceId);
     if (byInstance !== undefined) return byInstance;
     const byName = this.#byNode.get(node.name);
-    // An address, and with it a name, is used again: another instance's disruption is not ours.
+    // Addresses and node names are reused: skip the disruption of another instance.
     const isOther = byName !== undefined && byName.instanceId !== '' && node.instanceId !== '';
     return isOther ? undefined : byName;
   }
@@ -271,7 +271,7 @@ export class Disruptions {
   }
 }
 
-/** Whether everything that is asked for of the node is to be marked and to wait. */
+/** Whether all causes ask only to mark the node and wait. */
 export const isHeld = (
   state: DisruptionState,
   options: { readonly at: number; readonly lagMicros: number },
@@ -280,13 +280,13 @@ export const isHeld = (
   return causes.length > 0 && causes.every((cause) => cause.isHolding);
 };
 
-/** Causes that count: asked for, not withdrawn, not dealt with by an earlier episode. */
+/** Causes that count: confirmed, not withdrawn, not handled by an earlier episode. */
 export const inForce = (
   state: DisruptionState,
   options: { readonly at: number; readonly lagMicros: number },
 ): readonly CauseState[] =>
   state.causes.filter((cause) => {
-    // Who acts now may not have seen a withdrawal, or an end, of this moment.
+    // The controller may not have seen a very recent withdrawal or end.
     const isRecent = (at: number): boolean => options.at - at <= options.lagMicros;
     const handledAt = state.handled.get(cause.id);
     if (handledAt !== undefined && !isRecent(handledAt)) return false;
@@ -295,8 +295,8 @@ export const inForce = (
   });
 
 /**
- * The earliest time at which causes in force empty the node by force; undefined = never. A cause
- * that names no deadline has the default that only the journal knows.
+ * The earliest time at which causes in force drain the node by force; undefined: never. A cause
+ * without a deadline takes the default deadline from the journal.
  */
 export const forcingDeadline = (
   state: DisruptionState,
@@ -310,12 +310,12 @@ export const forcingDeadline = (
   return Number.isFinite(earliest) ? earliest : undefined;
 };
 
-/** When the earliest cause in force came in: a drain's time runs from here to its deadline. */
+/** When the earliest cause in force was received; the time of a drain counts from here. */
 export const beganAt = (
   state: DisruptionState,
   options: { readonly at: number; readonly lagMicros: number },
 ): number | undefined => {
-  // A cause that was withdrawn meanwhile began the drain all the same.
+  // A cause that was withdrawn later still began the drain.
   const begun = (cause: CauseState): boolean => cause.isCancelled && !state.handled.has(cause.id);
   const causes = new Set([...inForce(state, options), ...state.causes.filter(begun)]);
   const starts = [...causes].flatMap(({ receivedAt }) => receivedAt ?? []);

@@ -1,10 +1,10 @@
-// The sizes of node groups as the oracles read them: what a NodeGroup reports, the bounds of its
-// Auto Scaling group, and the size that was last set there. Judges nothing.
+// The sizes of node groups as the oracles read them: the size in a NodeGroup's status, the bounds
+// of its Auto Scaling group, and the last size that a call set. Judges nothing.
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
 import type { Call, ObjectEntry } from './book.ts';
 import { numberOf, textOf } from './read.ts';
 
-/** A state of an instance that is being terminated or detached, or was. */
+/** Lifecycle states of an instance that is being terminated or detached, or no longer exists. */
 export const leaving = /^(?:Terminat|Detach|$)/;
 
 export interface Bounds {
@@ -25,7 +25,7 @@ export interface ReportedGroup extends Bounds {
 export const autoScalingGroupOf = ({ spec, status }: JsonObject): string =>
   textOf(objectOr(status).autoScalingGroupName ?? objectOr(spec).autoScalingGroupName);
 
-/** Undefined: another object, or a NodeGroup that reports no bounds yet. */
+/** Undefined: another kind of object, or a NodeGroup that reports no bounds yet. */
 export const reportedGroup = ({
   type,
   resource,
@@ -47,7 +47,7 @@ export const reportedGroup = ({
   };
 };
 
-/** A successful call that terminates an instance and lowers the group's size by one. */
+/** A successful call that terminates an instance and decrements the desired size. */
 export const isDecrement = ({ operation, input, error }: Call): boolean =>
   operation === 'TerminateInstanceInAutoScalingGroup' &&
   error === undefined &&
@@ -59,7 +59,7 @@ export interface SizeCall extends Partial<Bounds> {
   readonly desired: number | undefined;
 }
 
-/** Undefined: a call that names no Auto Scaling group, or that failed. */
+/** Undefined: the call names no Auto Scaling group, or it failed. */
 export const sizeCallOf = ({ service, input, error }: Call): SizeCall | undefined => {
   const group = textOf(input.AutoScalingGroupName);
   if (service !== 'autoscaling' || error !== undefined || group === '') return undefined;
@@ -72,7 +72,7 @@ export const sizeCallOf = ({ service, input, error }: Call): SizeCall | undefine
   };
 };
 
-/** Bounds of every group, by the newest report or call. */
+/** Bounds of every group, from the latest report or call. */
 export class KnownBounds {
   readonly #bounds = new Map<string, Bounds>();
 
@@ -80,7 +80,7 @@ export class KnownBounds {
     this.#bounds.set(autoScalingGroup, { min, max });
   }
 
-  /** The bounds with which the call leaves its group; undefined of a group that is not known. */
+  /** The bounds of the group after the call; undefined if they are not known. */
   called(call: SizeCall): Bounds | undefined {
     const known = this.#bounds.get(call.group);
     const [min, max] = [call.min ?? known?.min, call.max ?? known?.max];
@@ -103,7 +103,7 @@ export class LastSet {
     if (before !== undefined) this.#sizes.set(group, before - 1);
   }
 
-  /** New bounds without a size pull the size into them. */
+  /** New bounds without a size clamp the size to them. */
   called({ group, desired }: SizeCall, { min, max }: Bounds): void {
     const before = this.#sizes.get(group);
     if (desired !== undefined) this.#sizes.set(group, desired);
@@ -112,8 +112,8 @@ export class LastSet {
 }
 
 /**
- * Sizes that a spec has asked for lately: the smallest counts, since the controller may have seen
- * any.
+ * Sizes that a spec recently requested. The smallest counts, since the controller may have seen any
+ * of them.
  */
 export class RequestedSizes {
   readonly #requests = new Map<string, { readonly at: number; readonly desired: number }[]>();
@@ -126,7 +126,7 @@ export class RequestedSizes {
     if (all.at(-1)?.desired !== size) this.#requests.set(group, [...all, { at, desired: size }]);
   }
 
-  /** Undefined of a group that the trace has not shown. */
+  /** Undefined for a group that the trace has not shown. */
   least(group: string, since: number): number | undefined {
     const all = this.#requests.get(group);
     if (all === undefined) return undefined;

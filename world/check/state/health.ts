@@ -1,11 +1,11 @@
-// The health of nodes as their conditions report it: since when each is bad in this episode, what
-// people say about the repair of a node or group. A moment of health ends no episode.
+// The health of nodes from their conditions: the start of each bad condition in this episode, and
+// operators' annotations about the repair of a node. A brief recovery ends no episode.
 import { instanceIdOfProviderId } from '../../../src/api/brand.ts';
 import { type Json, type JsonObject, objectOr } from '../../../src/api/json.ts';
 import { preserveAnnotation, repairAnnotation } from '../../../src/api/node-repair.ts';
 import { microsPerMinute, microsPerSecond, objectsOf, textOf, timeOf } from './read.ts';
 
-/** Conditions that can lead to a repair: the kubelet's, and those of EKS' agent. */
+/** Conditions that can lead to a repair: those of the kubelet and of EKS' monitoring agent. */
 const agents: ReadonlySet<string> = new Set([
   'AcceleratedHardwareReady',
   'ContainerRuntimeReady',
@@ -13,21 +13,21 @@ const agents: ReadonlySet<string> = new Set([
   'NetworkingReady',
   'StorageReady',
 ]);
-/** Three heartbeats of the agent. */
+/** Three heartbeats of the agent without an update. */
 const silentMicros = 15 * microsPerMinute;
-/** NotReady since it registered: a node that starts. */
+/** A node that is NotReady from its registration is starting. */
 const startsWithinMicros = microsPerMinute;
 
 export interface Spell {
   readonly condition: string;
   readonly reason: string;
-  /** What it said before, and until when. */
+  /** The previous reason, and when it changed. */
   readonly reasonBefore: string;
   readonly reasonAt: number;
   readonly status: string;
-  /** When it first turned bad in this episode of its node. */
+  /** When the condition first turned bad in this episode of its node. */
   readonly since: number;
-  /** Since when it has had this status. */
+  /** When the condition took this status. */
   readonly from: number;
   readonly endedAt: number | undefined;
   readonly heartbeatAt: number | undefined;
@@ -41,16 +41,16 @@ export interface Said {
 
 const unsaid: Said = { value: '', at: 0, before: '' };
 
-/** Only `Health` writes it. */
+/** Only `Health` writes these fields. */
 export interface HealthState {
   readonly instanceId: string;
   name: string;
   group: string;
   zone: string;
   spells: ReadonlyMap<string, Spell>;
-  /** Since when no condition has been bad; undefined while one is. */
+  /** Time since which no condition is bad; undefined while one is. */
   goodSince: number | undefined;
-  /** When its node object appeared, and when it went. */
+  /** When the Node object was created and deleted. */
   joinedAt: number;
   goneAt: number | undefined;
   bootId: string;
@@ -61,7 +61,7 @@ export interface HealthState {
   conditions: Json | undefined;
 }
 
-/** The value of now, or one that was replaced within `lagMicros`. */
+/** The current value, or one that was replaced within `lagMicros`. */
 export const saysOrSaid = (
   said: Said,
   values: readonly string[],
@@ -70,7 +70,7 @@ export const saysOrSaid = (
   values.includes(said.value) ||
   (options.at - said.at <= options.lagMicros && values.includes(said.before));
 
-/** It has said so for longer than `lagMicros`. */
+/** The value has been set for longer than `lagMicros`. */
 export const hasSaid = (
   said: Said,
   values: readonly string[],
@@ -103,7 +103,7 @@ const spellOf = (known: Spell | undefined, condition: JsonObject, at: number): S
 
 export class Health {
   readonly byInstance = new Map<string, HealthState>();
-  /** When a node last joined the cluster or left it. */
+  /** When a node last joined or left the cluster. */
   changedAt = 0;
   readonly #byName = new Map<string, HealthState>();
 
@@ -111,7 +111,7 @@ export class Health {
     return this.#byName.get(name);
   }
 
-  /** `delayMicros`: a node that is good for so long has recovered. */
+  /** `delayMicros`: a node has recovered after no condition was bad for this long. */
   apply(type: string, object: JsonObject, at: number, delayMicros: number): void {
     const instanceId = instanceIdOfProviderId(textOf(objectOr(object.spec).providerID)) ?? '';
     if (instanceId === '') return;
@@ -190,13 +190,13 @@ const newHealth = (instanceId: string, at: number): HealthState => ({
   conditions: undefined,
 });
 
-/** A condition of an agent that has been silent counts for nothing. */
+/** A condition of the agent does not count if the agent has been silent. */
 export const isFresh = (spell: Spell, at: number): boolean =>
   !agents.has(spell.condition) ||
   spell.heartbeatAt === undefined ||
   at - spell.heartbeatAt <= silentMicros;
 
-/** Bad now, or until `lagMicros` ago, and not because the node starts. */
+/** Conditions that are bad, or were until `lagMicros` ago, unless the node is still starting. */
 export const findingsOf = (
   state: HealthState,
   options: {

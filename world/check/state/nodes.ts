@@ -1,5 +1,5 @@
-// Nodes as the oracles see them: which marks they carry, who put each there, whether they are
-// Ready. Who changed a mark is known a moment later, from the request that follows the object.
+// Nodes as the oracles see them: their marks, who set each mark, and whether they are Ready. The
+// author of a change becomes known from the request that follows the object in the trace.
 import { instanceIdOfProviderId } from '../../../src/api/brand.ts';
 import { marks } from '../../../src/api/disruption.ts';
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
@@ -8,7 +8,9 @@ import { conditionStatus, objectsOf, textOf } from './read.ts';
 export const markKinds = ['label', 'cordon', 'taint', 'annotation'] as const;
 export type MarkKind = (typeof markKinds)[number];
 
-/** `shared` = set by somebody else when it was ours, or just before we would: nobody's for sure. */
+/**
+ * `shared`: others set a mark of the controller, or set one just before it would; no sure owner.
+ */
 export type MarkOwner = 'us' | 'other' | 'shared';
 
 export interface MarkChange {
@@ -17,49 +19,49 @@ export interface MarkChange {
   readonly to: string | undefined;
 }
 
-/** Only `Nodes` writes it. */
+/** Only `Nodes` writes these fields. */
 export interface NodeState {
   readonly name: string;
   readonly uid: string;
-  /** Set where a node of that name had been before. */
+  /** Set if an earlier node had the same name. */
   readonly recreatedAt: number | undefined;
   instanceId: string;
-  /** As its kubelet tells; undefined where it does not. */
+  /** From the node's allocatable pods; undefined if the node reports none. */
   maxPods: number | undefined;
   ready: boolean;
   readySince: number | undefined;
   unreadySince: number | undefined;
-  /** When its kubelet last fell silent (Ready is Unknown), and when that ended. */
+  /** When the kubelet last fell silent (Ready is Unknown), and when it reported again. */
   silentSince: number | undefined;
   heardAgainAt: number | undefined;
   goneAt: number | undefined;
-  /** Value of each mark that is there. */
+  /** Value of each mark that the node carries. */
   readonly marks: Map<MarkKind, string>;
   readonly owners: Map<MarkKind, MarkOwner>;
-  /** Marks of ours that somebody else took away. */
+  /** The controller's marks that others removed. */
   readonly lostToOthers: Set<MarkKind>;
   readonly setByOthersAt: Map<MarkKind, number>;
-  /** When somebody else last took a mark away. */
+  /** When others last removed a mark. */
   foreignLossAt: number | undefined;
-  /** What it says that it is made of. */
+  /** Image and launch template version from the node's labels. */
   image: string;
   templateVersion: string;
-  /** An update's own marks: that it is an old one, and which update keeps the autoscaler away. */
+  /** Marks of an update: the node is outdated; the update that disabled its scale-down. */
   isOutdated: boolean;
-  /** The sequence of groups that still has to roll it. */
+  /** The sequence of groups that still has to roll the node. */
   awaitedBy: string;
   shieldedBy: string;
-  /** Nobody takes it for idle. */
+  /** The node carries the scale-down-disabled annotation. */
   isKept: boolean;
   nodeGroup: string;
-  /** By its provider id. */
+  /** From the provider id. */
   zone: string;
   joinedAt: number;
-  /** Taints of others, as `key:effect`. */
+  /** Taints that the controller does not manage, as `key:effect`. */
   taints: ReadonlySet<string>;
-  /** Those that the last change of the node took away. */
+  /** The taints among them that the last change of the node removed. */
   lostTaints: readonly string[];
-  /** Mark changes that no request has been named for yet. */
+  /** Mark changes whose request the trace has not shown yet. */
   pending: MarkChange[];
 }
 
@@ -79,7 +81,7 @@ const markValues = (object: JsonObject): ReadonlyMap<MarkKind, string> => {
 
 const noTaints: ReadonlySet<string> = new Set();
 
-/** Of a drain, and of an update on nodes that are still to be replaced. */
+/** Taints of a drain, and of an update on nodes that it has yet to replace. */
 const outdatedTaint = 'drover.dev/outdated';
 const awaitingTaint = 'drover.dev/awaiting-update';
 const ownTaints: ReadonlySet<string> = new Set([
@@ -108,12 +110,12 @@ export class Nodes {
     return node?.goneAt === undefined ? node : undefined;
   }
 
-  /** The node of an instance, gone or not. */
+  /** The latest node of an instance, even if it is deleted. */
   lastOfInstance(instanceId: string): NodeState | undefined {
     return this.#byInstance.get(instanceId);
   }
 
-  /** True when something changed that matters to a drain. */
+  /** Returns true if something changed that affects a drain. */
   apply(type: string, object: JsonObject, at: number): boolean {
     const metadata = objectOr(object.metadata);
     const name = textOf(metadata.name);
@@ -150,17 +152,19 @@ export class Nodes {
     return changed || !isSame || wasReady !== node.ready;
   }
 
-  /** Names the author of the pending mark changes of a node. */
+  /** Attributes the pending mark changes of a node to their author. */
   attribute(
     node: NodeState,
     options: {
       readonly isOurs: boolean;
-      /** What we set may have been on its way for long: nobody can tell it from a person's. */
+      /**
+       * The controller's write may have been delayed; it cannot be told apart from an operator's.
+       */
       readonly isLate: boolean;
-      /** What others set we may have been about to set, and be said to have. */
+      /** The controller may have been about to set the mark that others set, and may record it. */
       readonly isMeant: boolean;
       readonly at: number;
-      /** What is younger than this, who writes now need not have seen. */
+      /** The author of this write may not have seen younger facts. */
       readonly lagMicros: number;
     },
   ): void {
@@ -186,7 +190,7 @@ export class Nodes {
     node.pending = [];
   }
 
-  /** A mark that somebody set just before our patch: we may have meant to set it ourselves. */
+  /** Others set the mark just before the controller's patch: the controller may have meant to. */
   #share(
     node: NodeState,
     { at, lagMicros }: { readonly at: number; readonly lagMicros: number },

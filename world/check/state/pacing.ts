@@ -1,6 +1,5 @@
-// When steps of a group's updates may begin, as its owner wrote it: windows, freezes, probes of
-// conditions. Read from the specification alone; what is written in a form that lives do not use is
-// taken to allow everything.
+// When steps of a group's updates may begin, from the group's spec: windows, freezes and condition
+// probes. Reads only the forms that the lives use; any other form counts as always open.
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
 import { keyOf, microsPerMinute, microsPerSecond, numberOf, objectsOf, textOf } from './read.ts';
 
@@ -14,7 +13,7 @@ export interface Watched {
 
 export interface Pacing {
   readonly since: number;
-  /** It has windows or freezes. */
+  /** The group has windows or freezes. */
   readonly isTimed: boolean;
   readonly isOpenAt: (at: number) => boolean;
   readonly probes: readonly Watched[];
@@ -23,8 +22,8 @@ export interface Pacing {
 const timeOf = (value: unknown): number => Date.parse(textOf(value)) * 1000;
 
 /**
- * Minutes of the hour at which a window opens; undefined: not of the form every so many minutes of
- * each hour.
+ * Minutes of the hour at which a window opens. Undefined if the cron expression has another form
+ * than every n minutes of each hour.
  */
 const minutesOf = ({ cron, timeZone }: JsonObject): readonly number[] | undefined => {
   const [minute = '', ...rest] = textOf(cron).split(' ');
@@ -85,7 +84,7 @@ export const pacingOf = (group: JsonObject, since: number): Pacing => {
   };
 };
 
-/** What of a group's spec makes another Pacing. */
+/** The parts of a group's spec that determine its Pacing. */
 export const pacingText = (group: JsonObject): string => {
   const { windows, freezes, windowDefault, probes } = objectOr(objectOr(group.spec).updateConfig);
   return JSON.stringify([windows, freezes, windowDefault, probes]);

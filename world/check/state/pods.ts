@@ -1,5 +1,5 @@
-// Pods and budgets as the oracles see them: what is bound where, what counts as healthy, who took
-// it. Recounted from the objects in the trace; never asks what a budget's status says about pods.
+// Pods and budgets as the oracles see them: where each pod is bound, whether it is healthy, how it
+// ended. Counted from the pods in the trace, never from the pod counts in a budget's status.
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
 import {
   conditionStatus,
@@ -12,7 +12,7 @@ import {
   textOf,
 } from './read.ts';
 
-/** One pod, from its first object to after its end. Only `Pods` writes it. */
+/** One pod, from its first object until after its end. Only `Pods` writes these fields. */
 export interface PodState {
   readonly key: string;
   readonly namespace: string;
@@ -25,7 +25,7 @@ export interface PodState {
   readonly graceSeconds: number;
   readonly addedAt: number;
   labels: JsonObject;
-  /** `labels` as the object had them: objects share what did not change. */
+  /** `labels` by reference: versions of an object share their unchanged parts. */
   rawLabels: unknown;
   phase: string;
   ready: boolean;
@@ -34,9 +34,11 @@ export interface PodState {
   terminatingAt: number | undefined;
   finishedAt: number | undefined;
   goneAt: number | undefined;
-  /** When it last stopped to be healthy. */
+  /** When it last became unhealthy. */
   lostAt: number | undefined;
-  /** How it began to terminate, once that is known: held to its budgets, or past them. */
+  /**
+   * How its termination began, once known: an eviction under its budgets, or a delete past them.
+   */
   endedBy: 'eviction' | 'delete' | undefined;
 }
 
@@ -48,14 +50,14 @@ export interface BudgetState {
   desiredHealthy: number;
   alwaysAllow: boolean;
   allowed: number;
-  /** Since when `allowed` has been 0 without a break. */
+  /** Start of the current period in which `allowed` is 0. */
   closedSince: number | undefined;
   readonly members: Set<PodState>;
 }
 
 /**
- * A budget's controller needs a moment to see a pod that failed or was deleted; an eviction that
- * was accepted in that moment is no one's fault. It followed within 39 ms when measured.
+ * The disruption controller sees a failed or deleted pod after a delay (39 ms when measured). An
+ * eviction accepted within this delay is not a violation.
  */
 const budgetLagMicros = 2 * microsPerSecond;
 
@@ -65,7 +67,7 @@ export const isHealthy = (pod: PodState): boolean =>
 export const isFinished = (pod: PodState): boolean =>
   pod.phase === 'Succeeded' || pod.phase === 'Failed';
 
-/** A pod that a drain has to move: not a DaemonSet's, not the node's own, not finished. */
+/** A pod that a drain must move: not finished, not a DaemonSet's and not a mirror pod. */
 export const isDrainable = (pod: PodState): boolean =>
   pod.goneAt === undefined && pod.ownerKind !== 'DaemonSet' && !pod.isMirror && !isFinished(pod);
 
@@ -100,7 +102,7 @@ const newPod = (object: JsonObject, key: string, at: number): PodState => {
 };
 
 export class Pods {
-  /** By namespace/name; the last one of a name stays after it is gone. */
+  /** By namespace/name; the last pod of a name remains after its deletion. */
   readonly byKey = new Map<string, PodState>();
   readonly #byUid = new Map<string, PodState>();
   readonly #byNode = new Map<string, Set<PodState>>();
@@ -110,7 +112,7 @@ export class Pods {
     return this.#byNode.get(nodeName) ?? [];
   }
 
-  /** True when something changed that matters to a drain. */
+  /** Returns true if something changed that affects a drain. */
   applyPod(type: string, object: JsonObject, at: number): boolean {
     const uid = textOf(objectOr(object.metadata).uid);
     const known = this.#byUid.get(uid);
@@ -123,7 +125,7 @@ export class Pods {
     return true;
   }
 
-  /** What a request did to a pod, told after the objects it changed. */
+  /** Records how a request ended a pod; called after the objects that it changed. */
   ended(pod: PodState, by: 'eviction' | 'delete'): void {
     pod.endedBy ??= by;
   }
@@ -167,7 +169,7 @@ export class Pods {
     return found;
   }
 
-  /** Healthy pods of a budget at `at`, those included whose loss it could not have seen yet. */
+  /** Healthy pods of a budget at `at`, including pods whose loss the budget could not know yet. */
   healthy(budget: BudgetState, at: number, but: PodState | undefined): number {
     let count = 0;
     for (const pod of budget.members) {
@@ -181,7 +183,7 @@ export class Pods {
     return count;
   }
 
-  /** Healthy pods as the budget's own controller may still count them at `at`. */
+  /** Healthy pods as the disruption controller may still count them at `at`. */
   healthyAsSeen(budget: BudgetState, at: number): number {
     let count = 0;
     for (const pod of budget.members) {

@@ -1,5 +1,5 @@
-// Reads fields of foreign JSON, and compiles label selectors, for the oracles' own picture of the
-// cluster. Never throws: what is missing reads as nothing.
+// Reads fields of foreign JSON, and compiles label selectors, for the oracles' model of the
+// cluster. Never throws: a missing field reads as empty or undefined.
 import { parseTime } from '../../../src/api/brand.ts';
 import { isObject, type JsonObject, objectOr } from '../../../src/api/json.ts';
 
@@ -26,7 +26,7 @@ export const timeOf = (value: unknown): number | undefined => {
   return ms === undefined ? undefined : ms * 1000;
 };
 
-/** Status of a condition; empty when it is not there. */
+/** Status of a condition; empty if the condition does not exist. */
 export const conditionStatus = (status: JsonObject, type: string): string => {
   const { conditions } = status;
   if (!Array.isArray(conditions)) return '';
@@ -36,7 +36,7 @@ export const conditionStatus = (status: JsonObject, type: string): string => {
   return '';
 };
 
-/** Deleted, and nobody holds it any more: an audit log tells no more of its end. */
+/** Deleted and without finalizers: an audit log shows no later event of the object. */
 export const isReleased = (object: JsonObject): boolean => {
   const { deletionTimestamp, finalizers } = objectOr(object.metadata);
   return deletionTimestamp !== undefined && textsOf(finalizers).length === 0;
@@ -64,7 +64,10 @@ const expressionMatch = (expression: JsonObject): LabelMatch => {
   }
 };
 
-/** As policy/v1 selects: an empty selector picks every pod of its namespace, a missing one none. */
+/**
+ * Selects as policy/v1 does: an empty selector selects every pod of its namespace, a missing one
+ * none.
+ */
 export const selectorMatch = (selector: unknown): LabelMatch => {
   if (!isObject(selector)) return () => false;
   const wanted = Object.entries(objectOr(selector.matchLabels));

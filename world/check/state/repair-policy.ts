@@ -1,5 +1,6 @@
-// How a group repairs its nodes, as EKS' user guide and docs/designs/repair.md say it: modes,
-// waits, thresholds. Restated here, so that a mistake of the controllers is not shared.
+// How a group repairs its nodes: modes, waits, thresholds. From EKS' user guide and
+// docs/designs/repair.md, implemented apart from the controllers so that it does not share their
+// mistakes.
 import { type Json, type JsonObject, objectOr } from '../../../src/api/json.ts';
 import { microsPerMinute, microsPerSecond, numberOf, objectsOf, textOf, textsOf } from './read.ts';
 
@@ -19,7 +20,7 @@ const pressures: ReadonlySet<string> = new Set(['DiskPressure', 'MemoryPressure'
 
 export interface Answer {
   readonly waitMicros: number;
-  /** Replace, Reboot; empty: nothing is done. */
+  /** Replace, Reboot; empty: no action. */
   readonly actions: readonly string[];
 }
 
@@ -37,7 +38,7 @@ const usualAnswer = (condition: string, reason: string): Answer => {
   return { waitMicros: acceleratorWait, actions: isReboot ? ['Reboot', 'Replace'] : ['Replace'] };
 };
 
-/** The rule that names the reason best: exactly, by its longest beginning, or any reason. */
+/** The most specific rule for the reason: an exact match, the longest prefix, or any reason. */
 const ruleOf = (spec: JsonObject, condition: string, given: string): JsonObject | undefined => {
   const rank = ({ reason }: JsonObject): number => {
     if (reason === undefined) return 0;
@@ -51,7 +52,7 @@ const ruleOf = (spec: JsonObject, condition: string, given: string): JsonObject 
   return rules.toSorted((a, b) => rank(b) - rank(a))[0];
 };
 
-/** What a finding is answered with, and after how long. */
+/** The actions for a finding, and the wait before them. */
 export const answerOf = (spec: JsonObject, condition: string, reason: string): Answer => {
   const overrides = objectsOf(objectOr(spec.nodeRepairConfig).nodeRepairConfigOverrides);
   const override = overrides.find(
@@ -82,7 +83,7 @@ export const cooldownOf = (spec: JsonObject): number =>
 export const startupTimeoutOf = (spec: JsonObject): number =>
   secondsOf(spec, 'startupTimeoutSeconds', 900);
 
-/** More unhealthy nodes than this stop new repairs. */
+/** New repairs stop above this number of unhealthy nodes. */
 export const unhealthyLimitOf = (spec: JsonObject, size: number): number => {
   const config = objectOr(spec.nodeRepairConfig);
   const count = numberOf(config.maxUnhealthyNodeThresholdCount);
@@ -97,7 +98,7 @@ const percentOf = (value: Json | undefined, of: number): number | undefined => {
   return percentage === undefined ? undefined : Math.max(1, Math.floor((of * percentage) / 100));
 };
 
-/** As many repairs may run at once. */
+/** Maximum number of concurrent repairs. */
 export const parallelLimitOf = (
   spec: JsonObject,
   { size, unhealthy }: { readonly size: number; readonly unhealthy: number },

@@ -1,5 +1,5 @@
-// NodeRepairs and the groups that have them, as the oracles read them: which attempts were recorded
-// when, what was said to block a repair, what the group asked for and since when.
+// NodeRepairs and their groups as the oracles read them: recorded attempts, breakers that blocked a
+// repair, and the group's spec, each with its time.
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
 import { repairAnnotation } from '../../../src/api/node-repair.ts';
 import { autoScalingGroupNameOf, type NodeGroup } from '../../../src/api/nodegroup.ts';
@@ -11,48 +11,50 @@ import { modeOf } from './repair-policy.ts';
 export interface Attempt {
   readonly action: string;
   readonly causeId: string;
-  /** Of the machine when it was decided. */
+  /** Boot id of the machine at the time of the decision. */
   readonly bootId: string;
   /** When the trace first showed it. */
   readonly at: number;
 }
 
-/** Only `Repairs` writes it. */
+/** Only `Repairs` writes these fields. */
 export interface RepairState {
   readonly name: string;
   readonly instanceId: string;
   readonly group: string;
   readonly openedAt: number;
-  /** An operator asks for it: no wait and no finding is needed, and blockers may be overruled. */
+  /**
+   * An operator requested the repair: it needs no wait and no finding and may override blockers.
+   */
   isRequested: boolean;
-  /** When it says that the episode began. */
+  /** Start of the episode, from the spec. */
   readonly unhealthySince: number | undefined;
   phase: string;
   attempts: readonly Attempt[];
-  /** Recorded by this version. */
+  /** Attempts that this version records first. */
   newAttempts: readonly Attempt[];
   findings: ReadonlyMap<string, number>;
   findingsBefore: ReadonlyMap<string, number>;
   blockedBy: readonly string[];
   replacement: string;
-  /** The phase that it ended in. */
+  /** The phase in which it ended. */
   endedAs: string;
   goneAt: number | undefined;
 }
 
-/** Only `Repairs` writes it. */
+/** Only `Repairs` writes these fields. */
 export interface RepairGroup {
   readonly name: string;
   scalingGroup: string;
   spec: JsonObject;
-  /** What it asked for before, and when that changed. */
+  /** The previous spec, and when it changed. */
   specBefore: JsonObject;
   specAt: number;
   mode: Said;
   asked: Said;
   updating: boolean;
   updatingAt: number;
-  /** When a breaker was last said to hold up a repair, and first said to be closed since then. */
+  /** When a breaker last blocked a repair, and when breakers were first clear since then. */
   heldAt: number;
   closedAt: number | undefined;
 }
@@ -70,7 +72,7 @@ export const isOpen = ({ phase, goneAt }: RepairState): boolean =>
 export const isRunning = ({ phase, goneAt }: RepairState): boolean =>
   goneAt === undefined && (phase === 'Repairing' || phase === 'Verifying');
 
-/** Where a breaker no longer holds a repair up, though its node is still ill. */
+/** Phases of a repair that no breaker blocks and whose node is still unhealthy. */
 const stillIll: ReadonlySet<string> = new Set(['Blocked', 'WouldRepair', 'Repairing']);
 
 const newRepair = (name: string, spec: JsonObject, at: number): RepairState => ({

@@ -1,16 +1,16 @@
-// Version updates of node groups as the oracles read them: what was asked, which phase it said it
-// was in and since when, how it ended. Judges nothing.
+// Version updates of node groups as the oracles read them: the spec, each phase with its start, and
+// the end. Judges nothing.
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
 import { numberOf, objectsOf, textOf, textsOf, timeOf } from './read.ts';
 
 export interface Sizes {
   readonly minSize: number;
   readonly maxSize: number;
-  /** Absent where nobody stated one. */
+  /** Absent if the spec states none. */
   readonly desired: number | undefined;
 }
 
-/** Only `Updates` writes it. */
+/** Only `Updates` writes these fields. */
 export interface UpdateState {
   readonly name: string;
   readonly nodeGroup: string;
@@ -21,22 +21,22 @@ export interface UpdateState {
   maxUnavailable: number;
   surge: number;
   original: Sizes | undefined;
-  /** What its new nodes are made of: undefined before it is known. */
+  /** Image and launch template version of its new nodes; undefined until resolved. */
   target: { readonly imageId: string; readonly templateVersion: string } | undefined;
   isPaused: boolean;
-  /** Budgets hold its drains no longer than they are given. */
+  /** Budgets delay its drains only until their deadline. */
   isForced: boolean;
-  /** What holds it ends by itself then. */
+  /** Time at which the last timed hold expires. */
   heldUntil: number;
-  /** Processes that it has announced to suspend. */
+  /** Auto Scaling processes that the update has announced to suspend. */
   suspends: readonly string[];
   isAborted: boolean;
-  /** It is being set back. */
+  /** The update is restoring the group or ending. */
   isEnding: boolean;
-  /** When it last said that it had come further. */
+  /** When its progress last changed. */
   movedAt: number;
   progress: string;
-  /** When the trace first showed it at work, and as ended. */
+  /** When the trace first showed it in progress, and as ended. */
   beganAt: number | undefined;
   endedAt: number | undefined;
 }
@@ -48,7 +48,7 @@ export const sizesOf = (value: unknown): Sizes | undefined => {
   return { minSize: min, maxSize: max, desired: numberOf(desired) };
 };
 
-/** A cause of this update; asked for again it has a number behind its name. */
+/** Whether a cause belongs to this update; a repeated cause has a number after its name. */
 export const isOfUpdate = (
   { name }: Pick<UpdateState, 'name'>,
   { kind, id }: { readonly kind: string; readonly id: string },
@@ -57,7 +57,7 @@ export const isOfUpdate = (
 export class Updates {
   readonly byName = new Map<string, UpdateState>();
 
-  /** The version update of a group that is under way. */
+  /** The version update of a group that is in progress. */
   openOf(nodeGroup: string): UpdateState | undefined {
     for (const one of this.byName.values()) {
       const isOpen = one.beganAt !== undefined && one.endedAt === undefined;
@@ -66,7 +66,7 @@ export class Updates {
     return undefined;
   }
 
-  /** The update that an object is about, as it is now; undefined when it is none of versions. */
+  /** The update of this object in its current state; undefined unless it is a version update. */
   apply(type: string, object: JsonObject, at: number): UpdateState | undefined {
     const name = textOf(objectOr(object.metadata).name);
     if (type === 'DELETED') {
@@ -80,7 +80,7 @@ export class Updates {
     const status = objectOr(object.status);
     state.status = textOf(status.status);
     state.phase = textOf(status.phase);
-    // One that waits for another to end has nothing of its own yet.
+    // An update that waits for another one has changed nothing yet.
     const isQueued = state.phase === 'Pending' && status.startedAt === undefined;
     if (state.phase !== '' && !isQueued) {
       state.beganAt ??= at;

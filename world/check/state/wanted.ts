@@ -1,9 +1,9 @@
-// How many instances people want of a node group, as the oracles read it: with what a controller
-// may not have seen yet. Judges nothing.
+// The desired size of a node group without an update's surge, as the oracles read it, with versions
+// that a controller may not have seen yet. Judges nothing.
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
 import { numberOf, textOf } from './read.ts';
 
-/** Net of what is an update's: stated, or the base that was noted, or told beside the surge. */
+/** The desired size in the spec, else the noted base, else the reported size minus the surge. */
 const wantedOf = ({ spec, status }: JsonObject): number => {
   const { desired, surge } = objectOr(status);
   const stated = numberOf(objectOr(objectOr(spec).scaling).desired);
@@ -11,11 +11,11 @@ const wantedOf = ({ spec, status }: JsonObject): number => {
   return stated ?? numberOf(base) ?? (numberOf(desired) ?? 0) - (numberOf(more) ?? 0);
 };
 
-/** What people have wanted of late, the fewest and the most: we may have seen any of it. */
+/** Recent desired sizes; the controller may have seen any of them. */
 export class Wanted {
   readonly #told = new Map<string, { readonly at: number; readonly desired: number }[]>();
 
-  /** A NodeGroup as it is from then on (`at`: microseconds). */
+  /** Takes in one version of a NodeGroup (`at`: microseconds). */
   take(group: JsonObject, at: number): void {
     const nodeGroup = textOf(objectOr(group.metadata).name);
     const desired = wantedOf(group);
@@ -23,7 +23,7 @@ export class Wanted {
     if (all.at(-1)?.desired !== desired) this.#told.set(nodeGroup, [...all, { at, desired }]);
   }
 
-  /** Infinity of a group that nobody has told of. */
+  /** The smallest recent desired size; Infinity for a group that is not in the trace. */
   least(nodeGroup: string, since: number): number {
     const all = this.#told.get(nodeGroup) ?? [];
     const young = all.filter((_, i) => (all[i + 1]?.at ?? Number.POSITIVE_INFINITY) >= since);

@@ -1,4 +1,4 @@
-// The limits that client-go sets to events: alike ones become one, loud sources are not heard.
+// client-go's limits on events: similar events are aggregated, noisy sources are rate-limited.
 import { describe, expect, it } from 'vitest';
 import { type Micros, microsPerSecond } from '../../kernel/index.ts';
 import { EventCorrelator } from './event-correlator.ts';

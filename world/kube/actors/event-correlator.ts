@@ -1,17 +1,20 @@
-// What becomes of an event before it is written, as client-go's EventCorrelator has it
-// (tools/record/events_cache.go): many alike become one, and a source that says too much about one
-// object is not heard for a while. Memory only, as there; never writes.
+// Decides what happens to an event before it is written, as client-go's EventCorrelator does
+// (tools/record/events_cache.go): similar events are aggregated, and a source that sends too many
+// events about one object is rate-limited. Keeps its state in memory only, as upstream; never
+// writes.
 import { type Micros, microsPerSecond } from '../../kernel/index.ts';
 
-/** From the tenth different message of one reason within ten minutes on they are told as one. */
+/**
+ * From the tenth distinct message of one reason within ten minutes, events are aggregated into one.
+ */
 const distinctMessages = 10;
 const similarWithinMicros = 600 * microsPerSecond;
-/** Events of one source about one object: this many at once, then one in five minutes. */
+/** Events per source and object: a burst of this many, then one in five minutes. */
 const burst = 25;
 const refillMicros = 300 * microsPerSecond;
 
 interface Similar {
-  /** Most reasons are told once, with one message. */
+  /** Usually one reason has one message, which is then stored as plain text. */
   messages: string | Set<string>;
   lastAt: Micros;
 }
@@ -23,11 +26,11 @@ interface Bucket {
 
 export interface Correlated {
   readonly message: string;
-  /** Events of the same key are one object with a count. */
+  /** Events with the same key are one object with a count. */
   readonly key: string;
 }
 
-/** Drops what was not used for longest: maps keep the order of insertion. */
+/** Evicts the least recently used entry: maps keep the order of insertion. */
 export const rememberIn = <T>(map: Map<string, T>, key: string, value: T, most: number): void => {
   map.delete(key);
   map.set(key, value);
@@ -36,7 +39,7 @@ export const rememberIn = <T>(map: Map<string, T>, key: string, value: T, most: 
   if (oldest.done !== true) map.delete(oldest.value);
 };
 
-/** Takes the message in unless it is one too many. */
+/** Records the message; false when it would be the tenth distinct one. */
 const isOneMore = (similar: Similar, message: string): boolean => {
   if (similar.messages === message) return true;
   if (typeof similar.messages === 'string') similar.messages = new Set([similar.messages]);
@@ -52,12 +55,12 @@ export class EventCorrelator {
   readonly #buckets = new Map<string, Bucket>();
   readonly #most: number;
 
-  /** `most`: how many objects, and how many reasons, are remembered. */
+  /** `most`: the maximum number of objects, and of reasons, that are remembered. */
   constructor(most: number) {
     this.#most = most;
   }
 
-  /** The event as it is to be told, perhaps together with others like it. */
+  /** The event to write, possibly an aggregate of similar events. */
   correlate(
     event: { readonly about: string; readonly kind: string; readonly message: string },
     now: Micros,
@@ -74,7 +77,7 @@ export class EventCorrelator {
     return { message: `(combined from similar events): ${event.message}`, key: group };
   }
 
-  /** Takes a token; false when this source has said enough about the object for now. */
+  /** Takes a token; false when the source is rate-limited for this object. */
   isHeard(about: string, now: Micros): boolean {
     const bucket = this.#buckets.get(about) ?? { tokens: burst, at: now };
     const tokens = Math.min(burst, bucket.tokens + (now - bucket.at) / refillMicros);

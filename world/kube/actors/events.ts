@@ -1,6 +1,6 @@
 // Records core/v1 Events as client-go's recorder does: a repeated event raises the count of the
-// one that is there, very many of one kind are told as one or not at all. Never fails its caller:
-// an event that cannot be written is dropped.
+// existing one; very frequent events are aggregated or dropped. Never fails its caller: an event
+// that cannot be written is dropped.
 import { defined } from '../../../src/api/defined.ts';
 import type { JsonObject } from '../../../src/api/json.ts';
 import type { KubeObject } from '../../../src/api/kube.ts';
@@ -15,29 +15,29 @@ export interface EventNote {
   readonly type?: 'Normal' | 'Warning';
   readonly reason: string;
   readonly message: string;
-  /** e.g. spec.containers{nginx}: which part of the object it is about. */
+  /** Part of the object that the event is about, e.g. spec.containers{nginx}. */
   readonly fieldPath?: string;
 }
 
-/** Repeats of an event are remembered for this many distinct events per recorder, as upstream. */
+/** Number of distinct events per recorder whose repeats are counted, as upstream. */
 const rememberedEvents = 4096;
 
-/** Several events of one object may fall into one microsecond; each takes a nanosecond of it. */
+/** Several events of one object may share a microsecond; each gets its own nanosecond of it. */
 const namesPerMicro = 1000;
 
 /**
- * The end of an event's name as client-go's recorder makes it, so that names sort by time:
- * `kubectl get events` and `describe` show events of one second in the order of their names.
+ * Suffix of an event's name, as client-go's recorder builds it, so that names sort by time:
+ * `kubectl get events` and `describe` order events of the same second by name.
  */
 const nanosInHex = (now: Micros, nth: number): string =>
   (BigInt(now) * 1000n + BigInt(nth)).toString(16);
 
-/** What recorders remember of what they told. Thousands of kubelets share one that is larger. */
+/** State of an event recorder. Thousands of kubelets share one larger instance. */
 export class EventMemory {
   readonly seen = new Map<string, { readonly name: string; readonly count: number }>();
   readonly correlator: EventCorrelator;
   readonly most: number;
-  /** Which names of the present microsecond are taken, by object: how many so far. */
+  /** Number of names used in the current microsecond, by object. */
   readonly names = new Map<string, number>();
   namesAt: Micros = -1;
 
@@ -121,7 +121,7 @@ export class EventRecorder {
       kind: about.kind,
       name: about.metadata.name,
       ...defined({ namespace: about.metadata.namespace }),
-      // Kubelets put the node's name where the uid goes; kubectl describe node asks for both.
+      // Kubelets set the uid to the node's name; kubectl describe node queries both values.
       uid: about.metadata.uid,
       resourceVersion: about.metadata.resourceVersion,
       ...defined({ fieldPath: note.fieldPath }),

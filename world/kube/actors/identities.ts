@@ -1,5 +1,5 @@
-// Who the world's own clients are: user names, groups and user agents in the form that real
-// components send, so that audit logs read as on a real cluster. Never checks a right.
+// Identities of the world's own clients: user names, groups and user agents in the form of real
+// components, so that audit logs read as on a real cluster. Never authorizes anything.
 import type { UserInfo, WorldClient, WorldKube } from '../../contracts.ts';
 
 export interface Identity {
@@ -7,7 +7,7 @@ export interface Identity {
   readonly userAgent: string;
 }
 
-/** `v1.32.9` of `v1.32.9-eks-113cf36`: what the control plane's binaries call themselves. */
+/** `v1.32.9` of `v1.32.9-eks-113cf36`: the version that control-plane binaries report. */
 const plainVersion = (version: string): string => version.split('-')[0] ?? version;
 
 const commit = (version: string): string => version.split('-eks-')[1] ?? '0000000';
@@ -15,7 +15,7 @@ const commit = (version: string): string => version.split('-eks-')[1] ?? '000000
 const agent = (binary: string, version: string, part: string): string =>
   `${binary}/${plainVersion(version)} (linux/amd64) kubernetes/${commit(version)}${part}`;
 
-/** One of kube-controller-manager's controllers, which run as service accounts of kube-system. */
+/** One of kube-controller-manager's controllers, which run as service accounts in kube-system. */
 export const controllerIdentity = (account: string, version: string): Identity => ({
   user: {
     username: `system:serviceaccount:kube-system:${account}`,
@@ -50,7 +50,7 @@ export const kubeletIdentity = (nodeName: string, version: string): Identity => 
   userAgent: `kubelet/${version} (linux/amd64) kubernetes/${commit(version)}`,
 });
 
-/** The one who sets a cluster up: EKS's own hand, before any user comes. */
+/** The identity that sets up a new cluster, as EKS does itself. */
 export const clusterIdentity: Identity = {
   user: { username: 'eks:addon-manager', groups: ['system:masters', 'system:authenticated'] },
   userAgent: 'Go-http-client/2.0',

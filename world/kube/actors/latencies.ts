@@ -1,5 +1,6 @@
-// How long after a change each actor looks at it, in world milliseconds, and why. One table, so
-// that a slow or fast control plane is one edit (or one override in a test). Holds no behaviour.
+// How long after a change each actor reacts to it, in world milliseconds, and why. A single table,
+// so that a slow or fast control plane is one edit (or one override in a test). Contains no
+// behaviour.
 
 export interface Latency {
   readonly minMs: number;

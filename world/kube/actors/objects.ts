@@ -1,5 +1,5 @@
-// Small questions that every actor asks of objects: keys, readiness, owners, conditions, and the
-// table of collections by name. Pure; never reads the API server.
+// Helpers that every actor needs for objects: keys, readiness, owners, conditions, and the table of
+// collections by name. Pure; never reads the API server.
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
 import type { ApiStatus, GroupResource } from '../../contracts.ts';
 import type { Cond, Meta, Owner, PodView } from './types.ts';
@@ -42,7 +42,7 @@ export const resources = {
 
 type Named = { readonly metadata: { readonly name: string; readonly namespace?: string } };
 
-/** `namespace/name`, or `name` for what lives in no namespace: the key of a work queue. */
+/** `namespace/name`, or `name` for a cluster-scoped object: the key of a work queue. */
 export const keyOf = ({ metadata }: Named): string =>
   metadata.namespace === undefined ? metadata.name : `${metadata.namespace}/${metadata.name}`;
 
@@ -60,8 +60,8 @@ export const conditionOf = (
 ): Cond | undefined => conditions?.find((condition) => condition.type === type);
 
 /**
- * `conditions` with `next` set: time of transition kept while the status stays, position kept.
- * Returns the same array when nothing changed.
+ * `conditions` with `next` set. Keeps lastTransitionTime while the status is unchanged, and the
+ * position in the list. Returns the same array when nothing changed.
  */
 export const withCondition = (
   conditions: readonly Cond[],
@@ -91,13 +91,15 @@ export const isTerminating = (object: { readonly metadata: Meta }): boolean =>
 export const isFinished = (pod: PodView): boolean =>
   pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';
 
-/** Counts for its owner: neither finished nor on its way out. */
+/** The pod counts for its owner: neither finished nor terminating. */
 export const isActive = (pod: PodView): boolean => !isFinished(pod) && !isTerminating(pod);
 
 export const isReady = (pod: PodView): boolean =>
   conditionOf(pod.status?.conditions, 'Ready')?.status === 'True';
 
-/** The controller that a change took off the object; undefined where it keeps its own. */
+/**
+ * The controller that a change removed from the object; undefined when the controller is unchanged.
+ */
 export const lostController = (
   before: { readonly metadata: Meta } | undefined,
   after: { readonly metadata: Meta },
@@ -107,7 +109,7 @@ export const lostController = (
   return owner?.uid === controllerOf(after)?.uid ? undefined : owner;
 };
 
-/** The two states count the same for an owner: readiness, activity, node, labels, owners. */
+/** Whether both states are equal for an owner: readiness, activity, node, labels, owners. */
 export const countsTheSame = (before: PodView, after: PodView): boolean =>
   before.metadata.labels === after.metadata.labels &&
   before.metadata.ownerReferences === after.metadata.ownerReferences &&
@@ -116,7 +118,7 @@ export const countsTheSame = (before: PodView, after: PodView): boolean =>
   isFinished(before) === isFinished(after) &&
   isReady(before) === isReady(after);
 
-/** An int or a percentage of `total`, rounded as asked (Kubernetes' IntOrString). */
+/** An int or a percentage of `total`, rounded as requested (Kubernetes' IntOrString). */
 export const scaled = (
   value: number | string | undefined,
   total: number,
@@ -129,7 +131,7 @@ export const scaled = (
   return round === 'up' ? Math.ceil(exact) : Math.floor(exact);
 };
 
-/** A namespace on its way out refuses what is new: nobody need hear of it, nor try again. */
+/** A terminating namespace refuses new objects: not worth an event or a retry. */
 export const isNamespaceEnding = (status: ApiStatus): boolean => {
   const { causes } = objectOr(status.details);
   return (

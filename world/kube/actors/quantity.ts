@@ -1,8 +1,8 @@
-// Kubernetes quantities as whole numbers: thousandths of a core, bytes, counts. Never rounds down
-// what is asked for.
+// Kubernetes quantities as integers: thousandths of a core, bytes, counts. Never rounds a request
+// down.
 import { parseQuantity } from '../../../src/api/quantity.ts';
 
-/** In units of `one` billionths. */
+/** Converts to units of `one` billionths. */
 const unitsOf = (quantity: string | number | undefined, one: bigint): number => {
   const nanos = parseQuantity(String(quantity ?? 0))?.nanos ?? 0n;
   return Number(nanos / one) + (nanos % one > 0n ? 1 : 0);

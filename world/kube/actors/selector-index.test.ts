@@ -1,4 +1,4 @@
-// The index of selectors never hides one that matches.
+// The index of selectors never omits a matching one.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { selectorMatches } from '../../../src/api/selectors.ts';
@@ -39,7 +39,7 @@ describe('the index of selectors', () => {
     for (let i = 0; i < 50; i++) {
       index.set(`s${i}`, 'demo', { matchLabels: { team: 'all', app: `app${i}` } });
     }
-    // The first could only be filed by chance; all later ones are told apart by `app`.
+    // The first selector is filed arbitrarily; every later one is distinguished by `app`.
     expect(index.candidates('demo', { team: 'all', app: 'app7' }).size).toBeLessThanOrEqual(2);
   });
 });

@@ -1,10 +1,11 @@
-// Which selectors of a namespace could pick an object with given labels, without trying them all:
-// each selector is filed under one `key=value` that it requires. Never says that one does match.
+// Index of a namespace's selectors: finds those that could match given labels without testing all
+// of them. Files each selector under one `key=value` that it requires. Never decides that one
+// matches.
 import type { Labels, Selector } from './types.ts';
 
 interface Filed {
   readonly namespace: string;
-  /** Undefined: requires no particular value, so it is a candidate for everything. */
+  /** Undefined when the selector requires no specific value: it is a candidate for every object. */
   readonly pairs: readonly string[] | undefined;
 }
 
@@ -14,7 +15,7 @@ export class SelectorIndex {
   readonly #byPair = new Map<string, Set<string>>();
   readonly #general = new Map<string, Set<string>>();
 
-  /** Files `name` (a budget's or Service's key) anew. */
+  /** Files or refiles `name` (the key of a budget or Service). */
   set(name: string, namespace: string, selector: Selector): void {
     this.remove(name);
     const pairs = this.#choose(namespace, selector);
@@ -31,7 +32,7 @@ export class SelectorIndex {
     else for (const pair of filed.pairs) drop(this.#byPair, pair, name);
   }
 
-  /** Selectors that may pick an object with any of these sets of labels; each once. */
+  /** Selectors that may match any of these label sets, each returned once. */
   candidates(namespace: string, ...labelSets: readonly (Labels | undefined)[]): Set<string> {
     const found = new Set(this.#general.get(namespace));
     for (const labels of labelSets) {
@@ -44,7 +45,7 @@ export class SelectorIndex {
     return found;
   }
 
-  /** The requirement that fewest others are filed under. */
+  /** The requirement under which the fewest other selectors are filed. */
   #choose(namespace: string, selector: Selector): readonly string[] | undefined {
     const choices = Object.entries(selector.matchLabels ?? {}).map(([key, value]) => [
       pairOf(namespace, key, value),

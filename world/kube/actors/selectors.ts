@@ -3,13 +3,13 @@
 import { labelOf, requirementHolds } from '../../../src/api/selectors.ts';
 import type { Labels, NodeTerm, TaintView, TolerationView } from './types.ts';
 
-/** Plain key-value selectors of Services and nodeSelector. */
+/** Equality selectors, as in Services and nodeSelector. */
 export const hasAll = (wanted: Labels | undefined, labels: Labels = {}): boolean => {
   for (const key in wanted) if (labels[key] !== wanted[key]) return false;
   return true;
 };
 
-/** Terms are ORed; within a term everything must hold; an empty term matches nothing. */
+/** Terms are ORed; all requirements of a term are ANDed; an empty term matches nothing. */
 export const nodeTermsMatch = (
   terms: readonly NodeTerm[],
   node: { readonly name: string; readonly labels: Labels },
@@ -34,7 +34,7 @@ export const tolerates = (toleration: TolerationView, taint: TaintView): boolean
   return toleration.key !== undefined && (toleration.value ?? '') === (taint.value ?? '');
 };
 
-/** The first taint of `effects` that nothing tolerates, or undefined. */
+/** The first taint with one of `effects` that is not tolerated, or undefined. */
 export const untolerated = (
   taints: readonly TaintView[],
   tolerations: readonly TolerationView[],

@@ -1,11 +1,11 @@
-// World time in the two forms the Kubernetes API prints. Never reads a clock.
+// World time in the two formats of the Kubernetes API. Never reads a clock.
 import { epochMs, formatKubeTime, parseTime } from '../../../src/api/brand.ts';
 import { type Micros, microsPerMs, microsPerSecond } from '../../kernel/index.ts';
 
 let lastSecond = -1;
 let lastText = '';
 
-/** metav1.Time: whole seconds. The last second is remembered: most writes share it. */
+/** metav1.Time: whole seconds. Caches the last second, because most writes share it. */
 export const kubeTime = (at: Micros): string => {
   const second = Math.floor(at / microsPerSecond);
   if (second !== lastSecond) {
@@ -21,7 +21,7 @@ export const kubeMicroTime = (at: Micros): string => {
   return `${kubeTime(at).slice(0, 19)}.${fraction}Z`;
 };
 
-/** Microseconds of a printed time, or undefined when it is none (microseconds are kept). */
+/** Microseconds of a formatted time, fractions kept; undefined when the text is not a time. */
 export const microsOf = (text: string | undefined): Micros | undefined => {
   const ms = parseTime(text);
   if (ms === undefined || text === undefined) return undefined;

@@ -1,4 +1,4 @@
-// Shapes of volumes, claims, classes and attachments as the world's actors read them; see types.ts.
+// Types of volumes, claims, classes and attachments as the world's actors read them; see types.ts.
 import type { KubeObject } from '../../../src/api/kube.ts';
 import type { Labels, Meta, NodeTerm, Selector } from './types.ts';
 

@@ -1,4 +1,4 @@
-// Shapes of StatefulSets, Jobs, CronJobs and ControllerRevisions as the world's controllers read
+// Types of StatefulSets, Jobs, CronJobs and ControllerRevisions as the world's controllers read
 // them; see types.ts.
 import type { JsonObject } from '../../../src/api/json.ts';
 import type { KubeObject } from '../../../src/api/kube.ts';

@@ -1,5 +1,5 @@
-// Shapes of the built-in objects as the world's own controllers, scheduler and kubelets read them.
-// The API server has validated what is stored, so a view is a cast; nothing here checks or copies.
+// Types of the built-in objects as the world's controllers, scheduler and kubelets read them. The
+// API server validates what is stored, so a view is a cast; nothing here checks or copies.
 import type { Json } from '../../../src/api/json.ts';
 import type { KubeObject } from '../../../src/api/kube.ts';
 

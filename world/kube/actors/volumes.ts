@@ -1,10 +1,10 @@
-// Small questions about pods' volumes that scheduler, kubelets and controllers all ask. Pure.
+// Helpers for pods' volumes, shared by scheduler, kubelets and controllers. Pure.
 import type { PodView } from './types.ts';
 import type { VolumeView } from './types-volumes.ts';
 
 const noClaims: readonly string[] = [];
 
-/** Names of the claims that a pod's volumes are of: none for nearly all pods, at no cost. */
+/** Names of the claims that a pod's volumes use. Allocates nothing for a pod without claims. */
 export const claimsOf = (pod: PodView): readonly string[] => {
   const { volumes } = pod.spec;
   if (volumes === undefined) return noClaims;
@@ -19,10 +19,10 @@ export const claimsOf = (pod: PodView): readonly string[] => {
   return names.length === 0 ? noClaims : names;
 };
 
-/** On which node a claim's first pod will run: the scheduler's word to the provisioner. */
+/** The node on which a claim's first pod will run: set by the scheduler for the provisioner. */
 export const selectedNodeAnnotation = 'volume.kubernetes.io/selected-node';
 
-/** Drivers whose volumes are attached to one machine before a pod can use them. */
+/** Drivers whose volumes must be attached to a machine before a pod can use them. */
 const attachedBy: ReadonlySet<string> = new Set(['ebs.csi.aws.com']);
 
 export const attacherOf = (volume: VolumeView): string | undefined => {
@@ -30,7 +30,9 @@ export const attacherOf = (volume: VolumeView): string | undefined => {
   return driver !== undefined && attachedBy.has(driver) ? driver : undefined;
 };
 
-/** As the attach/detach controller names it: csi- and 64 hex digits of volume, driver and node. */
+/**
+ * Named as the attach/detach controller does: csi- and 64 hex digits of volume, driver and node.
+ */
 export const attachmentName = (of: {
   readonly volume: string;
   readonly attacher: string;

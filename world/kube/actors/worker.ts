@@ -1,6 +1,6 @@
-// A work queue on the kernel: a key that was marked is reconciled once, a little later; failures
-// come back with growing delay, waits with the delay asked for. Keys wait as durable events, so a
-// restart loses none. It never runs a reconcile inside a mark.
+// A work queue on the kernel: a marked key is reconciled once, a little later. Failures are retried
+// with growing delay, waits after the requested delay. Keys wait as durable events, so a restart
+// loses none. Never reconciles inside a mark.
 import type { JsonObject } from '../../../src/api/json.ts';
 import type { Random } from '../../../src/ports/index.ts';
 import {
@@ -13,14 +13,14 @@ import {
 } from '../../kernel/index.ts';
 import { type Latency, type LatencyName, latencies } from './latencies.ts';
 
-/** What a reconcile asks for: nothing more, again on failure, or again after a time. */
+/** Result of a reconcile: done, retry with backoff, or requeue after a time. */
 export type Outcome = undefined | 'retry' | { readonly againInMicros: Micros };
 
 /** Upstream's item backoff (client-go workqueue): 5 ms doubled per failure, up to 1000 s. */
 const baseRetryMicros = 5 * microsPerMs;
 const maxRetryMicros = 1000 * 1000 * microsPerMs;
 
-/** A key that is marked this often in one run is taken for a hot loop and reported loudly. */
+/** Cap of the failure count per key; the delay reaches its maximum earlier. */
 const maxFailures = 40;
 
 export class Worker implements Actor {
@@ -47,7 +47,7 @@ export class Worker implements Actor {
     options.kernel.register(this);
   }
 
-  /** Reconciles `key` after the controller's latency, once however often it is marked before. */
+  /** Enqueues `key` after the controller's latency; marks in between are merged. */
   mark(key: string): void {
     if (this.#queued.has(key)) return;
     this.#queued.add(key);
@@ -61,7 +61,7 @@ export class Worker implements Actor {
     });
   }
 
-  /** Reconciles `key` after `micros` unless an earlier look is already due by then. */
+  /** Enqueues `key` after `micros` unless an earlier reconcile is already scheduled. */
   markAfter(key: string, micros: Micros): void {
     const at = this.#kernel.now() + micros;
     const timer = this.#timers.get(key);
@@ -78,7 +78,7 @@ export class Worker implements Actor {
     this.#timers.set(key, { handle, at });
   }
 
-  /** Drops a pending timer of `key`; a mark stays. */
+  /** Cancels the pending timer of `key`; a mark remains. */
   forget(key: string): void {
     const timer = this.#timers.get(key);
     if (timer !== undefined) this.#kernel.cancel(timer.handle);
@@ -108,14 +108,14 @@ export class Worker implements Actor {
 }
 
 interface TickerRow extends JsonObject {
-  /** The grid that ticks stand on. */
+  /** Time of the grid on which ticks fall. */
   readonly at: Micros;
   readonly isTicking: boolean;
 }
 
 /**
- * An actor that is called at a fixed period: for ever, or as long as `isNeeded` says so and again
- * after a `wake`. Its grid and whether it ticks survive a restart.
+ * An actor that is called at a fixed period: always, or while `isNeeded` returns true and again
+ * after a `wake`. Its grid, and whether it is ticking, survive a restart.
  */
 export class Ticker implements Actor {
   readonly name: string;
@@ -138,7 +138,7 @@ export class Ticker implements Actor {
     this.#isNeeded = options.isNeeded ?? (() => true);
     options.kernel.register(this);
     this.#row = options.kernel.tables.open<TickerRow>('kube.tickers');
-    // A world stored before tickers could rest has rows without the word: those do tick.
+    // Rows of worlds stored without this field belong to tickers that tick.
     if (this.#row.has(this.name)) return;
     this.#row.put(this.name, { at: options.kernel.now(), isTicking: true });
     this.#next();

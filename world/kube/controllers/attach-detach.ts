@@ -1,6 +1,6 @@
-// Volumes are attached to the one machine whose pods use them, and detached when those are gone: at
-// once after a clean end, six minutes later when the kubelet could not say that it had unmounted.
-// Upstream: pkg/controller/volume/attachdetach and the external attacher (Kubernetes 1.32).
+// Attaches volumes to the machine whose pods use them and detaches them afterwards: at once after a
+// clean end, six minutes later when the kubelet could not report the unmount. Upstream:
+// pkg/controller/volume/attachdetach and the external attacher (Kubernetes 1.32).
 import type { JsonObject } from '../../../src/api/json.ts';
 import type { WorldClient } from '../../contracts.ts';
 import { type Micros, microsPerMs, microsPerSecond, type Table } from '../../kernel/index.ts';
@@ -29,15 +29,15 @@ import type { Heartbeats } from '../kubelet/index.ts';
 import { ClaimUsers } from './claim-users.ts';
 import { type Controller, type ControllerContext, controllerClient, newWorker } from './context.ts';
 
-/** maxWaitForUnmountDuration: how long a kubelet that says nothing is waited for. */
+/** maxWaitForUnmountDuration: how long to wait for a silent kubelet. */
 const unmountTimeoutMicros = 360 * microsPerSecond;
-/** EC2's AttachVolume and DetachVolume, as the driver waits for them. */
+/** Duration of EC2's AttachVolume and DetachVolume, as the driver waits for them. */
 const attachMs = { min: 1000, max: 3000 } as const;
 const detachMs = { min: 1000, max: 4000 } as const;
 const outOfService = 'node.kubernetes.io/out-of-service';
 const attacherFinalizer = 'external-attacher/ebs-csi-aws-com';
 
-/** An attachment that nobody uses and of which it is not known whether it is unmounted. */
+/** An unused attachment whose volume may still be mounted. */
 interface Unclean extends JsonObject {
   readonly since: Micros;
 }
@@ -48,10 +48,10 @@ export class AttachDetachController implements Controller {
   readonly #events: EventRecorder;
   readonly #attacher: WorldClient;
   readonly #heartbeats: Heartbeats;
-  /** Keys: `volume/name`, and `attach/name` or `detach/name` of an attachment under way. */
+  /** Keys: `volume/name`, and `attach/name` or `detach/name` of an attachment in progress. */
   readonly #worker: Worker;
   readonly #users: ClaimUsers;
-  /** Volume -> its attachments. */
+  /** Volume name to its attachments. */
   readonly #attached = new Map<string, Set<string>>();
   readonly #unclean: Table<Unclean>;
 
@@ -110,7 +110,7 @@ export class AttachDetachController implements Controller {
     if (volume) this.#worker.mark(`volume/${volume}`);
   }
 
-  /** A pod ended: only a living kubelet has unmounted what it used. */
+  /** A pod ended: only a running kubelet has unmounted the pod's volumes. */
   #noteEnd(claimKey: string, pod: PodView): void {
     const node = pod.spec.nodeName;
     const claim = this.#context.kube.read(resources.persistentvolumeclaims, nameOfKey(claimKey));
@@ -153,7 +153,7 @@ export class AttachDetachController implements Controller {
     let outcome = this.#detachUnwanted(name, wanted);
     for (const node of wanted) {
       const pods = users.filter((pod) => pod.spec.nodeName === node);
-      // A pod on its way out starts no attachment.
+      // A terminating pod starts no attachment.
       if (pods.every(isTerminating)) continue;
       if (!this.#attach(volume, { attacher, node, pods, users })) outcome = 'retry';
     }
@@ -261,7 +261,7 @@ export class AttachDetachController implements Controller {
       const { nodeName } = attachment.spec;
       if (wanted.has(nodeName)) continue;
       if (isTerminating({ metadata: metaOf(attachment) })) {
-        // Also after a restart: the timer of before may not be there.
+        // Also after a restart, which may have lost the earlier timer.
         this.#worker.markAfter(`detach/${name}`, this.#within(detachMs));
         continue;
       }
@@ -274,7 +274,7 @@ export class AttachDetachController implements Controller {
     return wait === undefined ? undefined : { againInMicros: wait };
   }
 
-  /** How much longer the kubelet is waited for; nothing for a clean end or a node given up. */
+  /** Remaining wait for the unmount; zero after a clean end or on a node tainted out-of-service. */
   #unmountLeft(volume: string, node: string): Micros {
     const key = `${volume}@${node}`;
     const unclean = this.#unclean.get(key);

@@ -1,6 +1,6 @@
-// HorizontalPodAutoscalers of a cluster without metrics-server: sizes are brought between minimum
-// and maximum, and an event says that there are no metrics to scale by. Upstream:
-// pkg/controller/podautoscaler (Kubernetes 1.32). No load is simulated.
+// HorizontalPodAutoscalers of a cluster without metrics-server: clamps sizes between minimum and
+// maximum, and records an event that no metrics are available. Upstream:
+// pkg/controller/podautoscaler (Kubernetes 1.32). Simulates no load.
 import type { JsonObject } from '../../../src/api/json.ts';
 import type { KubeObject } from '../../../src/api/kube.ts';
 import type { StoreChange, WorldClient } from '../../contracts.ts';
@@ -29,7 +29,7 @@ type AutoscalerView = KubeObject & {
   readonly status?: { readonly conditions?: readonly Cond[] };
 };
 
-/** horizontal-pod-autoscaler-sync-period: a change is seen at some point of it. */
+/** horizontal-pod-autoscaler-sync-period: a change is noticed within this period. */
 const syncSeconds = 15;
 
 const targets: Readonly<Record<string, (typeof resources)[keyof typeof resources]>> = {

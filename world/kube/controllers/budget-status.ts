@@ -1,4 +1,4 @@
-// The numbers of a PodDisruptionBudget's status. Pure; upstream: pkg/controller/disruption
+// Computes the status of a PodDisruptionBudget. Pure; upstream: pkg/controller/disruption
 // (Kubernetes 1.32: trySync, getExpectedPodCount, updatePdbStatus).
 import {
   type BudgetView,
@@ -9,19 +9,19 @@ import {
   withCondition,
 } from '../actors/index.ts';
 
-/** How long an admitted eviction whose pod does not go is counted against the budget. */
+/** How long an admitted eviction counts against the budget when its pod is not deleted. */
 const deletionTimeoutMicros = 120 * 1_000_000;
 
 export interface BudgetFacts {
-  /** Pods that the selector picks and that are not finished. */
+  /** Pods that match the selector and are not finished. */
   readonly matching: number;
-  /** Of these: Ready and not on their way out. */
+  /** Matching pods that are Ready and not terminating. */
   readonly healthy: number;
   /** Sum of the scales of the distinct controllers behind the matching pods. */
   readonly expectedByScale: number;
 }
 
-/** How many pods there ought to be, and how many must stay healthy. */
+/** The expected number of pods, and how many must stay healthy. */
 export const budgetNumbers = (
   budget: BudgetView,
   facts: BudgetFacts,
@@ -42,13 +42,13 @@ export const budgetNumbers = (
 };
 
 export interface DisruptedPods {
-  /** Those whose eviction was admitted and that still count. */
+  /** Pods whose admitted eviction still counts. */
   readonly kept: Labels;
-  /** When the oldest of them stops counting. */
+  /** When the oldest of these evictions stops counting. */
   readonly nextExpiry: number | undefined;
 }
 
-/** Entries go when their pod is gone or terminating, or after two minutes. */
+/** An entry is removed when its pod is deleted or terminating, or after two minutes. */
 export const keptDisruptions = (
   disrupted: Labels | undefined,
   now: number,
@@ -75,7 +75,7 @@ export type BudgetStatus = {
   readonly observedGeneration: number;
 };
 
-/** `healthy` without the pods in `disrupted`. */
+/** `healthy` excludes the pods in `disrupted`. */
 export const budgetStatus = (
   budget: BudgetView,
   numbers: { readonly healthy: number; readonly desired: number; readonly expected: number },

@@ -1,6 +1,5 @@
-// What the cluster's signers ask of a certificate request before they sign it, in their words.
-// Upstream: pkg/apis/certificates/helpers.go, pkg/controller/certificates/signer (1.32). Never
-// signs.
+// The rules of the cluster's signers for certificate requests, with upstream's messages. Upstream:
+// pkg/apis/certificates/helpers.go, pkg/controller/certificates/signer (1.32). Never signs.
 
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
 import { type CertificateRequest, parseCertificateRequest } from '../../../src/formats/index.ts';
@@ -22,7 +21,7 @@ export interface SigningRequest {
 const textsOf = (value: unknown): readonly string[] =>
   Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
 
-/** The PEM text of a CertificateSigningRequest; empty when it is no base64. */
+/** The PEM text of a CertificateSigningRequest; empty when it is not base64. */
 export const pemOf = (csr: JsonObject): string => {
   try {
     return atob(String(objectOr(csr.spec).request ?? ''));
@@ -31,7 +30,7 @@ export const pemOf = (csr: JsonObject): string => {
   }
 };
 
-/** Undefined when its request cannot be read. */
+/** Undefined when the request cannot be parsed. */
 export const signingRequestOf = (csr: JsonObject): SigningRequest | undefined => {
   const { signerName, username, groups, usages } = objectOr(csr.spec);
   const parsed = parseCertificateRequest(pemOf(csr));
@@ -101,9 +100,9 @@ const rules: Readonly<Record<string, (asked: SigningRequest) => string | undefin
   [signers.client]: notClient,
 };
 
-/** Whether one of the cluster's own signers serves it; all others sign outside. */
+/** Whether one of the cluster's own signers handles it; other signers run outside the cluster. */
 export const isOurs = (signer: string): boolean => signer in rules;
 
-/** Why its signer refuses it; undefined when it may be signed. */
+/** Why the signer refuses the request; undefined when it may be signed. */
 export const refusalOf = (asked: SigningRequest): string | undefined =>
   rules[asked.signer]?.(asked);

@@ -1,4 +1,4 @@
-// Who approves which certificate request, and which are not signed.
+// Which certificate requests are approved, and which are not signed.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/api/json.ts';
 import { kubeletIdentity, resources } from '../actors/index.ts';

@@ -1,5 +1,5 @@
 // Certificate requests: approves those of kubelets as kube-controller-manager and EKS do, and
-// refuses to sign what a signer's rules forbid. Never signs: that needs keys, and is done outside
+// refuses to sign what a signer's rules forbid. Never signs: signing needs keys and is done outside
 // the world. Upstream: pkg/controller/certificates/approver and signer (1.32).
 
 import { instanceIdOfProviderId } from '../../../src/api/brand.ts';
@@ -37,7 +37,7 @@ const has = (csr: JsonObject, type: string): boolean =>
   conditionsOf(csr).some((one) => one.type === type);
 const isIssued = (csr: JsonObject): boolean => Boolean(objectOr(csr.status).certificate);
 
-/** What a signer outside the world needs to know of a request that it is to sign. */
+/** What a signer outside the world needs to sign a request. */
 export interface SigningOrder {
   readonly name: string;
   readonly uid: string;
@@ -47,7 +47,7 @@ export interface SigningOrder {
   readonly expirationSeconds: number | undefined;
 }
 
-/** The order for an approved request that nobody has signed and that its signer's rules allow. */
+/** The order for a request that is approved, not yet signed and allowed by its signer's rules. */
 export const signingOrderOf = (csr: StoreChange['object']): SigningOrder | undefined => {
   if (!has(csr, 'Approved') || has(csr, 'Denied') || has(csr, 'Failed') || isIssued(csr)) {
     return undefined;
@@ -66,7 +66,7 @@ export const signingOrderOf = (csr: StoreChange['object']): SigningOrder | undef
   };
 };
 
-/** Who stores signed certificates: the same controller of kube-controller-manager. */
+/** The identity that stores signed certificates: kube-controller-manager's signing controller. */
 export const certificateIssuer: Identity = controllerIdentity(
   'certificate-controller',
   'v1.32.9-eks-113cf36',
@@ -94,7 +94,7 @@ export class CertificateController implements Controller {
     context.kube.onChange(csrs, ({ type, object }) => {
       if (type !== 'DELETED') this.#worker.mark(object.metadata.name);
     });
-    // Who may ask for a node's certificate may change while a request waits.
+    // Permissions to request a node's certificate may change while a request is pending.
     for (const what of [resources.clusterrolebindings, resources.clusterroles, resources.nodes]) {
       context.kube.onChange(what, ({ type }) => {
         if (type === 'ADDED') this.resume();
@@ -150,7 +150,7 @@ export class CertificateController implements Controller {
     return written.kind === 'ok' || written.status.code === 404 ? undefined : 'retry';
   }
 
-  /** What the request may be, the strictest first; nothing when it is for nobody to approve. */
+  /** What the request may be, strictest first; empty when no approver handles it. */
   #recognise(asked: SigningRequest): readonly Recognised[] {
     if (refusalOf(asked) !== undefined) return [];
     const isOwn = asked.username === asked.request.commonName;
@@ -169,7 +169,7 @@ export class CertificateController implements Controller {
   }
 
   /**
-   * Names and addresses are compared with the instance, never with the node's status: that a node
+   * Compares names and addresses with the instance, never with the node's status, which the node
    * writes itself.
    */
   #isOfItsMachine({ request, username, groups }: SigningRequest): boolean {
@@ -188,7 +188,7 @@ export class CertificateController implements Controller {
     );
   }
 
-  /** A SubjectAccessReview, as kube-controller-manager asks it. */
+  /** A SubjectAccessReview, as kube-controller-manager sends it. */
   #may(asked: SigningRequest, subresource: string): boolean {
     const group = 'certificates.k8s.io';
     const answer = this.#context.kube.handle({

@@ -1,6 +1,6 @@
-// persistentVolumeClaimRetentionPolicy: whose owner reference a StatefulSet's claims carry, so that
-// garbage collection takes them with the set or with a pod that scaling takes away. Deletes
-// nothing.
+// persistentVolumeClaimRetentionPolicy: decides which owner references a StatefulSet's claims
+// carry, so that the garbage collector deletes them with the set or with a pod removed by scaling.
+// Deletes nothing.
 import type { WorldClient, WorldKube } from '../../contracts.ts';
 import { asPod, metaOf, type Owner, resources, type StatefulSetView } from '../actors/index.ts';
 import { claimName, ordinalOf, statefulPodName, wantedOrdinals } from './stateful-pod.ts';
@@ -14,7 +14,7 @@ const setReference = (set: StatefulSetView): Reference => ({
   uid: set.metadata.uid,
 });
 
-/** False when the API server refused a change. With the default policy nothing is looked at. */
+/** False when the API server refused a change. Reads nothing under the default policy. */
 export const keepClaimOwners = (
   set: StatefulSetView,
   { kube, client }: { readonly kube: WorldKube; readonly client: WorldClient },

@@ -1,5 +1,5 @@
-// Which pods use which claims, kept change by change. Pods without claims, nearly all, cost one
-// look.
+// Which pods use which claims, updated change by change. A pod without claims, the common case,
+// costs one check.
 import type { StoreChange, WorldKube } from '../../contracts.ts';
 import {
   asPod,
@@ -15,7 +15,7 @@ export class ClaimUsers {
   readonly #kube: WorldKube;
   readonly #byClaim = new Map<string, Set<string>>();
 
-  /** `changed` is told the claim whenever the state of one of its users changed. */
+  /** Calls `changed` with the claim whenever the state of one of its users changed. */
   constructor(kube: WorldKube, changed: (claimKey: string, change: StoreChange) => void) {
     this.#kube = kube;
     kube.onChange(resources.pods, (change) => {
@@ -29,7 +29,7 @@ export class ClaimUsers {
     for (const pod of this.#kube.readAll(resources.pods)) this.#note(asPod(pod), true);
   }
 
-  /** Pods that name the claim and have not ended. */
+  /** Pods that reference the claim and have not ended. */
   of(claimKey: string): readonly PodView[] {
     const pods: PodView[] = [];
     for (const key of this.#byClaim.get(claimKey) ?? []) {

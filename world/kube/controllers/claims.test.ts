@@ -1,4 +1,4 @@
-// Adoption and release in a small real world: what the label of a pod or a ReplicaSet decides.
+// Adoption and release in a small real world, decided by the labels of a pod or a ReplicaSet.
 import { describe, expect, it } from 'vitest';
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
 import type { KubeObject } from '../../../src/api/kube.ts';

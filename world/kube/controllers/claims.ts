@@ -1,5 +1,5 @@
-// What a controller controls by its selector: orphans that match are adopted, what no longer
-// matches is released. Looks only at what changed, never at all children. Upstream:
+// Adopts orphans that match a controller's selector and releases children that stopped matching.
+// Looks only at what changed, never at all children. Upstream:
 // pkg/controller/controller_ref_manager.go (Kubernetes 1.36).
 import type { JsonObject } from '../../../src/api/json.ts';
 import type { KubeObject } from '../../../src/api/kube.ts';
@@ -18,7 +18,7 @@ import { controllerReference } from './pod-template.ts';
 
 export type Claim = 'keep' | 'adopt' | 'release' | 'leave';
 
-/** What a parent does about a child; `matches`: its selector picks the child. */
+/** What a parent does with a child; `matches`: its selector matches the child. */
 export const claimOf = (parent: KubeObject, child: KubeObject, matches: boolean): Claim => {
   const owner = controllerOf({ metadata: metaOf(child) });
   const parentDies = isTerminating({ metadata: metaOf(parent) });
@@ -34,25 +34,25 @@ export interface ClaimRules {
   readonly kube: WorldKube;
   readonly client: WorldClient;
   readonly parents: GroupResource;
-  /** The parents' kind, as owner references name it. */
+  /** The parents' kind, as in owner references. */
   readonly kind: string;
   readonly children: GroupResource;
-  /** Has the parent of this key reconciled, which calls `settle`. */
+  /** Enqueues the parent with this key; its reconcile calls `settle`. */
   readonly mark: (parentKey: string) => void;
-  /** Beside the selector. */
+  /** Additional membership condition besides the selector. */
   readonly isMember?: (parent: KubeObject, child: KubeObject) => boolean;
-  /** Children for which nothing is adopted or released, such as finished pods. */
+  /** Children that are neither adopted nor released, such as finished pods. */
   readonly ignores?: (child: KubeObject) => boolean;
-  /** Put on what is adopted and taken off what is released. */
+  /** Finalizer added to adopted children and removed from released ones. */
   readonly finalizer?: string;
 }
 
 export class Claims {
   readonly #rules: ClaimRules;
   readonly #parents = new SelectorIndex();
-  /** Namespace -> names of the children without a controller. */
+  /** Namespace to names of the children without a controller. */
   readonly #orphans = new Map<string, Set<string>>();
-  /** Key of a parent -> names of the children that it has to decide about. */
+  /** Key of a parent to names of the children it must decide about. */
   readonly #open = new Map<string, Set<string>>();
 
   constructor(rules: ClaimRules) {
@@ -69,7 +69,7 @@ export class Claims {
     }
   }
 
-  /** Adopts and releases what is open for this parent; false when the API server refused one. */
+  /** Performs the pending adoptions and releases; false when the API server refused one. */
   settle(parent: KubeObject): boolean {
     const key = keyOf(parent);
     const names = this.#open.get(key);
@@ -94,7 +94,7 @@ export class Claims {
       type: 'strategic',
       body: { metadata: { uid: child.metadata.uid, ...metadata } },
     });
-    // Gone, or replaced by another of its name: there is nothing left to claim.
+    // Deleted, or replaced by another object of the same name: nothing to claim.
     return patched.kind === 'ok' || patched.status.code === 404 || patched.status.code === 409;
   }
 
@@ -127,7 +127,7 @@ export class Claims {
       this.#open.delete(key);
       return;
     }
-    // A selector cannot change.
+    // Selectors are immutable.
     if (type !== 'ADDED') return;
     this.#file(object);
     const namespace = object.metadata.namespace ?? '';

@@ -1,4 +1,4 @@
-// What is left behind: owners' dependents, namespaces, pods of lost nodes.
+// Garbage collection: owners' dependents, namespaces, pods of lost nodes.
 import { describe, expect, it } from 'vitest';
 import { conditionOf, resources } from '../actors/index.ts';
 import { aDeployment, aMachine, named, SmallWorld } from './small-world.ts';

@@ -1,6 +1,6 @@
-// The cloud controller manager's node lifecycle: a node whose instance is terminated is deleted,
-// one whose instance is shut down is tainted. Upstream: cloud-provider/controllers/nodelifecycle.
-// It looks only at nodes that are not Ready or whose kubelet has stopped, as upstream does.
+// The cloud controller manager's node lifecycle: deletes a node whose instance is terminated,
+// taints one whose instance is shut down. Upstream: cloud-provider/controllers/nodelifecycle.
+// Checks only nodes that are not Ready or whose kubelet has stopped, as upstream does.
 import { instanceIdOfProviderId } from '../../../src/api/brand.ts';
 import type { MachineRegistry, StoreChange, WorldClient } from '../../contracts.ts';
 import { microsPerSecond } from '../../kernel/index.ts';
@@ -93,7 +93,7 @@ export class CloudNodeController implements Controller {
       reason: 'DeletingNode',
       message: `Deleting node ${name} because it does not exist in the cloud provider`,
     });
-    // A refusal is tried again at the next period.
+    // A refused deletion is retried at the next period.
     this.#client.delete(resources.nodes, { name }, { uid });
   }
 

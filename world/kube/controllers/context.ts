@@ -1,4 +1,4 @@
-// What every controller of the world is built from. Holds no state of its own.
+// Dependencies shared by all of the world's controllers. Holds no state of its own.
 import { defined } from '../../../src/api/defined.ts';
 import type { WorldClient, WorldKube } from '../../contracts.ts';
 import type { Kernel } from '../../kernel/index.ts';
@@ -18,12 +18,12 @@ export interface ControllerContext {
   readonly kube: WorldKube;
   /** The cluster's version, e.g. v1.32.9-eks-113cf36. */
   readonly version: string;
-  /** False drops core/v1 Events: large simulations do not read them. */
+  /** False disables core/v1 Events: large simulations do not read them. */
   readonly events: boolean;
   readonly latencies: Readonly<Partial<Record<LatencyName, Latency>>>;
 }
 
-/** A controller that can be told to look at everything again, as on its own start. */
+/** A controller that can resync everything, as on its own start. */
 export interface Controller {
   resume(): void;
 }
@@ -42,12 +42,12 @@ export const newWorker = (
   });
 };
 
-/** Client and recorder of one of kube-controller-manager's controllers. */
+/** Client and event recorder of one of kube-controller-manager's controllers. */
 export const controllerClient = (
   context: ControllerContext,
   account: string,
   identity: Identity = controllerIdentity(account, context.version),
-  /** What its events are said to come from, where that is not the account. */
+  /** The component that its events name, when it differs from the account. */
   component: string = account,
 ): { readonly client: WorldClient; readonly events: EventRecorder } => {
   const client = clientFor(context.kube, identity);

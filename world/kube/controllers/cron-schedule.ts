@@ -1,15 +1,15 @@
-// When a CronJob's schedule falls due: five fields in a time zone, as robfig/cron reads them. Pure:
-// times are world microseconds, zones come from the runtime's table. It never says what to start.
+// When a CronJob's schedule is due: five fields in a time zone, as robfig/cron parses them. Pure:
+// times are world microseconds, zones come from the runtime's table. Never decides what to start.
 import { type Cron, isDayOf, parseCron } from '../../../src/api/crontab.ts';
 import { type Micros, microsPerSecond } from '../../kernel/index.ts';
 
 export type Schedule =
   | { readonly kind: 'crontab'; readonly cron: Cron }
-  /** `@every`: a fixed distance instead of fields. */
+  /** `@every`: a fixed interval instead of fields. */
   | { readonly kind: 'every'; readonly micros: Micros };
 
 const minuteMicros = 60 * microsPerSecond;
-/** As upstream: a schedule that names no time within five years names none. */
+/** As upstream: a schedule without a match within five years has no next time. */
 const searchDays = 366 * 5;
 
 const dayNames = 'sun mon tue wed thu fri sat'.split(' ');
@@ -32,7 +32,7 @@ const everyOf = (text: string): Micros | undefined => {
   return total > 0 ? total * microsPerSecond : undefined;
 };
 
-/** Undefined when the text is not a schedule: robfig/cron reads `?` as `*`, and 7 is not a day. */
+/** Undefined when the text is not a schedule: robfig/cron reads `?` as `*` and rejects day 7. */
 export const parseSchedule = (text: string): Schedule | undefined => {
   const trimmed = text.trim();
   if (trimmed.startsWith('@every')) {
@@ -53,7 +53,7 @@ interface LocalTime {
   readonly minute: number;
 }
 
-/** Broken-down local time of an instant; undefined for a zone that the runtime does not know. */
+/** Local time of an instant, in fields; undefined for a zone that the runtime does not know. */
 export const localClock = (timeZone: string): ((at: Micros) => LocalTime) | undefined => {
   let format: Intl.DateTimeFormat;
   try {
@@ -84,7 +84,7 @@ export const localClock = (timeZone: string): ((at: Micros) => LocalTime) | unde
   };
 };
 
-/** The first time after `after` that the schedule names; undefined when there is none for years. */
+/** The first scheduled time after `after`; undefined when there is none within the search limit. */
 export const nextTime = (
   schedule: Schedule,
   after: Micros,
@@ -97,7 +97,7 @@ export const nextTime = (
   while (at < end) {
     const local = clock(at);
     if (!isDayOf(cron, local)) {
-      // Hours at a time, so that a day whose length a zone changes is not stepped over.
+      // Steps by hours, so that a day whose length the zone changes is not skipped.
       at += (60 - local.minute) * minuteMicros;
     } else if (!cron.hours.includes(local.hour)) at += (60 - local.minute) * minuteMicros;
     else if (!cron.minutes.includes(local.minute)) at += minuteMicros;

@@ -1,6 +1,6 @@
-// CronJobs: start Jobs when their schedule falls due in world time, as concurrency policy and
-// deadline allow; keep the list of running ones and the history. Upstream: pkg/controller/cronjob
-// (Kubernetes 1.32).
+// CronJobs: starts Jobs when their schedule is due in world time and concurrency policy and
+// deadline allow it; keeps the list of active Jobs and the history. Upstream:
+// pkg/controller/cronjob (Kubernetes 1.32).
 import { defined } from '../../../src/api/defined.ts';
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
 import type { StoreChange, WorldClient } from '../../contracts.ts';
@@ -29,15 +29,15 @@ import { cleared, jobEnding, sameFields } from './job-status.ts';
 import { controllerReference } from './pod-template.ts';
 
 const scheduledAnnotation = 'batch.kubernetes.io/cronjob-scheduled-timestamp';
-/** Upstream stops counting missed starts here and says so. */
+/** Upstream stops counting missed starts here and records an event. */
 const tooManyMissed = 100;
 const manyMissed = 1000;
 const dayMicros = 24 * 3600 * microsPerSecond;
-/** Upstream looks 100 ms after the time that is due. */
+/** Upstream reconciles 100 ms after the scheduled time. */
 const slackMicros = 100_000;
 
 interface Due {
-  /** The latest time that has passed without a start. */
+  /** The latest scheduled time that passed without a start. */
   readonly last: Micros | undefined;
   readonly missed: number;
   readonly next: Micros | undefined;
@@ -81,7 +81,7 @@ export class CronJobController implements Controller {
     const cronJob = asCronJob(object);
     if (isTerminating(cronJob)) return undefined;
     const jobs = this.#jobsOf(cronJob);
-    // A Job that somebody made from the template (kubectl create job --from) is not one of ours.
+    // A Job created manually from the template (kubectl create job --from) is not counted.
     const started = new Set((cronJob.status?.active ?? []).map(({ uid }) => uid));
     const running = jobs.filter(
       (job) => started.has(job.metadata.uid) && jobEnding(job) === undefined,
@@ -102,7 +102,7 @@ export class CronJobController implements Controller {
   }
 
   #start(key: string, running: readonly JobView[]): Outcome {
-    // The version just written: its list of running Jobs is what is added to.
+    // Reads the version just written, so that its list of active Jobs is the one extended.
     const object = this.#context.kube.read(resources.cronjobs, nameOfKey(key));
     if (object === undefined) return undefined;
     const cronJob = asCronJob(object);
@@ -136,7 +136,7 @@ export class CronJobController implements Controller {
     return this.#create(cronJob, due.last, stay) ? again : 'retry';
   }
 
-  /** Undefined when the schedule or the zone is not understood: then an event says so. */
+  /** Undefined when the schedule or the zone is invalid; an event then reports it. */
   #due(cronJob: CronJobView): Due | undefined {
     const { schedule: text, timeZone = 'UTC', startingDeadlineSeconds } = cronJob.spec;
     const schedule = parseSchedule(text);
@@ -161,7 +161,7 @@ export class CronJobController implements Controller {
     while (next !== undefined && next <= now) {
       last = next;
       missed++;
-      // After a long pause only the last day is looked through: what is missed is said, not run.
+      // After a long pause only the last day is searched: missed starts are reported, not run.
       const from = missed === manyMissed ? Math.max(next, now - dayMicros) : next;
       next = nextTime(schedule, from, clock);
     }
@@ -171,7 +171,7 @@ export class CronJobController implements Controller {
   #create(cronJob: CronJobView, at: Micros, running: readonly JobView[]): boolean {
     const { name, namespace } = cronJob.metadata;
     const { metadata, spec } = cronJob.spec.jobTemplate;
-    // Minutes since the epoch: two starts of one minute are one Job.
+    // Minutes since the epoch: two starts within one minute have the same Job name.
     const jobName = `${name}-${Math.floor(at / (60 * microsPerSecond))}`;
     const made = this.#client.create(resources.jobs, namespace, {
       apiVersion: 'batch/v1',
@@ -245,7 +245,7 @@ export class CronJobController implements Controller {
     }
   }
 
-  /** Deletes what the history limits do not keep, oldest first. */
+  /** Deletes Jobs beyond the history limits, oldest first. */
   #trim(cronJob: CronJobView, jobs: readonly JobView[]): boolean {
     const limits = {
       Complete: cronJob.spec.successfulJobsHistoryLimit ?? 3,

@@ -11,7 +11,7 @@ IXnYAiEAuKcWkJmonFj2TncZHgJU5vX67pRSI6g3d3C3jdWtULA=
 -----END CERTIFICATE REQUEST-----
 `;
 
-/** Without other names: for a client certificate. */
+/** Without subject alternative names: for a client certificate. */
 export const clientRequest = `-----BEGIN CERTIFICATE REQUEST-----
 MIHrMIGSAgEAMDAxFTATBgNVBAoMDHN5c3RlbTpub2RlczEXMBUGA1UEAwwOc3lz
 dGVtOm5vZGU6bjEwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAAQIhjpiRnfbXZ4O

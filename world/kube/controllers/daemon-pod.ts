@@ -1,4 +1,4 @@
-// The pod that a DaemonSet runs on a node, and whether it wants one there. Pure; upstream:
+// The pod that a DaemonSet runs on a node, and whether it should run there. Pure; upstream:
 // pkg/controller/daemon/util and AddOrUpdateDaemonPodTolerations (Kubernetes 1.32).
 import type { JsonObject } from '../../../src/api/json.ts';
 import {
@@ -19,7 +19,9 @@ const added = (key: string, effect: string): TolerationView => ({
   effect,
 });
 
-/** What the real controller adds, so that daemons survive the taints of node conditions. */
+/**
+ * Tolerations that the real controller adds, so that daemons tolerate the node condition taints.
+ */
 const daemonTolerations = (hostNetwork: boolean): readonly TolerationView[] => [
   added('node.kubernetes.io/not-ready', 'NoExecute'),
   added('node.kubernetes.io/unreachable', 'NoExecute'),
@@ -36,7 +38,7 @@ const nameField = (nodeName: string): JsonObject => ({
   values: [nodeName],
 });
 
-/** Spec fields that differ from the template: the node it is meant for, and the tolerations. */
+/** Spec fields that differ from the template: the target node and the tolerations. */
 export const daemonSpec = (set: DaemonSetView, nodeName: string): JsonObject => {
   const spec = set.spec.template.spec;
   const own = spec.tolerations ?? [];
@@ -64,7 +66,7 @@ export const daemonSpec = (set: DaemonSetView, nodeName: string): JsonObject => 
   };
 };
 
-/** The node a daemon pod is bound to or, before that, meant for. */
+/** The node that a daemon pod is bound to or, while unbound, targets. */
 export const nodeOfDaemonPod = (pod: PodView): string | undefined => {
   if (pod.spec.nodeName) return pod.spec.nodeName;
   const terms =
@@ -73,7 +75,7 @@ export const nodeOfDaemonPod = (pod: PodView): string | undefined => {
   return terms?.[0]?.matchFields?.find((field) => field.key === 'metadata.name')?.values?.[0];
 };
 
-/** run: a pod belongs there; keep: one that is there may stay (NoSchedule taints do not expel). */
+/** run: a pod should run there; keep: an existing one may stay (NoSchedule taints do not evict). */
 export const daemonWants = (
   set: DaemonSetView,
   node: NodeView,

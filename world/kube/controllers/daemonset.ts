@@ -1,5 +1,5 @@
-// DaemonSets: one pod per fitting node, counts, rolling update of outdated pods. Work is keyed by
-// set and node, and counts are kept per node, so that one node's change never walks the others.
+// DaemonSets: one pod per matching node, counts, rolling update of outdated pods. Work is keyed by
+// set and node, and counts are kept per node, so that a change of one node never visits the others.
 // Upstream: pkg/controller/daemon (Kubernetes 1.32).
 import type { JsonObject } from '../../../src/api/json.ts';
 import type { StoreChange, WorldClient } from '../../contracts.ts';
@@ -35,7 +35,7 @@ import { daemonSpec, daemonWants, nodeOfDaemonPod, revisionHashLabel } from './d
 import { podFromTemplate } from './pod-template.ts';
 import { Revisions, revisionHash, revisionName } from './revisions.ts';
 
-/** What one node adds to the numbers of a set's status. */
+/** What one node contributes to the counts in a set's status. */
 interface Share {
   readonly desired: number;
   readonly current: number;
@@ -79,7 +79,7 @@ export class DaemonSetController implements Controller {
   /** Keys `namespace/name`. */
   readonly #status: Worker;
   readonly #tallies = new Map<string, Tally>();
-  /** set key -> node -> uids of its pods there, bound or meant for it. */
+  /** Set key to node to uids of its pods there, bound to the node or targeting it. */
   readonly #placed = new Map<string, Map<string, Set<string>>>();
   readonly #podKeys = new Map<string, string>();
 
@@ -137,7 +137,7 @@ export class DaemonSetController implements Controller {
     this.#status.mark(key);
   }
 
-  /** Heartbeats and the like change nothing here; only what placement looks at counts. */
+  /** Ignores heartbeats and similar updates; only fields that affect placement count. */
   #nodeChanged({ type, object, previous }: StoreChange): void {
     const now = asNode(object);
     const old = previous === undefined ? undefined : asNode(previous);
@@ -160,7 +160,7 @@ export class DaemonSetController implements Controller {
     for (const key of [left, place]) if (key !== undefined) this.#pods.mark(key);
   }
 
-  /** Keeps the index of placed pods; returns the work key of the pod's place. */
+  /** Maintains the index of placed pods; returns the work key of the pod's node. */
   #place(pod: PodView, exists: boolean): string | undefined {
     const owner = controllerOf(pod);
     const node = nodeOfDaemonPod(pod);
@@ -219,7 +219,7 @@ export class DaemonSetController implements Controller {
 
   #settle(set: DaemonSetView, nodeName: string): Outcome {
     const object = this.#context.kube.read(resources.nodes, { name: nodeName });
-    // Pods of a node that is gone are the pod garbage collector's.
+    // The pod garbage collector handles pods of a deleted node.
     if (object === undefined) return undefined;
     const { run, keep } = daemonWants(set, asNode(object));
     const pods = this.#podsAt(set, nodeName);
@@ -229,7 +229,7 @@ export class DaemonSetController implements Controller {
     for (const pod of [...failed, ...surplus]) {
       if (!this.#delete(set, pod)) return 'retry';
     }
-    // Upstream waits until the old pod is gone: two daemons never share a node.
+    // Upstream waits until the old pod is deleted: two daemons never share a node.
     if (run && pods.length === 0) return this.#create(set, nodeName) ? undefined : 'retry';
     return undefined;
   }
@@ -293,7 +293,7 @@ export class DaemonSetController implements Controller {
     return left;
   }
 
-  /** Status, and the next step of a rolling update. */
+  /** Updates the status and takes the next step of a rolling update. */
   #reconcileSet(key: string): Outcome {
     const object = this.#context.kube.read(resources.daemonsets, nameOfKey(key));
     if (object === undefined) return undefined;
@@ -324,12 +324,12 @@ export class DaemonSetController implements Controller {
     return written.kind === 'error' && written.status.code !== 404 ? 'retry' : undefined;
   }
 
-  /** Old revisions are dropped once no pod is of them; false when the API server refused. */
+  /** Deletes old revisions once no pod uses them; false when the API server refused. */
   #recordRevision(set: DaemonSetView, total: Tally['total']): boolean {
     if (isTerminating(set)) return true;
     const name = { namespace: set.metadata.namespace ?? '', name: revisionName(set) };
     const seen = set.status?.observedGeneration === set.metadata.generation;
-    // Looked up by name on the common path: listing the revisions is for new templates.
+    // The common path looks up one name; listing the revisions is only for new templates.
     const known = this.#context.kube.read(resources.controllerrevisions, name);
     if ((known === undefined || !seen) && !this.#revisions.ensure(set)) return false;
     const rolled = (set.status?.updatedNumberScheduled ?? 0) !== total.updated;
@@ -349,7 +349,7 @@ export class DaemonSetController implements Controller {
     let room = limit - (tally.total.desired - tally.total.available);
     for (const [node, share] of tally.shares) {
       if (share.current === 0 || share.updated === 1) continue;
-      // An outdated pod that is not available costs nothing to replace.
+      // Replacing an outdated pod that is unavailable reduces no availability.
       if (share.available === 1 && room-- <= 0) continue;
       for (const pod of this.#podsAt(set, node)) if (isActive(pod)) this.#delete(set, pod);
     }

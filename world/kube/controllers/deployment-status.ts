@@ -1,5 +1,5 @@
-// The status a Deployment ought to show: counts, Available and Progressing, and when to look again.
-// Pure; upstream: pkg/controller/deployment/progress.go and sync.go (Kubernetes 1.32).
+// Computes a Deployment's status: counts, Available and Progressing, and when to check again. Pure;
+// upstream: pkg/controller/deployment/progress.go and sync.go (Kubernetes 1.32).
 import { defined } from '../../../src/api/defined.ts';
 import type { JsonObject } from '../../../src/api/json.ts';
 import { type Micros, microsPerSecond } from '../../kernel/index.ts';
@@ -14,14 +14,14 @@ import {
 } from '../actors/index.ts';
 import { availableCondition, deploymentCounts, progressingCondition } from './rollout.ts';
 
-/** A Deployment's ReplicaSets: that of the current template, and the others. */
+/** A Deployment's ReplicaSets: the one of the current template, and the others. */
 export interface Family {
   readonly newSet: ReplicaSetView | undefined;
   readonly old: readonly ReplicaSetView[];
   readonly all: readonly ReplicaSetView[];
 }
 
-/** `status` is undefined when the stored one is right. */
+/** `status` is undefined when the stored one is correct. */
 export const nextStatus = (
   deployment: DeploymentView,
   family: Family,
@@ -68,13 +68,13 @@ const nextConditions = (
   });
   if (progressing === undefined) return conditions;
   const next = { type: 'Progressing', ...progressing };
-  // "Is progressing" again is news by its update time; the same end is not.
+  // A repeated progress report renews its update time; a repeated final state does not.
   const fresh = progressing.reason === 'ReplicaSetUpdated';
   const timed = fresh ? { ...next, lastUpdateTime: now } : keepUpdateTime(deployment, next, now);
   return withCondition(conditions, timed, now);
 };
 
-/** Microseconds until the progress deadline; undefined when there is none to wait for. */
+/** Microseconds until the progress deadline; undefined when none applies. */
 const untilDeadline = (deployment: DeploymentView, now: Micros): Micros | undefined => {
   const progressing = conditionOf(deployment.status?.conditions, 'Progressing');
   if (progressing === undefined || progressing.reason === 'NewReplicaSetAvailable')

@@ -1,6 +1,6 @@
-// Deployments: one ReplicaSet per template, grown and shrunk within maxSurge and maxUnavailable,
-// revisions, conditions; adopts and releases ReplicaSets by their labels. Upstream:
-// pkg/controller/deployment (Kubernetes 1.32). Never deletes a pod itself.
+// Deployments: one ReplicaSet per template, scaled within maxSurge and maxUnavailable, revisions,
+// conditions; adopts and releases ReplicaSets by label. Upstream: pkg/controller/deployment
+// (Kubernetes 1.32). Never deletes a pod itself.
 import type { Json, JsonObject } from '../../../src/api/json.ts';
 import type { StoreChange, WorldClient } from '../../contracts.ts';
 import {
@@ -58,7 +58,9 @@ export class DeploymentController implements Controller {
   readonly #events: EventRecorder;
   readonly #worker: Worker;
   readonly #claims: Claims;
-  /** Hash per template object, hash label left out: templates are immutable, identity is enough. */
+  /**
+   * Hash per template object without its hash label. Templates are immutable, so identity suffices.
+   */
   readonly #hashes = new WeakMap<object, string>();
 
   constructor(context: ControllerContext) {
@@ -100,7 +102,9 @@ export class DeploymentController implements Controller {
     }
   }
 
-  /** Only Recreate waits for pods to be gone; everything else follows the ReplicaSets' counts. */
+  /**
+   * Only Recreate waits for pods to be deleted; other strategies follow the ReplicaSets' counts.
+   */
   #podChanged({ type, object }: StoreChange): void {
     if (type !== 'DELETED') return;
     const pod = asPod(object);
@@ -133,7 +137,7 @@ export class DeploymentController implements Controller {
     return this.#writeStatus(key, this.#family(deployment));
   }
 
-  /** One step of scaling or rollout; the change it makes brings the next one. */
+  /** One step of scaling or rollout; the resulting change triggers the next step. */
   #act(deployment: DeploymentView, family: Family): 'wrote' | 'nothing' | 'failed' {
     if (deployment.spec.paused === true || this.#isScaling(deployment, family)) {
       const newSet =
@@ -178,7 +182,7 @@ export class DeploymentController implements Controller {
     return false;
   }
 
-  /** The same for a template and for what a ReplicaSet made of it. */
+  /** Equal for a template and for its copy in a ReplicaSet. */
   #contentHash(template: PodTemplate): string {
     const known = this.#hashes.get(template);
     if (known !== undefined) return known;
@@ -187,7 +191,7 @@ export class DeploymentController implements Controller {
     return hash;
   }
 
-  /** What the ReplicaSet of the present template is named by. */
+  /** The hash that names the ReplicaSet of the current template. */
   #hash(deployment: DeploymentView): string {
     const { template } = deployment.spec;
     const collisions = deployment.status?.collisionCount ?? 0;
@@ -208,7 +212,7 @@ export class DeploymentController implements Controller {
     return { newSet, all, old: all.filter((set) => set !== newSet) };
   }
 
-  /** The set of the current template with its revision up to date; created when missing. */
+  /** The set of the current template with an up-to-date revision; created when missing. */
   #current(deployment: DeploymentView, family: Family): ReplicaSetView | 'failed' {
     const revision = String(
       family.old.reduce((most, set) => Math.max(most, revisionOf(set)), 0) + 1,
@@ -238,7 +242,8 @@ export class DeploymentController implements Controller {
     const patched = this.#client.patch(resources.deployments, nameOfKey(keyOf(deployment)), {
       type: 'merge',
       body: { metadata: { annotations: { [revisionAnnotation]: revision } } },
-      // Through the status, as upstream: on the main resource it would raise the generation.
+      // Through the status subresource, as upstream: a main-resource update would raise the
+      // generation.
       subresource: 'status',
     });
     return patched.kind === 'ok';
@@ -291,7 +296,9 @@ export class DeploymentController implements Controller {
     return asReplicaSet(made.object);
   }
 
-  /** Where a set of another template or owner has the name, the next try has another hash. */
+  /**
+   * On a name collision with a set of another template or owner, the next try uses another hash.
+   */
   #collided(deployment: DeploymentView, name: string): 'failed' {
     const { namespace = '' } = deployment.metadata;
     const taken = this.#context.kube.read(resources.replicasets, { namespace, name });

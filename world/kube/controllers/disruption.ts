@@ -1,6 +1,6 @@
-// The disruption controller: keeps every budget's status, by counters that follow each pod's change
-// instead of walking the pods. Upstream: pkg/controller/disruption (Kubernetes 1.32). It never
-// evicts and never gives a token; the API server's eviction takes those from this status.
+// The disruption controller: maintains every budget's status with counters that follow each pod's
+// change instead of listing pods. Upstream: pkg/controller/disruption (Kubernetes 1.32). It never
+// evicts; the API server's eviction decrements disruptionsAllowed in this status.
 import type { JsonObject } from '../../../src/api/json.ts';
 import { selectorMatches } from '../../../src/api/selectors.ts';
 import type { StoreChange, WorldClient } from '../../contracts.ts';
@@ -41,11 +41,11 @@ interface Member {
   readonly owner: Owner | undefined;
 }
 
-/** What one budget selects, kept change by change. */
+/** The pods that one budget selects, updated change by change. */
 interface Scope {
   readonly key: string;
   readonly members: Map<string, Member>;
-  /** How many members each controller has, by uid. */
+  /** Number of members per controller, by uid. */
   readonly owners: Map<string, { readonly owner: Owner; count: number }>;
   healthy: number;
 }
@@ -57,7 +57,7 @@ export class DisruptionController implements Controller {
   readonly #worker: Worker;
   readonly #scopes = new Map<string, Scope>();
   readonly #index = new SelectorIndex();
-  /** uid of a controller -> keys of budgets that hold its pods. */
+  /** uid of a controller to keys of the budgets that select its pods. */
   readonly #byOwner = new Map<string, Set<string>>();
 
   constructor(context: ControllerContext) {
@@ -92,7 +92,7 @@ export class DisruptionController implements Controller {
     this.#worker.mark(key);
   }
 
-  /** Counts the namespace's pods once; from then on changes are followed. */
+  /** Counts the namespace's pods once; afterwards follows their changes. */
   #open(budget: BudgetView): void {
     const key = keyOf(budget);
     const namespace = budget.metadata.namespace ?? '';
@@ -133,14 +133,14 @@ export class DisruptionController implements Controller {
     }
   }
 
-  /** A new size of a controller matters to the budgets that hold its pods. */
+  /** A controller's new size affects the budgets that select its pods. */
   #scaleChanged({ type, object, previous }: StoreChange): void {
     const before = previous === undefined ? undefined : asReplicaSet(previous).spec.replicas;
     if (type === 'MODIFIED' && before === asReplicaSet(object).spec.replicas) return;
     const { uid } = object.metadata;
     for (const key of this.#byOwner.get(uid) ?? []) this.#worker.mark(key);
     if (object.kind !== 'Deployment') return;
-    // A Deployment's size counts through its ReplicaSets.
+    // A Deployment's size is found through its ReplicaSets.
     for (const set of this.#context.kube.ownedBy(uid)) {
       for (const key of this.#byOwner.get(set.metadata.uid) ?? []) this.#worker.mark(key);
     }
@@ -151,14 +151,14 @@ export class DisruptionController implements Controller {
     return object === undefined ? undefined : asBudget(object);
   }
 
-  /** Takes the pod's present state into the counters; true when they changed. */
+  /** Updates the counters with the pod's current state; true when they changed. */
   #admit(scope: Scope, budget: BudgetView, pod: PodView): boolean {
     if (!selectorMatches(budget.spec.selector, pod.metadata.labels)) return this.#drop(scope, pod);
     const healthy = isReady(pod) && !isTerminating(pod);
     const old = scope.members.get(pod.metadata.name);
     const owner = controllerOf(pod);
     if (old?.healthy === healthy && old.owner?.uid === owner?.uid) {
-      // A terminating pod's entry among the disrupted ones has to go.
+      // A terminating pod's entry must be removed from disruptedPods.
       return budget.status?.disruptedPods?.[pod.metadata.name] !== undefined;
     }
     this.#drop(scope, pod);
@@ -201,7 +201,7 @@ export class DisruptionController implements Controller {
       const pod = this.#context.kube.read(resources.pods, { namespace, name });
       return pod !== undefined && !isTerminating(asPod(pod));
     });
-    // An admitted pod counts as gone although it may still be Ready.
+    // A pod whose eviction was admitted counts as unhealthy although it may still be Ready.
     const leaving = Object.keys(kept).filter((name) => scope.members.get(name)?.healthy === true);
     const next = budgetStatus(
       budget,
@@ -210,13 +210,13 @@ export class DisruptionController implements Controller {
     );
     const waiting = nextExpiry === undefined ? undefined : { againInMicros: nextExpiry - now };
     if (sameStatus(budget, next)) return waiting;
-    // The resourceVersion in the body makes a racing eviction's token win, as upstream.
+    // With the resourceVersion in the body, a concurrent eviction's decrement wins, as upstream.
     const body = withStatus(object, next);
     const written = this.#client.update(resources.poddisruptionbudgets, body, 'status');
     return written.kind === 'error' && written.status.code !== 404 ? 'retry' : waiting;
   }
 
-  /** Why the expected number cannot be known, or the facts. */
+  /** The facts, or the reason why the expected number is unknown. */
   #facts(scope: Scope, budget: BudgetView): BudgetFacts | string {
     const counted = { matching: scope.members.size, healthy: scope.healthy };
     if (!needsScale(budget)) return { ...counted, expectedByScale: 0 };
@@ -230,7 +230,7 @@ export class DisruptionController implements Controller {
     return { ...counted, expectedByScale };
   }
 
-  /** The size behind a pod's controller: the Deployment's where there is one. */
+  /** The scale behind a pod's controller: the Deployment's if one exists. */
   #scaleOf(
     owner: Owner,
     namespace: string,
@@ -253,7 +253,7 @@ export class DisruptionController implements Controller {
     return { uid: owner.uid, replicas: set.spec.replicas ?? 1 };
   }
 
-  /** Fails closed, as upstream: nothing may be evicted until the numbers are known. */
+  /** Fails closed, as upstream: evictions are refused until the numbers are known. */
   #failed(object: JsonObject, budget: BudgetView, why: string): Outcome {
     const old = conditionOf(budget.status?.conditions, 'DisruptionAllowed');
     const observed = budget.status?.observedGeneration === budget.metadata.generation;
@@ -288,7 +288,9 @@ export class DisruptionController implements Controller {
   }
 }
 
-/** Only a plain minAvailable counts the pods that are there; the rest asks their controllers. */
+/**
+ * Only a plain minAvailable counts existing pods; every other form needs the controllers' scale.
+ */
 const needsScale = (budget: BudgetView): boolean =>
   budget.spec.maxUnavailable !== undefined || typeof budget.spec.minAvailable === 'string';
 

@@ -1,6 +1,6 @@
-// EndpointSlices of Endpoints that somebody keeps by hand for a Service without a selector: one per
-// set of ports and family of addresses. Upstream: pkg/controller/endpointslicemirroring (Kubernetes
-// 1.36). Endpoints that the world's own controller keeps are none of its business.
+// EndpointSlices for manually maintained Endpoints of a Service without a selector: one slice per
+// set of ports and address family. Upstream: pkg/controller/endpointslicemirroring (Kubernetes
+// 1.36). Never mirrors Endpoints that the world's own controller maintains.
 import { defined } from '../../../src/api/defined.ts';
 import { type Json, type JsonObject, objectOr } from '../../../src/api/json.ts';
 import type { KubeObject } from '../../../src/api/kube.ts';
@@ -31,7 +31,7 @@ const notCopied: ReadonlySet<string> = new Set([
 /** --mirroring-max-endpoints-per-subset. */
 const maxEndpoints = 1000;
 
-/** What one slice is to hold. */
+/** Desired content of one slice. */
 interface Wanted {
   readonly addressType: 'IPv4' | 'IPv6';
   readonly ports: readonly JsonObject[];
@@ -61,7 +61,7 @@ const portOf = ({ name = '', port, protocol = 'TCP', appProtocol }: JsonObject):
 const shapeOf = (slice: JsonObject): string =>
   JSON.stringify([slice.addressType, listOf(slice.ports).map(portOf)]);
 
-/** The slices that mirror the object, by addresses' family and ports. */
+/** The slices that mirror the object, by address family and ports. */
 export const mirrored = (endpoints: JsonObject): ReadonlyMap<string, Wanted> => {
   const slices = new Map<string, Wanted>();
   for (const subset of listOf(endpoints.subsets)) {
@@ -101,7 +101,7 @@ export class EndpointMirroring implements Controller {
     this.#client = controllerClient(context, 'endpointslicemirroring-controller').client;
     this.#worker = newWorker(context, 'endpoint-mirroring', (key) => this.#reconcile(key));
     context.kube.onChange(resources.endpoints, ({ type, object }) => {
-      // Its slices go with it, as its dependents.
+      // Its slices are dependents and are garbage-collected with it.
       if (type !== 'DELETED') this.#look(keyOf(object));
     });
     context.kube.onChange(resources.services, ({ type, object, previous }) => {
@@ -119,7 +119,7 @@ export class EndpointMirroring implements Controller {
     for (const object of this.#context.kube.readAll(resources.endpoints)) this.#look(keyOf(object));
   }
 
-  /** Endpoints of Services with a selector change often, and are never mirrored. */
+  /** Endpoints of Services with a selector change often and are never mirrored. */
   #look(key: string): void {
     if (this.#isMirrored(key) || this.#slicesOf(key).length > 0) this.#worker.mark(key);
   }

@@ -1,6 +1,6 @@
-// EndpointSlices of Services with a selector: addresses of their pods with ready, serving and
-// terminating, and the Endpoints object that older clients read. Membership follows each pod's
-// change. Upstream: pkg/controller/endpointslice and endpoint, k8s.io/endpointslice (1.32).
+// EndpointSlices of Services with a selector: their pods' addresses with ready, serving and
+// terminating, and the Endpoints object for older clients. Membership follows each pod's change.
+// Upstream: pkg/controller/endpointslice and endpoint, k8s.io/endpointslice (1.32).
 import { defined } from '../../../src/api/defined.ts';
 import type { JsonObject } from '../../../src/api/json.ts';
 import type { StoreChange, WorldClient } from '../../contracts.ts';
@@ -32,13 +32,13 @@ const manager = 'endpointslice-controller.k8s.io';
 export class EndpointSliceController implements Controller {
   readonly #context: ControllerContext;
   readonly #client: WorldClient;
-  /** Of the controller that keeps Endpoints: another identity in the audit log. */
+  /** Client of the controller that maintains Endpoints: another identity in the audit log. */
   readonly #legacy: WorldClient;
   readonly #worker: Worker;
   readonly #index = new SelectorIndex();
-  /** Service key -> names of the pods it selects. */
+  /** Service key to names of the pods it selects. */
   readonly #members = new Map<string, Set<string>>();
-  /** Services that are gone and whose Endpoints are still to go. */
+  /** Deleted Services whose Endpoints still have to be deleted. */
   readonly #deleted = new Set<string>();
 
   constructor(context: ControllerContext) {
@@ -116,7 +116,7 @@ export class EndpointSliceController implements Controller {
     if (object === undefined) return this.#dropLegacy(key);
     this.#deleted.delete(key);
     const service = asService(object);
-    // Without a selector its slices are somebody else's.
+    // Slices of a Service without a selector belong to other controllers.
     if (isTerminating(service) || !hasSelector(service)) return undefined;
     const pods = this.#podsOf(key, service);
     const wanted = pods.map((pod) => this.#endpoint(service, pod));
@@ -156,7 +156,7 @@ export class EndpointSliceController implements Controller {
     return isNamespaceEnding(written.status);
   }
 
-  /** Endpoints go with the Service of their name, whoever keeps them. */
+  /** Deletes the Endpoints with the Service of the same name, whoever maintains them. */
   #dropLegacy(key: string): Outcome {
     const old = this.#context.kube.read(resources.endpoints, nameOfKey(key));
     const isOwn = old?.metadata.labels?.[managedBy] === 'endpoint-controller';
@@ -257,7 +257,7 @@ const sameAddress = (a: PodView, b: PodView): boolean =>
   isTerminating(a) === isTerminating(b) &&
   isFinished(a) === isFinished(b);
 
-/** Named target ports are looked up in the first pod: pods of one Service rarely differ. */
+/** Resolves named target ports in the first pod: pods of one Service rarely differ. */
 const portsOf = (service: ServiceView, pod: PodView | undefined): readonly JsonObject[] =>
   (service.spec?.ports ?? []).map((port) => {
     const target = port.targetPort ?? port.port;

@@ -1,7 +1,7 @@
-// Garbage collection by owner uid: dependents of what is gone are deleted, foreground deletion
-// waits for blocking dependents, orphaning takes their references off. Upstream:
-// pkg/controller/garbagecollector (Kubernetes 1.32). Kinds that known-kinds.ts lacks are left
-// alone.
+// Garbage collection by owner uid: deletes dependents of deleted owners, foreground deletion waits
+// for blocking dependents, orphaning removes their owner references. Upstream:
+// pkg/controller/garbagecollector (Kubernetes 1.32). Ignores kinds that known-kinds.ts does not
+// list.
 import type { KubeObject } from '../../../src/api/kube.ts';
 import type { StoreChange, WorldClient } from '../../contracts.ts';
 import {
@@ -33,7 +33,7 @@ export class GarbageCollector implements Controller {
     this.#client = controllerClient(context, 'generic-garbage-collector').client;
     this.#worker = newWorker(context, 'garbage-collector', (key) => this.#reconcile(key));
     for (const kind of knownKinds) {
-      // Events have no dependents and are most of all objects.
+      // Events have no dependents and are the majority of objects.
       if (kind.kind === 'Event') continue;
       context.kube.onChange(kind, (change) => this.#changed(kind, change));
     }
@@ -65,7 +65,7 @@ export class GarbageCollector implements Controller {
     }
   }
 
-  /** An owner that is deleted in the foreground may be done when a dependent goes. */
+  /** Deleting a dependent may complete its owner's foreground deletion. */
   #markWaitingOwners(object: KubeObject): void {
     for (const owner of metaOf(object).ownerReferences ?? []) {
       const kind = kindOf(owner);
@@ -113,7 +113,7 @@ export class GarbageCollector implements Controller {
     return undefined;
   }
 
-  /** Deletes `object` when nothing that owns it is left; false when the API server refused. */
+  /** Deletes `object` when all of its owners are deleted; false when the API server refused. */
   #attempt(object: KubeObject): boolean {
     const kind = kindOf(object);
     const meta = metaOf(object);
@@ -121,7 +121,7 @@ export class GarbageCollector implements Controller {
     if (meta.deletionTimestamp !== undefined && !meta.finalizers?.includes(foreground)) return true;
     const owners = meta.ownerReferences ?? [];
     const found = owners.map((owner) => ({ owner, above: this.#ownerOf(owner, object) }));
-    // A kind that is not in the table may well exist: such an owner counts as solid.
+    // A kind missing from the table may still exist: such an owner counts as solid.
     const solid = found.filter(
       ({ owner, above }) =>
         kindOf(owner) === undefined || (above !== undefined && !isForeground(above)),
@@ -147,7 +147,9 @@ export class GarbageCollector implements Controller {
     return gone.kind === 'ok' || gone.status.code === 404 || gone.status.code === 409;
   }
 
-  /** A dependent of it waits for its own dependents: were this to block too, all would for ever. */
+  /**
+   * A dependent waits for its own dependents: if this one blocked too, the cycle would never end.
+   */
   #isInCircle(object: KubeObject): boolean {
     for (const one of this.#context.kube.ownedBy(object.metadata.uid)) {
       if (isForeground(one)) return true;

@@ -1,5 +1,5 @@
-// Names for versions of a pod template: a 32-bit hash in the alphabet and length that real
-// pod-template-hash labels have. Pure; equal templates give equal hashes whatever the key order.
+// Hashes of pod templates: 32 bits in the alphabet and length of real pod-template-hash labels.
+// Pure; equal templates give equal hashes whatever the key order.
 import type { Json } from '../../../src/api/json.ts';
 
 const safeAlphabet = 'bcdfghjklmnpqrstvwxz2456789';
@@ -20,7 +20,7 @@ const mixValue = (hash: number, value: Json | undefined): number => {
   let next = mix(hash, '{');
   const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
   for (const [key, one] of entries) {
-    // kubectl rollout undo sends creationTimestamp: null, which is no difference.
+    // kubectl rollout undo sends creationTimestamp: null, which counts as absent.
     if (one !== undefined && one !== null) next = mixValue(mix(next, `"${key}":`), one);
   }
   return mix(next, '}');

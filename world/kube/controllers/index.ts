@@ -1,4 +1,4 @@
-// Public entry of the world's control plane: every controller and the scheduler, wired once.
+// Public entry of the world's control plane: creates every controller and the scheduler.
 import { defined } from '../../../src/api/defined.ts';
 import type { MachineRegistry, ServiceBalancers, WorldKube } from '../../contracts.ts';
 import type { Faults } from '../../faults/index.ts';
@@ -37,22 +37,22 @@ export interface KubeControllersOptions {
   readonly machines: MachineRegistry;
   readonly balancers: ServiceBalancers;
   readonly faults: Faults;
-  /** The cluster's version in EKS form; it shows in user agents. */
+  /** The cluster's version in EKS form, as reported in user agents. */
   readonly version?: string;
   /** PEM bundle for kube-root-ca.crt. */
   readonly rootCa?: string;
   /**
-   * False: kubelets' certificate requests are left for somebody else, as outside EKS. Default true.
+   * False leaves kubelets' certificate requests to another approver, as outside EKS. Default true.
    */
   readonly approvesKubelets?: boolean;
-  /** False drops core/v1 Events: large simulations do not read them. */
+  /** False disables core/v1 Events: large simulations do not read them. */
   readonly events?: boolean;
-  /** Overrides of how soon a controller reacts. */
+  /** Overrides of the controllers' latencies. */
   readonly latencies?: Readonly<Partial<Record<LatencyName, Latency>>>;
 }
 
 export interface KubeControllers {
-  /** After a restart: everything looks at everything once, as on the start of real controllers. */
+  /** After a restart: every controller resyncs once, as real controllers do on their start. */
   resume(): void;
 }
 
@@ -65,7 +65,7 @@ export const createKubeControllers = (options: KubeControllersOptions): KubeCont
   const heartbeats = Heartbeats.of(kernel);
   const { scheduler: latency } = latencies;
   const controllers: readonly Controller[] = [
-    // Bottom up: what makes pods, what places them.
+    // Workloads, bottom up: controllers that create pods.
     new ReplicaSetController(context),
     new DeploymentController(context),
     new DaemonSetController(context),
@@ -74,28 +74,28 @@ export const createKubeControllers = (options: KubeControllersOptions): KubeCont
     new TtlAfterFinishedController(context),
     new CronJobController(context),
     new AutoscalerController(context),
-    // Budgets: how much of what runs may be taken away.
+    // Budgets: how many running pods may be disrupted.
     new DisruptionController(context),
-    // Nodes: what they are good for, who must leave them, when they go.
+    // Nodes: conditions and taints, evictions, deletion.
     new NodeLifecycleController(context, heartbeats),
     new TaintEvictionController(context),
     new CloudNodeController(context, options.machines, heartbeats),
-    // What is left behind, and namespaces coming and going.
+    // Garbage collection, and namespaces' creation and deletion.
     new PodGarbageCollector(context),
     new GarbageCollector(context),
     new NamespaceController(context),
     new NamespaceGifts(context, options.rootCa ?? ''),
-    // Storage: claims get volumes, volumes go to the machines of their pods.
+    // Storage: binds claims, attaches volumes to the machines of their pods.
     new VolumeBinder(context),
     new AttachDetachController(context, heartbeats),
     new ClaimProtection(context),
-    // Traffic: who is reached through which Service.
+    // Traffic: which pods each Service reaches.
     new EndpointSliceController(context),
     new EndpointMirroring(context),
     new ServiceLoadBalancers(context, options.balancers),
-    // Who is let in: requests of kubelets are approved, those against the rules refused.
+    // Certificates: approves kubelets' requests, refuses those that violate a signer's rules.
     new CertificateController(context, options.approvesKubelets ?? true),
-    // What admin, edit and view may.
+    // The rules of admin, edit and view.
     new RoleAggregation(context),
     new Scheduler({ kernel, kube, version, events, ...defined({ latency }) }),
   ];

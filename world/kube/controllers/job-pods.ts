@@ -1,6 +1,5 @@
-// What the pods of a Job amount to: which count as failed, which indexes are done, what a failure
-// policy says, how long to wait after failures. Pure; upstream: pkg/controller/job (Kubernetes
-// 1.32).
+// Evaluates the pods of a Job: which count as failed, which indexes are complete, what the failure
+// policy decides, how long to back off. Pure; upstream: pkg/controller/job (Kubernetes 1.32).
 
 import { microsPerSecond } from '../../kernel/index.ts';
 import {
@@ -24,7 +23,7 @@ export const isTracked = (pod: PodView): boolean =>
 
 export const isIndexed = (job: JobView): boolean => job.spec.completionMode === 'Indexed';
 
-/** With replacement policy Failed a terminating pod has not failed until it has ended. */
+/** With replacement policy Failed, a terminating pod counts as failed only once it has ended. */
 const replacesOnlyFailed = (job: JobView): boolean =>
   (job.spec.podReplacementPolicy ??
     (job.spec.podFailurePolicy === undefined ? 'TerminatingOrFailed' : 'Failed')) === 'Failed';
@@ -33,7 +32,7 @@ export const hasFailed = (job: JobView, pod: PodView): boolean =>
   pod.status?.phase === 'Failed' ||
   (!replacesOnlyFailed(job) && isTerminating(pod) && pod.status?.phase !== 'Succeeded');
 
-/** Pods that take a place: neither ended nor, unless they are waited for, on their way out. */
+/** Pods that occupy a slot: not ended and, unless the Job waits for them, not terminating. */
 export const takesPlace = (job: JobView, pod: PodView): boolean =>
   pod.status?.phase !== 'Succeeded' &&
   pod.status?.phase !== 'Failed' &&
@@ -89,7 +88,7 @@ const exitCodeHit = (
   return undefined;
 };
 
-/** The first rule of the pod failure policy that fits a failed pod decides. */
+/** The first rule of the pod failure policy that matches a failed pod decides. */
 export const failureVerdict = (job: JobView, pod: PodView): FailureVerdict => {
   const where = `${pod.metadata.namespace ?? ''}/${pod.metadata.name}`;
   for (const [at, rule] of (job.spec.podFailurePolicy?.rules ?? []).entries()) {
@@ -119,8 +118,8 @@ const endedAt = (pod: PodView): number => {
 };
 
 /**
- * How long no new pod is started: 10 s after a failure, doubled by each further one since the last
- * success, at most 10 minutes. Read from the ended pods, so that a restart forgets nothing.
+ * Remaining backoff: 10 s after a failure, doubled by each further failure since the last success,
+ * at most 10 minutes. Derived from the ended pods, so that a restart loses nothing.
  */
 export const backoffMicros = (job: JobView, pods: readonly PodView[], now: number): number => {
   const lastSuccess = pods
@@ -138,7 +137,7 @@ export const backoffMicros = (job: JobView, pods: readonly PodView[], now: numbe
   return Math.max(0, last + seconds * microsPerSecond - now);
 };
 
-/** With restartPolicy OnFailure restarts count against the backoff limit, not pods. */
+/** With restartPolicy OnFailure, restarts count against the backoff limit instead of pods. */
 export const restartsOf = (pods: readonly PodView[]): number =>
   pods.reduce(
     (sum, pod) =>

@@ -1,5 +1,5 @@
-// The status of a Job: counts, conditions, how it ended. Pure; upstream: pkg/controller/job
-// (Kubernetes 1.32: trackJobStatusAndRemoveFinalizers, newCondition).
+// The status of a Job: counts, conditions, outcome. Pure; upstream: pkg/controller/job (Kubernetes
+// 1.32: trackJobStatusAndRemoveFinalizers, newCondition).
 import type { JsonObject } from '../../../src/api/json.ts';
 import { type Cond, conditionOf, isReady, type JobView, type PodView } from '../actors/index.ts';
 import { formatIndexes, isIndexed } from './job-pods.ts';
@@ -10,19 +10,19 @@ export interface Ending {
   readonly message: string;
 }
 
-/** What a pass over a Job's pods found. */
+/** Counts from one sync over a Job's pods. */
 export interface Tally {
   readonly active: readonly PodView[];
   readonly terminating: number;
   readonly succeeded: number;
   readonly failed: number;
   readonly indexes: ReadonlySet<number>;
-  /** Counted in this pass: their finalizer may go once the status is written. */
+  /** Counted in this sync: their finalizer may be removed once the status is written. */
   readonly counted: readonly PodView[];
   readonly failure: Ending | undefined;
 }
 
-/** The condition that says a Job is over. */
+/** The condition that marks a Job as finished. */
 export const jobEnding = (job: JobView): Cond | undefined =>
   job.status?.conditions?.find(
     ({ type, status }) => (type === 'Complete' || type === 'Failed') && status === 'True',
@@ -80,7 +80,7 @@ export const sameFields = (a: JsonObject, b: JsonObject): boolean => {
   return [...names].every((name) => JSON.stringify(a[name]) === JSON.stringify(b[name]));
 };
 
-/** null for each field that is to go: part of the body of a merge patch. */
+/** null for each field to remove: part of the body of a merge patch. */
 export const cleared = (old: JsonObject, next: JsonObject): JsonObject =>
   Object.fromEntries(
     Object.keys(old)

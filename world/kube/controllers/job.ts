@@ -1,6 +1,6 @@
-// Jobs: pods until enough have succeeded or too many failed; counted once each through a finalizer;
-// suspended, ended by deadline; adopts and releases pods by their labels. Upstream:
-// pkg/controller/job (Kubernetes 1.32), without success policies and limits per index.
+// Jobs: runs pods until enough succeed or too many fail, counts each once through a finalizer,
+// handles suspension and deadlines, adopts and releases pods by label. Upstream: pkg/controller/job
+// (Kubernetes 1.32), without success policies and limits per index.
 import { defined } from '../../../src/api/defined.ts';
 import type { JsonObject } from '../../../src/api/json.ts';
 import { objectOr } from '../../../src/api/json.ts';
@@ -99,7 +99,7 @@ export class JobController implements Controller {
     const owner = controllerOf(pod);
     if (owner?.kind !== 'Job') return;
     this.#worker.mark(`${pod.metadata.namespace ?? ''}/${owner.name}`);
-    // Nobody else takes the finalizer off a pod whose Job is gone.
+    // No other controller removes the finalizer from a pod whose Job is deleted.
     if (change.type === 'MODIFIED' && isTerminating(pod) && isTracked(pod)) {
       this.#worker.mark(`uid/${owner.uid}`);
     }
@@ -139,7 +139,7 @@ export class JobController implements Controller {
     return this.#advance(job, pods);
   }
 
-  /** A Job that is not over: count, then end it or start and stop pods. */
+  /** An unfinished Job: counts its pods, then finishes it or starts and stops pods. */
   #advance(job: JobView, pods: readonly PodView[]): Outcome {
     const tally = this.#count(job, pods);
     const ending = this.#ending(job, tally, pods);
@@ -227,7 +227,7 @@ export class JobController implements Controller {
     };
   }
 
-  /** Infinity without a deadline or before the start. */
+  /** Infinity without a deadline or while the Job has not started. */
   #deadlineIn(job: JobView): number {
     const start = microsOf(job.status?.startTime);
     const { activeDeadlineSeconds, suspend } = job.spec;
@@ -245,7 +245,9 @@ export class JobController implements Controller {
     return { againInMicros: wait };
   }
 
-  /** Creates or deletes pods; the time until more may be created, undefined on a refusal. */
+  /**
+   * Creates or deletes pods. Returns the time until more may be created, undefined on a refusal.
+   */
   #manage(job: JobView, tally: Tally, pods: readonly PodView[]): number | undefined {
     const { parallelism = 1, completions } = job.spec;
     const left =
@@ -339,7 +341,7 @@ export class JobController implements Controller {
     return this.#free(pods) ? undefined : 'retry';
   }
 
-  /** Takes the tracking finalizer off: they are counted, or nobody counts any more. */
+  /** Removes the tracking finalizer: the pods are counted, or will never be. */
   #free(pods: readonly PodView[]): boolean {
     for (const pod of pods) {
       const { uid, finalizers } = pod.metadata;

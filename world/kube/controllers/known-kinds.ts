@@ -1,5 +1,5 @@
-// The kinds that own or are owned, and those that live in namespaces: what garbage collection and
-// namespace deletion must look at. Data only; custom kinds of Drover are among them.
+// Kinds that own or are owned, and namespaced kinds: what garbage collection and namespace deletion
+// must cover. Data only; includes Drover's custom kinds.
 import type { GroupResource } from '../../contracts.ts';
 
 export interface KnownKind extends GroupResource {

@@ -1,6 +1,5 @@
 // The Endpoints object that older clients read beside EndpointSlices. Pure; upstream:
-// pkg/controller/endpoint (Kubernetes 1.32): terminating pods are left out, at most 1,000
-// addresses.
+// pkg/controller/endpoint (Kubernetes 1.32): omits terminating pods, at most 1,000 addresses.
 import type { JsonObject } from '../../../src/api/json.ts';
 import type { KubeObject } from '../../../src/api/kube.ts';
 import { isReady, isTerminating, type PodView, type ServiceView } from '../actors/index.ts';
@@ -20,7 +19,7 @@ const addressOf = (pod: PodView): JsonObject => {
 
 const byAddress = (a: JsonObject, b: JsonObject): number => (String(a.ip) < String(b.ip) ? -1 : 1);
 
-/** All but metadata that only the server gives. */
+/** Everything except metadata that only the server sets. */
 export const legacyEndpoints = (
   service: ServiceView,
   pods: readonly PodView[],
@@ -30,7 +29,7 @@ export const legacyEndpoints = (
   const counted = pods.filter((pod) => all || !isTerminating(pod)).slice(0, maxAddresses);
   const ready = counted.filter((pod) => all || isReady(pod)).map(addressOf);
   const notReady = counted.filter((pod) => !all && !isReady(pod)).map(addressOf);
-  // A port without a name has no field, unlike in a slice.
+  // An unnamed port omits the name field, unlike in a slice.
   const named = ports.map(({ name, ...port }) => (name === '' ? port : { name, ...port }));
   const subset: JsonObject = {
     ...(ready.length === 0 ? {} : { addresses: ready.sort(byAddress) }),
@@ -50,7 +49,7 @@ export const legacyEndpoints = (
   };
 };
 
-/** What is stored, with the labels as they ought to be. */
+/** The stored metadata with the desired labels. */
 export const keptMetadata = (old: KubeObject, wanted: JsonObject): JsonObject => {
   const { labels } = wanted.metadata as JsonObject;
   const { name, uid, resourceVersion } = old.metadata;
@@ -61,7 +60,7 @@ export const keptMetadata = (old: KubeObject, wanted: JsonObject): JsonObject =>
 export const sameSubsets = (a: JsonObject, b: JsonObject): boolean =>
   JSON.stringify(fingerprint(a)) === JSON.stringify(fingerprint(b));
 
-/** In one order of fields, whatever the server stores. */
+/** Normalizes the order of fields, whatever the server stores. */
 const fingerprint = (object: JsonObject): unknown => {
   const list = (value: unknown): readonly JsonObject[] => (Array.isArray(value) ? value : []);
   const addresses = (value: unknown): unknown =>

@@ -1,5 +1,5 @@
-// Namespaces: what each new one is given (service account `default`, the root certificate), and the
-// emptying of those on their way out. Upstream: pkg/controller/namespace, serviceaccount and
+// Namespaces: creates the contents of each new one (service account `default`, the root
+// certificate) and empties terminating ones. Upstream: pkg/controller/namespace, serviceaccount and
 // rootcacertpublisher (Kubernetes 1.32).
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
 import type { StoreChange, WorldClient, WorldKube } from '../../contracts.ts';
@@ -16,7 +16,7 @@ import {
 import { type Controller, type ControllerContext, controllerClient, newWorker } from './context.ts';
 import { type KnownKind, namespacedKinds } from './known-kinds.ts';
 
-/** How often a namespace that still holds something (pods in their grace) is looked at again. */
+/** How often a namespace that still has content (pods in their grace period) is checked again. */
 const recheckMicros = microsPerSecond;
 
 export class NamespaceController implements Controller {
@@ -65,7 +65,7 @@ export class NamespaceController implements Controller {
     return false;
   }
 
-  /** Upstream deletes whole collections; what refuses is met again at the next look. */
+  /** Upstream deletes collections; a refused deletion is retried at the next check. */
   #deleteAll(kind: KnownKind, namespace: string): void {
     const root = kind.group === '' ? '/api/v1' : `/apis/${kind.group}/${kind.version}`;
     this.#kube.handle({
@@ -80,7 +80,7 @@ export class NamespaceController implements Controller {
   }
 }
 
-/** Gives every live namespace its service account and the cluster's certificate authority. */
+/** Creates the service account and the root certificate in every active namespace. */
 export class NamespaceGifts implements Controller {
   readonly #kube: WorldKube;
   readonly #accounts: WorldClient;

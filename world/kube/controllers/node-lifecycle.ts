@@ -1,5 +1,5 @@
-// Node lifecycle: Ready becomes Unknown when a kubelet falls silent, taints follow conditions and
-// cordons, pods of silent nodes are marked unready. Upstream: pkg/controller/nodelifecycle
+// Node lifecycle: sets Ready to Unknown when a kubelet stops reporting, taints nodes by condition
+// and cordon, marks pods of silent nodes unready. Upstream: pkg/controller/nodelifecycle
 // (Kubernetes 1.32) and the ttl controller's annotation. Deletes nothing; see taint-eviction.ts.
 import type { StoreChange, WorldClient } from '../../contracts.ts';
 import { type Micros, microsPerSecond } from '../../kernel/index.ts';
@@ -26,10 +26,10 @@ import type { Heartbeats } from '../kubelet/index.ts';
 import { type Controller, type ControllerContext, controllerClient, newWorker } from './context.ts';
 import { correctedTaints } from './node-taints.ts';
 
-/** node-monitor-grace-period: 50 s since 1.32; measured 49 to 53 s to NotReady. */
+/** node-monitor-grace-period: 50 s since 1.32; NotReady was measured after 49 to 53 s. */
 const graceMicros = 50 * microsPerSecond;
 /**
- * Upstream looks at all nodes every 5 s; here only at silent ones, and so more often: the measured
+ * Upstream checks all nodes every 5 s. This checks only silent ones, and more often: the measured
  * spread was under 4 s.
  */
 const monitorMicros = microsPerSecond;
@@ -45,7 +45,7 @@ export class NodeLifecycleController implements Controller {
   readonly #worker: Worker;
   readonly #heartbeats: Heartbeats;
   readonly #ticker: Ticker;
-  /** Nodes of which no kubelet of ours is known (made by hand): judged by lease and status. */
+  /** Nodes without a simulated kubelet (created manually): judged by lease and status. */
   readonly #foreign = new Set<string>();
 
   constructor(context: ControllerContext, heartbeats: Heartbeats) {
@@ -112,7 +112,7 @@ export class NodeLifecycleController implements Controller {
     return kubeTime(this.#context.kernel.now());
   }
 
-  /** Taints and the ttl annotation; the version is checked, since others write taints too. */
+  /** Taints and the ttl annotation; checks the version, because other clients write taints too. */
   #reconcile(name: string): Outcome {
     const node = this.#read(name);
     if (node === undefined) return undefined;
@@ -132,7 +132,7 @@ export class NodeLifecycleController implements Controller {
       { name },
       {
         type: 'merge',
-        // An empty list is no list: the API leaves it out.
+        // The API omits empty lists.
         body: {
           metadata: { uid, resourceVersion },
           spec: { taints: taints.length === 0 ? null : taints },

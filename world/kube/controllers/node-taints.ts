@@ -1,4 +1,4 @@
-// Which taints a node ought to carry for its conditions and its cordon. Pure; upstream:
+// The taints that a node should carry for its conditions and its cordon. Pure; upstream:
 // pkg/controller/nodelifecycle (taintKeyToNodeConditionMap, doNoScheduleTaintingPass).
 import { conditionOf, type NodeView, type TaintView } from '../actors/index.ts';
 
@@ -6,7 +6,7 @@ const unschedulableKey = 'node.kubernetes.io/unschedulable';
 const notReadyKey = 'node.kubernetes.io/not-ready';
 const unreachableKey = 'node.kubernetes.io/unreachable';
 
-/** Keys that the node lifecycle controller puts on and takes off; all others are not its own. */
+/** Keys that the node lifecycle controller adds and removes; it leaves all others alone. */
 const owned: ReadonlySet<string> = new Set([
   unschedulableKey,
   notReadyKey,
@@ -24,7 +24,7 @@ const pressure: readonly (readonly [string, string])[] = [
   ['PIDPressure', 'node.kubernetes.io/pid-pressure'],
 ];
 
-/** Key and effect of every taint that must be there. */
+/** Key and effect of every required taint. */
 const wantedTaints = (
   node: NodeView,
 ): readonly { readonly key: string; readonly effect: string }[] => {
@@ -46,7 +46,7 @@ const wantedTaints = (
   return wanted;
 };
 
-/** The node's taints as they ought to be, or undefined when they are. Foreign ones are kept. */
+/** The node's corrected taints, or undefined when they are correct. Keeps taints of others. */
 export const correctedTaints = (node: NodeView, now: string): readonly TaintView[] | undefined => {
   const have = node.spec?.taints ?? [];
   const wanted = wantedTaints(node);

@@ -1,4 +1,4 @@
-// Nodes in a small real world: readiness, taints, silence, termination of the instance.
+// Nodes in a small real world: readiness, taints, silent kubelets, termination of the instance.
 import { describe, expect, it } from 'vitest';
 import { asNode, conditionOf, resources } from '../actors/index.ts';
 import { aDeployment, aMachine, SmallWorld } from './small-world.ts';

@@ -1,6 +1,6 @@
-// Pods that no kubelet will confirm: deleted by force, after a quarantine when their node is gone,
+// Force-deletes pods that no kubelet will confirm: after a quarantine when their node is deleted,
 // at the next round when it is silent and tainted out-of-service. Upstream: pkg/controller/podgc
-// (Kubernetes 1.32). Finished pods are kept (its threshold is 12,500).
+// (Kubernetes 1.32). Keeps finished pods (upstream's threshold is 12,500).
 import type { StoreChange, WorldClient } from '../../contracts.ts';
 import { type Micros, microsPerSecond } from '../../kernel/index.ts';
 import {
@@ -21,14 +21,14 @@ import {
 } from '../actors/index.ts';
 import { type Controller, type ControllerContext, controllerClient, newWorker } from './context.ts';
 
-/** Upstream's quarantine, found by a round every 20 s: 40 to 60 s in all. */
+/** Upstream's quarantine, checked every 20 s: 40 to 60 s in all. */
 const quarantineSeconds = 40;
 const roundSeconds = 20;
 
 const gone = 'PodGC: node no longer exists';
 const outOfService = 'PodGC: node is out-of-service';
 
-/** Somebody has said that this silent machine will not come back with its pods. */
+/** An operator tainted this silent node out-of-service: it will not return with its pods. */
 const isGivenUp = (node: NodeView): boolean =>
   (node.spec?.taints ?? []).some(({ key }) => key === 'node.kubernetes.io/out-of-service') &&
   conditionOf(node.status?.conditions, 'Ready')?.status !== 'True';

@@ -1,6 +1,5 @@
-// How many active pods each ReplicaSet has, how many of them Ready and with which labels: counted
-// as pods change, so that a look at a set costs the same whatever its size. Counts only; acts on
-// nothing.
+// Counts the active pods of each ReplicaSet, the Ready ones and their labels, as pods change. A
+// reconcile of a set thus costs the same whatever its size. Counts only; acts on nothing.
 import type { WorldKube } from '../../contracts.ts';
 import {
   asPod,
@@ -22,13 +21,13 @@ interface Counted {
 interface Tally {
   active: number;
   ready: number;
-  /** By their text: pods of one template have one and the same, as a rule. */
+  /** Keyed by label text: pods of one template usually share it. */
   readonly labels: Map<string, { readonly labels: Labels; count: number }>;
 }
 
 const none: Labels = {};
 
-/** Undefined: no ReplicaSet counts it. */
+/** Undefined when no ReplicaSet counts the pod. */
 const countedOf = (pod: PodView): Counted | undefined => {
   const owner = controllerOf(pod);
   if (owner?.kind !== 'ReplicaSet' || !isActive(pod)) return undefined;
@@ -52,7 +51,7 @@ export class PodTally {
     });
   }
 
-  /** Of the set with this uid; `wanted` are the labels of its template. */
+  /** The tally of the set with this uid; `wanted` are the labels of its template. */
   of(
     uid: string,
     wanted: Labels,

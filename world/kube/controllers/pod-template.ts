@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../src/api/json.ts';
 import type { KubeObject } from '../../../src/api/kube.ts';
 import type { Labels, PodTemplate } from '../actors/index.ts';
 
-/** The controlling owner reference that a controller puts on what it makes. */
+/** The controlling owner reference that a controller sets on objects it creates. */
 export const controllerReference = (owner: KubeObject): JsonObject => ({
   apiVersion: owner.apiVersion,
   kind: owner.kind,
@@ -22,7 +22,7 @@ interface FromOwner {
   readonly ownerReferences: readonly JsonObject[];
 }
 
-/** All pods of an owner share these. Only a cache, never state. */
+/** Shared by all pods of an owner. Only a cache, never state. */
 const fromOwners = new Map<string, FromOwner>();
 const maxOwners = 1000;
 
@@ -30,7 +30,7 @@ const fromOwner = (owner: KubeObject): FromOwner => {
   const { apiVersion, kind } = owner;
   const { name, uid } = owner.metadata;
   const known = fromOwners.get(uid);
-  // Another world of this process may have given the uid to something else.
+  // Another world of this process may have assigned the same uid to another object.
   const isSame = known?.name === name && known.kind === kind && known.apiVersion === apiVersion;
   if (known !== undefined && isSame) return known;
   const ownerReferences = [controllerReference(owner)];

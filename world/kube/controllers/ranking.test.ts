@@ -1,4 +1,4 @@
-// The order in which a ReplicaSet gives up pods.
+// The order in which a ReplicaSet deletes surplus pods.
 import { describe, expect, it } from 'vitest';
 import type { PodView } from '../actors/index.ts';
 import { deletionOrder } from './ranking.ts';

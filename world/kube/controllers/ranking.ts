@@ -1,5 +1,5 @@
-// Which pods of a ReplicaSet go first when there are too many. Pure; upstream:
-// ActivePodsWithRanks in pkg/controller/controller_utils.go (Kubernetes 1.32).
+// Which surplus pods of a ReplicaSet are deleted first. Pure; upstream: ActivePodsWithRanks in
+// pkg/controller/controller_utils.go (Kubernetes 1.32).
 import { conditionOf, isReady, microsOf, type PodView } from '../actors/index.ts';
 
 const phaseRank: Readonly<Record<string, number>> = { Pending: 0, Unknown: 1, Running: 2 };
@@ -19,15 +19,16 @@ const restarts = (pod: PodView): number =>
 const readySince = (pod: PodView): number =>
   microsOf(conditionOf(pod.status?.conditions, 'Ready')?.lastTransitionTime) ?? 0;
 
-/** Upstream compares ages on a logarithmic scale, so that near ages leave it to the uid. */
+/** Upstream compares ages on a logarithmic scale, so that the uid decides between similar ages. */
 const ageBucket = (sinceMicros: number, latestMicros: number): number => {
   const seconds = Math.floor((latestMicros - sinceMicros) / 1_000_000);
   return seconds <= 0 ? 0 : Math.floor(Math.log2(seconds)) + 1;
 };
 
 /**
- * `pods` in the order of deletion: unassigned, pending, unready, cheap, crowded, recently ready,
- * often restarted, new. `crowd` is how many related pods share the pod's node.
+ * `pods` in the order of deletion: unassigned, pending, unready, low deletion cost, many on the
+ * same node, recently ready, often restarted, new. `crowd`: number of related pods on the pod's
+ * node.
  */
 export const deletionOrder = (
   pods: readonly PodView[],

@@ -1,6 +1,6 @@
-// ReplicaSets: creates the pods that are missing, deletes those that are too many in the real
-// order, keeps the counts, adopts and releases pods by their labels. Upstream:
-// pkg/controller/replicaset (Kubernetes 1.32). Never touches a pod that another controller owns.
+// ReplicaSets: creates missing pods, deletes surplus ones in upstream's order, maintains the
+// counts, adopts and releases pods by label. Upstream: pkg/controller/replicaset (Kubernetes 1.32).
+// Never touches a pod that another controller owns.
 import type { JsonObject } from '../../../src/api/json.ts';
 import type { StoreChange, WorldClient } from '../../contracts.ts';
 import { microsPerSecond } from '../../kernel/index.ts';
@@ -32,7 +32,7 @@ import { PodTally } from './pod-tally.ts';
 import { podFromTemplate } from './pod-template.ts';
 import { deletionOrder } from './ranking.ts';
 
-/** Upstream's burst: at most this many creates or deletes in one pass. */
+/** Upstream's burst: maximum number of creates or deletes per sync. */
 const burstReplicas = 500;
 
 export class ReplicaSetController implements Controller {
@@ -111,13 +111,13 @@ export class ReplicaSetController implements Controller {
     return pods;
   }
 
-  /** False when the API server refused one; the rest waits for the retry. */
+  /** False when the API server refused one; the retry creates the rest. */
   #create(set: ReplicaSetView, count: number): boolean {
     const body = podFromTemplate(set, set.spec.template);
     for (let i = 0; i < count; i++) {
       const made = this.#client.create(resources.pods, set.metadata.namespace, body);
       if (made.kind === 'error') {
-        // A namespace on its way out refuses new pods; upstream gives up without an event.
+        // A terminating namespace refuses new pods; upstream gives up without an event.
         if (!isNamespaceEnding(made.status)) {
           this.#events.record({
             about: set,
@@ -155,7 +155,7 @@ export class ReplicaSetController implements Controller {
     return true;
   }
 
-  /** How many active pods of this set's siblings (same Deployment) share the pod's node. */
+  /** Number of active pods of this set's siblings (same Deployment) on the pod's node. */
   #neighbours(set: ReplicaSetView, pod: PodView): number {
     const node = pod.spec.nodeName;
     if (node === undefined) return 0;
@@ -204,7 +204,7 @@ export class ReplicaSetController implements Controller {
       readonly readyReplicas: number;
       readonly availableReplicas: number;
     };
-    /** When the next ready pod becomes available (minReadySeconds). */
+    /** When the next Ready pod becomes available (minReadySeconds). */
     readonly nextMicros: number | undefined;
   } {
     const { uid } = set.metadata;

@@ -1,6 +1,6 @@
-// ControllerRevisions: each version of a DaemonSet's or StatefulSet's template as an object, so
-// that it can be listed and gone back to. Upstream: pkg/controller/history (Kubernetes 1.32). Names
-// are hashes of the template; a collision of two templates is not resolved.
+// ControllerRevisions: stores each version of a DaemonSet's or StatefulSet's template as an object,
+// for listing and rollback. Upstream: pkg/controller/history (Kubernetes 1.32). Names are hashes of
+// the template; a collision of two templates is not resolved.
 import { defined } from '../../../src/api/defined.ts';
 import { isObject, type Json, type JsonObject } from '../../../src/api/json.ts';
 import type { KubeObject } from '../../../src/api/kube.ts';
@@ -17,7 +17,7 @@ import {
 import { templateHash } from './hash.ts';
 import { controllerReference } from './pod-template.ts';
 
-/** What has revisions: a DaemonSet or a StatefulSet. */
+/** An owner of revisions: a DaemonSet or a StatefulSet. */
 type Revised = KubeObject & {
   readonly metadata: Meta;
   readonly spec: { readonly template: PodTemplate; readonly revisionHistoryLimit?: number };
@@ -28,7 +28,7 @@ const defaultHistoryLimit = 10;
 
 const hashes = new WeakMap<object, string>();
 
-/** The hash of the set's present template. */
+/** The hash of the set's current template. */
 export const revisionHash = (set: Revised): string => {
   const { template } = set.spec;
   const known = hashes.get(template);
@@ -40,7 +40,7 @@ export const revisionHash = (set: Revised): string => {
 
 export const revisionName = (set: Revised): string => `${set.metadata.name}-${revisionHash(set)}`;
 
-/** The template that a revision stands for, or undefined when it holds none. */
+/** The template stored in a revision, or undefined when it holds none. */
 export const templateOf = (revision: ControllerRevisionView): PodTemplate | undefined => {
   const spec = revision.data?.spec as { readonly template?: JsonObject } | undefined;
   if (spec?.template === undefined) return undefined;
@@ -59,7 +59,7 @@ function inOrder(value: Json): Json {
 export class Revisions {
   readonly #kube: WorldKube;
   readonly #client: WorldClient;
-  /** The label that carries the hash: it differs between the two kinds. */
+  /** The label with the hash, which differs between the two kinds. */
   readonly #hashLabel: string;
 
   constructor(options: {
@@ -75,7 +75,7 @@ export class Revisions {
   /** Oldest first. */
   of(set: Revised): readonly ControllerRevisionView[] {
     const found: ControllerRevisionView[] = [];
-    // Its pods are many more.
+    // Restricted to revisions: the set owns many more pods.
     for (const object of this.#kube.ownedBy(set.metadata.uid, resources.controllerrevisions)) {
       found.push(asControllerRevision(object));
     }
@@ -83,7 +83,7 @@ export class Revisions {
   }
 
   /**
-   * The revision of the present template, made or renumbered to be the newest when it is not.
+   * The revision of the current template, created if missing and renumbered to be the newest.
    * Undefined when the API server refused.
    */
   ensure(set: Revised): ControllerRevisionView | undefined {
@@ -110,7 +110,7 @@ export class Revisions {
     return made.kind === 'ok' ? asControllerRevision(made.object) : undefined;
   }
 
-  /** Takes over a revision that a set of this name left behind; false when there is none. */
+  /** Adopts a revision left by an earlier set of the same name; false when none exists. */
   #adopt(set: Revised, name: string): boolean {
     const at = { namespace: set.metadata.namespace ?? '', name };
     const left = this.#kube.read(resources.controllerrevisions, at);
@@ -141,7 +141,7 @@ export class Revisions {
     };
   }
 
-  /** Deletes the oldest revisions beyond the limit that `inUse` does not name. */
+  /** Deletes the oldest revisions beyond the limit, except those in `inUse`. */
   truncate(set: Revised, inUse: ReadonlySet<string>): void {
     const limit = set.spec.revisionHistoryLimit ?? defaultHistoryLimit;
     const all = this.of(set);

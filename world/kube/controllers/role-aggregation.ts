@@ -1,5 +1,6 @@
-// ClusterRoles that gather the rules of others by label: what admin, edit and view are. Upstream:
-// pkg/controller/clusterroleaggregation (1.32). It writes only the rules of roles that aggregate.
+// Aggregates the rules of labelled ClusterRoles into others, such as admin, edit and view.
+// Upstream: pkg/controller/clusterroleaggregation (1.32). Writes only the rules of aggregating
+// roles.
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
 import type { KubeObject } from '../../../src/api/kube.ts';
 import { selectorMatches } from '../../../src/api/selectors.ts';
@@ -33,7 +34,7 @@ export class RoleAggregation implements Controller {
     context.kube.onChange(resources.clusterroles, () => this.resume());
   }
 
-  /** Any role may be part of any that aggregates; there are a handful of these. */
+  /** Any role may match any of the few aggregating ones, so all of these are reconciled. */
   resume(): void {
     for (const role of this.#context.kube.readAll(resources.clusterroles)) {
       if (selectorsOf(role).length > 0) this.#worker.mark(role.metadata.name);
@@ -51,7 +52,7 @@ export class RoleAggregation implements Controller {
     return patched.kind === 'ok' || patched.status.code === 404 ? undefined : 'retry';
   }
 
-  /** The rules of all roles that it selects, by name, each rule once. */
+  /** The rules of all selected roles in order of name, without duplicates. */
   #gather(role: Role): readonly JsonObject[] {
     const rules = new Map<string, JsonObject>();
     for (const selector of selectorsOf(role)) {

@@ -1,5 +1,5 @@
-// What a Deployment does next with its ReplicaSets: sizes for a scale or a rollout, status,
-// conditions. Pure decisions; upstream: pkg/controller/deployment (Kubernetes 1.32).
+// A Deployment's next step for its ReplicaSets: sizes for scaling or rollout, status, conditions.
+// Pure decisions; upstream: pkg/controller/deployment (Kubernetes 1.32).
 import {
   type Cond,
   conditionOf,
@@ -36,7 +36,7 @@ export const rollingLimits = (
   return { maxSurge, maxUnavailable: Math.min(maxUnavailable, replicas) };
 };
 
-/** The size that the newest set takes next. */
+/** The next size of the newest set. */
 export const newSetSize = (
   deployment: DeploymentView,
   newSet: ReplicaSetView | undefined,
@@ -50,7 +50,7 @@ export const newSetSize = (
   return room <= 0 ? size : size + Math.min(room, wanted - size);
 };
 
-/** Old sets that a rolling update shrinks now: first pods that do not work, then others. */
+/** The old sets to scale down in a rolling update: unhealthy pods first, then others. */
 export const shrinkOldSets = (
   deployment: DeploymentView,
   newSet: ReplicaSetView,
@@ -86,7 +86,7 @@ export const shrinkOldSets = (
     .map((set) => ({ set, to: sizes.get(set) ?? 0 }));
 };
 
-/** Sizes after a change of spec.replicas in mid-rollout: every active set in proportion. */
+/** Sizes after spec.replicas changed during a rollout: active sets scale proportionally. */
 export const scaleSets = (
   deployment: DeploymentView,
   newSet: ReplicaSetView | undefined,
@@ -110,7 +110,7 @@ export const scaleSets = (
     left -= share;
     return { set, to: Math.max(0, sizeOf(set) + share) };
   });
-  // Rounding leaves a rest; upstream gives it to the largest set.
+  // Upstream gives the remainder of the rounding to the largest set.
   const first = results[0];
   if (first !== undefined && left !== 0) first.to = Math.max(0, first.to + left);
   return results.filter((one) => one.to !== sizeOf(one.set));
@@ -219,7 +219,7 @@ export const progressingCondition = (
       message: `${about} has successfully progressed.`,
     };
   }
-  // A rollout that was complete and lost a pod is not a rollout again (upstream keeps the reason).
+  // A complete rollout that lost a pod does not restart (upstream keeps the reason).
   if (done && (old?.message ?? '').startsWith(about)) return undefined;
   if (hasProgressed(deployment, counts)) {
     return { status: 'True', reason: 'ReplicaSetUpdated', message: `${about} is progressing.` };

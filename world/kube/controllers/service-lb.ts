@@ -1,7 +1,6 @@
-// Load balancers of Services, as the cloud controller manager keeps them: made for type
-// LoadBalancer, their instances those of the nodes without the exclusion label, taken away before
-// the Service goes. Upstream: cloud-provider/controllers/service (1.32). Traffic itself is not
-// modelled.
+// Load balancers of Services, as the cloud controller manager maintains them: created for type
+// LoadBalancer, with the instances of nodes without the exclusion label as targets, and deleted
+// before the Service. Upstream: cloud-provider/controllers/service (1.32). Models no traffic.
 import { instanceIdOfProviderId } from '../../../src/api/brand.ts';
 import type {
   GroupResource,
@@ -33,7 +32,7 @@ const autoscalerTaint = 'ToBeDeletedByClusterAutoscaler';
 const internalAnnotation = 'service.beta.kubernetes.io/aws-load-balancer-internal';
 const schemeAnnotation = 'service.beta.kubernetes.io/aws-load-balancer-scheme';
 
-/** Since 1.27 readiness does not count: load balancers check health themselves. */
+/** Since 1.27 node readiness does not count: load balancers check health themselves. */
 const isTarget = (node: NodeView): boolean =>
   node.metadata.labels?.[exclusionLabel] === undefined &&
   !isTerminating(node) &&
@@ -42,7 +41,7 @@ const isTarget = (node: NodeView): boolean =>
 const targetOf = (node: NodeView): string | undefined =>
   isTarget(node) ? instanceIdOfProviderId(node.spec?.providerID ?? '') : undefined;
 
-/** A Service with a class of its own is left to the controller of that class. */
+/** A Service with a loadBalancerClass is left to the controller of that class. */
 const wantsBalancer = (service: ServiceView): boolean =>
   service.spec?.type === 'LoadBalancer' &&
   (service.spec.loadBalancerClass ?? '') === '' &&
@@ -65,7 +64,7 @@ export class ServiceLoadBalancers implements Controller {
   readonly #client: WorldClient;
   readonly #events: EventRecorder;
   readonly #worker: Worker;
-  /** Services with a load balancer, or with one to take away. */
+  /** Services with a load balancer, or with one to delete. */
   readonly #keys = new Set<string>();
 
   constructor(context: ControllerContext, balancers: ServiceBalancers) {
@@ -117,7 +116,7 @@ export class ServiceLoadBalancers implements Controller {
     const isNew = !hasFinalizer(service);
     if (isNew) {
       const finalizers = [...(service.metadata.finalizers ?? []), finalizer];
-      // First what says that there is something to take away, then what is to be taken away.
+      // Adds the finalizer before it creates the load balancer that the finalizer protects.
       if (!this.#patchMetadata(key, service, finalizers)) return 'retry';
       this.#tell(service, 'EnsuringLoadBalancer', 'Ensuring load balancer');
     }
@@ -162,7 +161,7 @@ export class ServiceLoadBalancers implements Controller {
     this.#events.record({ about: service, reason, message });
   }
 
-  /** False when it is to be tried again; a Service that is gone needs nothing. */
+  /** False to retry; a deleted Service needs nothing. */
   #patchMetadata(key: string, { metadata }: ServiceView, finalizers: readonly string[]): boolean {
     const body = { metadata: { uid: metadata.uid, finalizers } };
     const patched = this.#client.patch(services, nameOfKey(key), { type: 'merge', body });

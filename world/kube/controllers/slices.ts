@@ -1,5 +1,5 @@
-// How endpoints are spread over EndpointSlices: each stays in the slice where it is, new ones fill
-// slices that have room, at most 100 per slice. Pure; upstream: k8s.io/endpointslice reconciler.
+// Distributes endpoints over EndpointSlices: each stays in its slice, new ones fill slices with
+// room, at most 100 per slice. Pure; upstream: k8s.io/endpointslice reconciler.
 import type { JsonObject } from '../../../src/api/json.ts';
 import { objectOr } from '../../../src/api/json.ts';
 import type { KubeObject } from '../../../src/api/kube.ts';
@@ -8,7 +8,7 @@ import type { KubeObject } from '../../../src/api/kube.ts';
 const maxEndpointsPerSlice = 100;
 
 export interface Slice {
-  /** Undefined: one that has to be made. */
+  /** Undefined for a slice to create. */
   readonly name: string | undefined;
   readonly endpoints: readonly JsonObject[];
   readonly object?: KubeObject & JsonObject;
@@ -17,7 +17,7 @@ export interface Slice {
 const endpointUid = (endpoint: JsonObject): string =>
   String(objectOr(endpoint.targetRef).uid ?? '');
 
-/** Every slice as it ought to be; an empty Service keeps one empty slice. */
+/** The desired content of every slice; an empty Service keeps one empty slice. */
 export const spreadOverSlices = (
   wanted: readonly JsonObject[],
   have: readonly Slice[],
@@ -52,7 +52,7 @@ export const sameEndpoints = (a: readonly JsonObject[], b: readonly JsonObject[]
     return other !== undefined && fingerprint(one) === fingerprint(other);
   });
 
-/** What may change of an endpoint, in one order of fields whatever the server stores. */
+/** The mutable part of an endpoint, in a fixed field order whatever the server stores. */
 const fingerprint = (endpoint: JsonObject): string => {
   const { ready, serving, terminating } = objectOr(endpoint.conditions);
   return JSON.stringify([

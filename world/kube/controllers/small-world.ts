@@ -1,5 +1,5 @@
-// A small real world for tests: kernel, API server, controllers, kubelets; only the cloud is a
-// stand-in behind its port. Not part of the product.
+// A small real world for tests: kernel, API server, controllers, kubelets; only the cloud is a test
+// double behind its port. Not part of the product.
 import type { JsonObject } from '../../../src/api/json.ts';
 import type {
   Machine,
@@ -15,7 +15,7 @@ import { seedRoles } from '../seed/index.ts';
 import { createKubeApiServer, type KubeApiServer } from '../server/index.ts';
 import { createKubeControllers, type KubeControllers } from './index.ts';
 
-/** 2022-09-25T13:00:00Z, the articles' day. */
+/** 2022-09-25T13:00:00Z, the date in the articles. */
 const testStart: Micros = 1_664_110_800 * microsPerSecond;
 
 export const aMachine = (number: number, more: Partial<Machine> = {}): Machine => ({
@@ -82,7 +82,7 @@ export class SmallWorld {
       readonly tables?: Tables;
       readonly cloud?: TestCloud;
       readonly kubelets?: KubeletsOptions;
-      /** The test fills the cluster itself. */
+      /** True: the test fills the cluster itself. */
       readonly empty?: boolean;
     } = {},
   ) {
@@ -144,7 +144,7 @@ export class SmallWorld {
     return result as Extract<T, { readonly kind: 'ok' }>;
   }
 
-  /** Runs everything that is due within `seconds` and moves time there. */
+  /** Runs every event due within `seconds` and advances time. */
   advance(seconds: number): void {
     const until = this.kernel.now() + Math.round(seconds * microsPerSecond);
     for (let next = this.kernel.nextAt(); next !== undefined && next <= until; ) {
@@ -154,7 +154,7 @@ export class SmallWorld {
     this.kernel.advanceTo(until);
   }
 
-  /** Seconds of world time until `holds`, at most `limit`; throws when it never does. */
+  /** Seconds of world time until `holds` returns true; throws after `limit`. */
   until(limit: number, holds: () => boolean): number {
     const from = this.kernel.now();
     while (!holds()) {

@@ -1,5 +1,5 @@
-// The pods and claims of a StatefulSet: names, ordinals, what makes a pod the set's own. Pure;
-// upstream: pkg/controller/statefulset/stateful_set_utils.go (Kubernetes 1.32).
+// The pods and claims of a StatefulSet: names, ordinals, ownership. Pure; upstream:
+// pkg/controller/statefulset/stateful_set_utils.go (Kubernetes 1.32).
 import { defined } from '../../../src/api/defined.ts';
 import type { JsonObject } from '../../../src/api/json.ts';
 import {
@@ -18,7 +18,7 @@ const podIndexLabel = 'apps.kubernetes.io/pod-index';
 export const statefulPodName = (set: StatefulSetView, ordinal: number): string =>
   `${set.metadata.name}-${ordinal}`;
 
-/** The number at the end of the pod's name, or -1 when the name is not of this set. */
+/** The number at the end of the pod's name, or -1 when the name is not one of this set's. */
 export const ordinalOf = (set: StatefulSetView, pod: PodView): number => {
   const prefix = `${set.metadata.name}-`;
   const { name } = pod.metadata;
@@ -28,7 +28,7 @@ export const ordinalOf = (set: StatefulSetView, pod: PodView): number => {
 
 export const startOrdinal = (set: StatefulSetView): number => set.spec.ordinals?.start ?? 0;
 
-/** Ordinals that the set wants, in order. */
+/** The desired ordinals, ascending. */
 export const wantedOrdinals = (set: StatefulSetView): readonly number[] =>
   Array.from({ length: set.spec.replicas ?? 1 }, (_, i) => startOrdinal(set) + i);
 
@@ -80,11 +80,11 @@ export const statefulPod = (
     },
   });
   const { generateName: _generated, ...metadata } = pod.metadata as JsonObject;
-  // StatefulSets give names, not beginnings of names.
+  // StatefulSets set full names instead of a generateName prefix.
   return { ...pod, metadata: { ...metadata, name, generateName: `${set.metadata.name}-` } };
 };
 
-/** The claims of one ordinal, as they are created before its pod. */
+/** The claims of one ordinal, created before its pod. */
 export const statefulClaims = (set: StatefulSetView, ordinal: number): readonly JsonObject[] =>
   (set.spec.volumeClaimTemplates ?? []).map(({ metadata, spec }) => ({
     apiVersion: 'v1',

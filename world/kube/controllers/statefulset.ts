@@ -1,6 +1,6 @@
-// StatefulSets: pods with names, created in order, removed in reverse, updated from the highest
-// ordinal down; status and revisions. Upstream: pkg/controller/statefulset (Kubernetes 1.32),
-// without the alpha maxUnavailable. Never deletes a claim itself: see claim-retention.ts.
+// StatefulSets: named pods, created in order, removed in reverse, updated from the highest ordinal
+// down; status and revisions. Upstream: pkg/controller/statefulset (Kubernetes 1.32), without the
+// alpha maxUnavailable. Never deletes a claim itself: see claim-retention.ts.
 import type { JsonObject } from '../../../src/api/json.ts';
 import type { StoreChange, WorldClient } from '../../contracts.ts';
 import { microsPerSecond } from '../../kernel/index.ts';
@@ -48,17 +48,17 @@ import {
 
 const hashLabel = 'controller.kubernetes.io/hash';
 
-/** The two versions that pods may be of. */
+/** The current and the update revision. */
 interface Versions {
   readonly current: { readonly revision: string; readonly template: PodTemplate };
   readonly update: { readonly revision: string; readonly template: PodTemplate };
 }
 
-/** One pass over a set. */
+/** State of one sync of a set. */
 interface Pass {
   readonly set: StatefulSetView;
   readonly versions: Versions;
-  /** Pods by ordinal, as they were at the start of the pass. */
+  /** Pods by ordinal, as of the start of the sync. */
   readonly pods: ReadonlyMap<number, PodView>;
   readonly ordered: boolean;
 }
@@ -158,7 +158,7 @@ export class StatefulSetController implements Controller {
     return pods;
   }
 
-  /** Creates what is missing, then removes what is too much, then updates; upstream's order. */
+  /** Creates missing pods, then removes surplus ones, then updates, in upstream's order. */
   #step(pass: Pass): Step {
     const wanted = wantedOrdinals(pass.set);
     for (const ordinal of wanted) {
@@ -199,7 +199,7 @@ export class StatefulSetController implements Controller {
     return this.#availableIn(set, pod) > 0 ? 'wait' : 'ok';
   }
 
-  /** The unhealthy pod of the lowest ordinal may be removed although it is not healthy. */
+  /** The unhealthy pod with the lowest ordinal may be removed despite its state. */
   #firstUnhealthy(
     { pods }: Pass,
     wanted: readonly number[],
@@ -220,7 +220,9 @@ export class StatefulSetController implements Controller {
     return this.#delete(pass.set, pod) ? 'wait' : 'failed';
   }
 
-  /** One outdated pod at a time, from the highest ordinal, never past one that is not healthy. */
+  /**
+   * Updates one outdated pod at a time, from the highest ordinal, and stops at an unhealthy one.
+   */
   #update(pass: Pass, wanted: readonly number[]): Step {
     const { set, versions } = pass;
     if (isOnDelete(set)) return 'ok';
@@ -249,7 +251,7 @@ export class StatefulSetController implements Controller {
     const old = !isOnDelete(set) && ordinal < startOrdinal(set) + partitionOf(set);
     const version = old ? versions.current : versions.update;
     const made = this.#client.create(resources.pods, namespace, statefulPod(set, ordinal, version));
-    // A namespace on its way out refuses new pods.
+    // A terminating namespace refuses new pods.
     if (made.kind === 'error' && isNamespaceEnding(made.status)) return true;
     const what = `create Pod ${statefulPodName(set, ordinal)} in StatefulSet ${set.metadata.name}`;
     this.#note(set, 'Create', what, made.kind === 'ok' ? undefined : made.status.message);

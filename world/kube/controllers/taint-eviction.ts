@@ -1,5 +1,5 @@
-// Deletes pods from nodes with NoExecute taints once their toleration has run out (300 s by
-// default). Upstream: pkg/controller/tainteviction (Kubernetes 1.32). Budgets do not count here.
+// Deletes pods from nodes with NoExecute taints once their toleration expires (300 s by default).
+// Upstream: pkg/controller/tainteviction (Kubernetes 1.32). Ignores PodDisruptionBudgets.
 import type { StoreChange, WorldClient } from '../../contracts.ts';
 import { type Micros, microsPerSecond } from '../../kernel/index.ts';
 import {
@@ -89,7 +89,7 @@ export class TaintEvictionController implements Controller {
     return this.#evict(pod) ? undefined : 'retry';
   }
 
-  /** Until the pod has to go: undefined when it may stay. */
+  /** Time until the pod must be deleted; undefined when it may stay. */
   #left(pod: PodView, taints: readonly TaintView[]): Micros | undefined {
     let left: Micros | undefined;
     const now = this.#context.kernel.now();

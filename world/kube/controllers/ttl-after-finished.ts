@@ -1,5 +1,5 @@
-// Removes Jobs some time after they ended, as their ttlSecondsAfterFinished asks. Upstream:
-// pkg/controller/ttlafterfinished (Kubernetes 1.32). It never touches a Job that runs.
+// Deletes finished Jobs after their ttlSecondsAfterFinished. Upstream:
+// pkg/controller/ttlafterfinished (Kubernetes 1.32). Never touches a running Job.
 import type { WorldClient } from '../../contracts.ts';
 import { microsPerSecond } from '../../kernel/index.ts';
 import {
@@ -34,7 +34,7 @@ export class TtlAfterFinishedController implements Controller {
     for (const job of this.#context.kube.readAll(resources.jobs)) this.#look(asJob(job));
   }
 
-  /** Undefined: it stays. */
+  /** Undefined when the Job is kept. */
   #leftMicros(job: JobView): number | undefined {
     const ttl = job.spec.ttlSecondsAfterFinished;
     const ended = jobEnding(job);

@@ -1,6 +1,6 @@
-// Claims get volumes: those that are there and fit, or new ones from a provisioner that is
-// simulated (EBS); volumes of deleted claims are kept or deleted. Upstream: pkg/controller/volume/
-// persistentvolume and the external provisioner of the EBS CSI driver. No storage is simulated.
+// Binds claims to existing volumes that fit, or to new ones from a simulated provisioner (EBS);
+// retains or deletes volumes of deleted claims. Upstream: pkg/controller/volume/persistentvolume
+// and the external provisioner of the EBS CSI driver. Simulates no storage.
 import type { JsonObject } from '../../../src/api/json.ts';
 import type { WorldClient } from '../../contracts.ts';
 import { hexString, microsPerMs } from '../../kernel/index.ts';
@@ -27,9 +27,12 @@ import {
 import { type Controller, type ControllerContext, controllerClient, newWorker } from './context.ts';
 import { fits, isFor, newVolume, zoneKey } from './volume-fit.ts';
 
-/** Provisioners that act here; a class of any other waits, as it would without its driver. */
+/**
+ * Provisioners that are simulated; a claim of any other class waits, as it would without its
+ * driver.
+ */
 const provisioners: ReadonlySet<string> = new Set(['ebs.csi.aws.com', 'kubernetes.io/aws-ebs']);
-/** EC2's CreateVolume and DeleteVolume until the volume is available or gone. */
+/** Duration of EC2's CreateVolume and DeleteVolume. */
 const createMs = { min: 1000, max: 3000 } as const;
 const deleteMs = { min: 500, max: 1500 } as const;
 const deleteRetryMs = 5000;
@@ -44,7 +47,7 @@ export class VolumeBinder implements Controller {
   readonly #client: WorldClient;
   readonly #events: EventRecorder;
   readonly #provisioner: { readonly client: WorldClient; readonly events: EventRecorder };
-  /** Keys: `claim/ns/name`, `make/ns/name` (a volume is under way), `volume/name`. */
+  /** Keys: `claim/ns/name`, `make/ns/name` (a volume is being created), `volume/name`. */
   readonly #worker: Worker;
 
   constructor(context: ControllerContext) {
@@ -186,7 +189,7 @@ export class VolumeBinder implements Controller {
     const node = claim.metadata.annotations?.[selectedNodeAnnotation];
     const zone = this.#zone(node);
     const delayed = storageClass?.volumeBindingMode === 'WaitForFirstConsumer';
-    // The scheduler has taken its word back, or the node is gone: it will name another.
+    // The scheduler withdrew its selection, or the node was deleted: it will select another.
     if (storageClass === undefined || (delayed && node === undefined)) return undefined;
     if (zone === undefined) return this.#reschedule(claim);
     const name = `pvc-${claim.metadata.uid}`;
@@ -205,7 +208,7 @@ export class VolumeBinder implements Controller {
     return undefined;
   }
 
-  /** The zone of the node or, for a class that binds at once, of some node. */
+  /** The zone of the node or, for a class with immediate binding, of any node. */
   #zone(node: string | undefined): string | undefined {
     const nodes =
       node === undefined
@@ -224,7 +227,7 @@ export class VolumeBinder implements Controller {
     return patched.kind === 'ok' ? undefined : 'retry';
   }
 
-  /** The smallest volume that is free, or kept for this claim, and fits. */
+  /** The smallest volume that fits and is free or reserved for this claim. */
   #findVolume(claim: ClaimView): VolumeView | undefined {
     const node = claim.metadata.annotations?.[selectedNodeAnnotation];
     const delayed = this.#classOf(claim)?.volumeBindingMode === 'WaitForFirstConsumer';
@@ -240,7 +243,7 @@ export class VolumeBinder implements Controller {
     return best;
   }
 
-  /** Volume first, then claim: as upstream, so that two claims never share a volume. */
+  /** Volume first, then claim, as upstream, so that two claims never share a volume. */
   #bind(claim: ClaimView, volume: VolumeView): Outcome {
     if (volume.spec.claimRef !== undefined && !isFor(volume, claim)) return undefined;
     const { name, namespace, uid, resourceVersion } = claim.metadata;
@@ -313,7 +316,7 @@ export class VolumeBinder implements Controller {
     return this.#remove(volume);
   }
 
-  /** EC2 deletes no volume that is attached. */
+  /** EC2 does not delete an attached volume. */
   #remove(volume: VolumeView): Outcome {
     const { name } = volume.metadata;
     for (const object of this.#context.kube.readAll(resources.volumeattachments)) {

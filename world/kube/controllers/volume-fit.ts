@@ -1,4 +1,4 @@
-// Which volume suits a claim, and the volume that is made for one. Pure; upstream:
+// Which volume fits a claim, and the volume that is created for one. Pure; upstream:
 // pkg/controller/volume/persistentvolume (Kubernetes 1.32) and the EBS CSI driver.
 import type { JsonObject } from '../../../src/api/json.ts';
 import { selectorMatches } from '../../../src/api/selectors.ts';
@@ -11,10 +11,10 @@ import {
 } from '../actors/index.ts';
 
 const ebsDriver = 'ebs.csi.aws.com';
-/** A volume of EBS lives in one zone. */
+/** An EBS volume exists in one zone. */
 export const zoneKey = 'topology.kubernetes.io/zone';
 
-/** The volume is the claim's, or kept for it. */
+/** The volume is bound to the claim or reserved for it. */
 export const isFor = (volume: VolumeView, claim: ClaimView): boolean => {
   const { claimRef } = volume.spec;
   const named =
@@ -22,7 +22,7 @@ export const isFor = (volume: VolumeView, claim: ClaimView): boolean => {
   return named && (claimRef.uid === undefined || claimRef.uid === claim.metadata.uid);
 };
 
-/** A free volume that the claim could have. */
+/** An available volume that could satisfy the claim. */
 export const fits = (volume: VolumeView, claim: ClaimView): boolean =>
   !isTerminating(volume) &&
   volume.status?.phase === 'Available' &&
@@ -32,7 +32,7 @@ export const fits = (volume: VolumeView, claim: ClaimView): boolean =>
   (claim.spec.selector === undefined ||
     selectorMatches(claim.spec.selector, volume.metadata.labels));
 
-/** What the EBS driver's provisioner creates. */
+/** The volume that the EBS driver's provisioner creates. */
 export const newVolume = (
   claim: ClaimView,
   facts: {

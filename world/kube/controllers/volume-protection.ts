@@ -1,5 +1,5 @@
-// Claims that pods use are not gone until the last of these is: takes pvc-protection off then.
-// Upstream: pkg/controller/volume/pvcprotection (Kubernetes 1.32). It deletes nothing itself.
+// Keeps claims until no pod uses them, then removes the pvc-protection finalizer. Upstream:
+// pkg/controller/volume/pvcprotection (Kubernetes 1.32). Deletes nothing itself.
 import type { WorldClient } from '../../contracts.ts';
 import {
   isTerminating,
@@ -47,7 +47,7 @@ export class ClaimProtection implements Controller {
     if (object === undefined) return undefined;
     const { uid, deletionTimestamp, finalizers = [] } = metaOf(object);
     if (deletionTimestamp === undefined || !finalizers.includes(finalizer)) return undefined;
-    // A pod that waits for a node uses nothing yet.
+    // An unscheduled pod does not use its claims yet.
     if (this.#users.of(key).some((pod) => pod.spec.nodeName)) return undefined;
     const rest = finalizers.filter((one) => one !== finalizer);
     const patched = this.#client.patch(resources.persistentvolumeclaims, nameOfKey(key), {

@@ -1,4 +1,4 @@
-// The whole Kubernetes side: the same seed gives the same world, and a restart loses nothing.
+// The Kubernetes side end to end: the same seed gives the same world, and a restart loses nothing.
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../../src/api/json.ts';
 import type { RowChange } from '../../../src/ports/index.ts';
@@ -116,7 +116,7 @@ describe('workloads with a memory', () => {
     expect([...second.kube.readAll(resources.volumeattachments)]).toHaveLength(2);
     second.until(120, () => second.events('SawCompletedJob').length > 0);
     second.advance(60);
-    // Each minute's Job is removed 20 s after its end.
+    // Each minute's Job is deleted 20 s after it ends.
     expect([...second.kube.readAll(resources.jobs, 'demo')].length).toBeLessThanOrEqual(1);
     expect(second.pods().filter((pod) => pod.metadata.name.startsWith('tick')).length).toBeLessThan(
       2,
@@ -124,7 +124,7 @@ describe('workloads with a memory', () => {
   });
 });
 
-/** The world as a new process finds it on disk: everything flushed so far. */
+/** The world as a new process reads it from disk: everything flushed so far. */
 const restarted = (world: SmallWorld, disk: Map<string, RowChange>): SmallWorld => {
   world.kernel.checkpoint();
   for (const change of world.tables.takeChanges()) {

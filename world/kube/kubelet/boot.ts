@@ -1,5 +1,5 @@
-// How a machine comes up: steps with their length and what they print on the console, down to the
-// kubelet's registration (article 003: bootstrap, API server, registration, certificate). Pure.
+// How a machine boots: the steps, their duration and their console output, down to the kubelet's
+// registration (article 003: bootstrap, API server, registration, certificate). Pure.
 import type { JoinRefusal, Machine } from '../../contracts.ts';
 import { groupOf, type NodeRelease } from './machine-facts.ts';
 
@@ -9,7 +9,7 @@ export interface BootStep {
   readonly maxMs: number;
 }
 
-/** In all 2.4 to 4.6 s: real ones take 30 to 60, but a demo's nodes are Ready within 15 s. */
+/** 2.4 to 4.6 s in total: real machines take 30 to 60 s, but demo nodes are Ready within 15 s. */
 export const bootSteps: readonly BootStep[] = [
   { name: 'firmware', minMs: 300, maxMs: 600 },
   { name: 'kernel', minMs: 400, maxMs: 800 },
@@ -19,10 +19,10 @@ export const bootSteps: readonly BootStep[] = [
   { name: 'kubelet', minMs: 400, maxMs: 800 },
 ];
 
-/** From registration to Ready: the CNI plugin writes its configuration. */
+/** From registration to Ready, while the CNI plugin writes its configuration. */
 export const networkReadyMs = { min: 500, max: 1200 } as const;
 
-/** What the console shows when the step is done; `seconds` since power on. */
+/** Console output at the end of the step; `seconds` since power on. */
 export const consoleLines = (
   step: BootStep['name'],
   machine: Machine,
@@ -31,7 +31,7 @@ export const consoleLines = (
     readonly seconds: number;
     /** The world's time: `2026-01-30T22:48:50Z`. */
     readonly at: string;
-    /** Undefined: the cluster lets it in. */
+    /** Undefined when the cluster authorizes the node. */
     readonly refusal: JoinRefusal | undefined;
   },
 ): readonly string[] => {
@@ -94,8 +94,7 @@ const bootstrapLines = (
 };
 
 /**
- * What comes of a request of a kubelet that is not let in, in the words of client-go and its
- * plugins.
+ * The error that an unauthorized kubelet's request gets, in the words of client-go and its plugins.
  */
 const errorOf = (refusal: JoinRefusal): string => {
   switch (refusal.kind) {
@@ -157,9 +156,9 @@ const kubeletLines = (
 const ec2LaunchTime = (at: string): string => at.replace('T', ' ').replaceAll('-', '/');
 
 /**
- * EC2Launch's words, Start-EKSBootstrap.ps1's as users have seen them in its output
- * (aws-ia/terraform-aws-eks-blueprints#193), then the kubelet's, which a real console has not: a
- * world has no event log to look into.
+ * Messages of EC2Launch, then of Start-EKSBootstrap.ps1 as users have reported them
+ * (aws-ia/terraform-aws-eks-blueprints#193), then of the kubelet. A real console does not show the
+ * last ones, but the world has no event log to read them from.
  */
 const windowsLines = (
   step: BootStep['name'],
@@ -201,7 +200,7 @@ const windowsLines = (
   }
 };
 
-/** A kubelet that had joined, and whose next request is refused. */
+/** Output of a kubelet that had joined and whose next request is refused. */
 export const expelledLines = (
   machine: Machine,
   seconds: number,

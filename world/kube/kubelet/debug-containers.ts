@@ -1,5 +1,5 @@
-// Ephemeral containers as a kubelet runs them: started in a pod that runs already, never again once
-// they have ended. Pure: which are to be started, and what the pod's status says of all.
+// Ephemeral containers as a kubelet runs them: started in a running pod, never restarted. Pure:
+// which ones to start, and their statuses in the pod's status.
 import type { JsonObject } from '../../../src/api/json.ts';
 import type { ContainerView, PodView } from '../actors/index.ts';
 import { fullImageName, imageId } from './pod-images.ts';
@@ -8,7 +8,7 @@ export interface DebugContainer extends JsonObject {
   readonly name: string;
   readonly id: string;
   readonly startedAt: string;
-  /** When the sandbox went that it ran in. */
+  /** When its sandbox ended. */
   readonly endedAt?: string;
 }
 
@@ -20,7 +20,7 @@ export const unstarted = (
     started.every((one) => one.name !== name),
   );
 
-/** All that run in it end with the pod's sandbox. */
+/** All containers of the sandbox end with it. */
 export const ended = (started: readonly DebugContainer[], now: string): readonly DebugContainer[] =>
   started.map((one) => (one.endedAt === undefined ? { ...one, endedAt: now } : one));
 
@@ -32,7 +32,7 @@ const stateOf = (one: DebugContainer | undefined): JsonObject => {
   return { terminated: { exitCode: 137, reason: 'Error', startedAt, finishedAt, containerID } };
 };
 
-/** Nothing for a pod that never had one. */
+/** Empty for a pod that never had an ephemeral container. */
 export const debugStatuses = (
   pod: PodView,
   started: readonly DebugContainer[] = [],

@@ -1,5 +1,5 @@
-// The machines that kubelets run on: rows that survive a restart, who may speak, and the lookups
-// the rest needs. Never talks to the API server.
+// The machines that kubelets run on: rows that survive a restart, which kubelets may communicate,
+// and lookups. Never calls the API server.
 import type { JsonObject } from '../../../src/api/json.ts';
 import type { Machine, WorldClient, WorldKube } from '../../contracts.ts';
 import type { Faults } from '../../faults/index.ts';
@@ -10,8 +10,8 @@ import { amazonLinux2, groupOf, type NodeRelease } from './machine-facts.ts';
 export interface Host extends JsonObject {
   readonly machine: Machine;
   /**
-   * booting: on its way; running: kubelet alive; refused: it asks to be let in; failed: never
-   * joins; off: no power.
+   * booting: starting up; running: kubelet alive; refused: waits to be authorized; failed: never
+   * joins; off: powered off.
    */
   readonly phase: 'booting' | 'running' | 'refused' | 'failed' | 'off';
   /** Counts power-ons and reboots; events of an earlier boot are ignored. */
@@ -21,21 +21,21 @@ export interface Host extends JsonObject {
   /** When it was last switched on or off. */
   readonly poweredAt: number;
   readonly registered: boolean;
-  /** A fault holds the kubelet still. */
+  /** A fault stops the kubelet. */
   readonly held: boolean;
-  /** The cluster does not let in any more whom it had let in; its kubelet is held still, too. */
+  /** The cluster revoked the node's authorization, which also silences its kubelet. */
   readonly expelled?: boolean;
   readonly console: string;
   /** Images on its disk. */
   readonly images: readonly string[];
 }
 
-/** What an EC2 console keeps. */
+/** Bytes of console output that EC2 keeps. */
 const consoleLimit = 64 * 1024;
-/** EC2 forgets a terminated instance, and its console, after about an hour. */
+/** EC2 forgets a terminated instance and its console after about an hour. */
 const keptOffMicros = 3600 * microsPerSecond;
 
-/** Events remembered of all kubelets together: four times what client-go keeps in each. */
+/** Events remembered for all kubelets together: four times client-go's limit per recorder. */
 const rememberedEvents = 16_384;
 
 export interface HostsOptions {
@@ -108,7 +108,7 @@ export class Hosts {
     this.#forgetNode(host);
   }
 
-  /** Drops machines that have been off for an hour and that the cloud has done away with. */
+  /** Removes machines that have been off for an hour and no longer exist in the cloud. */
   prune(isGone: (instanceId: string) => boolean): void {
     const limit = this.#options.kernel.now() - keptOffMicros;
     for (const [id, host] of [...this.#table.entries()]) {
@@ -123,7 +123,7 @@ export class Hosts {
     this.set(host, { console: text.slice(-consoleLimit) });
   }
 
-  /** Only a running kubelet that no fault holds reads or writes anything. */
+  /** Only a running kubelet without a fault reads or writes. */
   alive(host: Host): boolean {
     return host.phase === 'running' && !host.held;
   }
@@ -166,16 +166,14 @@ export class Hosts {
 
   #forgetNode(host: Host): void {
     const name = nodeNameOf(host);
-    // A newer machine may already answer under the same name.
+    // A newer machine may already have the same node name.
     if (this.#byNode.get(name) === host.machine.instanceId) this.#byNode.delete(name);
     this.#clients.delete(name);
     this.#recorders.delete(name);
   }
 }
 
-/**
- * The machine of an instance that is switched on, for those who do not trust what its node says.
- */
+/** The machine of a powered-on instance, for callers that do not trust the Node's status. */
 export const machineOf = (kernel: Kernel, instanceId: string): Machine | undefined => {
   const host = kernel.tables.open<Host>('kube.hosts').get(instanceId);
   return host === undefined || host.phase === 'off' ? undefined : host.machine;

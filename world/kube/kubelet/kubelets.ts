@@ -1,5 +1,5 @@
-// All simulated kubelets as one actor: machines are switched on and off by the cloud, boot in
-// steps, register, run pods, and go still under faults. Implements MachineHost.
+// All simulated kubelets as one actor: the cloud powers machines on and off; they boot in steps,
+// register, run pods and stop reporting under faults. Implements MachineHost.
 
 import { epochMs, formatKubeTime } from '../../../src/api/brand.ts';
 import { defined } from '../../../src/api/defined.ts';
@@ -32,26 +32,26 @@ import { anySilences, isSilenced } from './silence.ts';
 export interface KubeletsOptions {
   /** The cluster's version in EKS form; default v1.32.9-eks-113cf36. */
   readonly version?: string;
-  /** What an image carries when it is not the cluster's own version. */
+  /** The release in an image, when it differs from the cluster's version. */
   readonly releaseOf?: (imageId: string) => NodeRelease | undefined;
-  /** Whom the cluster lets in as a node; default: everybody. */
+  /** Which nodes the cluster authorizes; default: all. */
   readonly gate?: JoinGate;
-  /** False drops core/v1 Events: large simulations do not read them. */
+  /** False disables core/v1 Events: large simulations do not read them. */
   readonly events?: boolean;
   /**
-   * written: every running kubelet renews its Lease object each 10 s, as real ones do.
-   * implied (the default above `writtenLeaseLimit` nodes): liveness is kept beside the API and the
-   * Lease is written at registration, with the node's status each 5 minutes, and when it stops.
+   * written: every running kubelet renews its Lease object every 10 s, as real ones do. implied
+   * (the default above `writtenLeaseLimit` nodes): liveness is kept outside the API. The Lease is
+   * written at registration, with the node's status every 5 minutes, and when the kubelet stops.
    */
   readonly leases?: 'written' | 'implied';
   readonly latency?: Latency;
 }
 
 const defaultVersion = 'v1.32.9-eks-113cf36';
-/** Beyond this many nodes renewals would be most of a world's events and are implied. */
+/** Above this number of nodes, renewals would be most of a world's events and are implied. */
 const writtenLeaseLimit = 50;
-/** How soon a kubelet notices that a fault was switched on or off. */
-/** Where leases are implied by choice, status writes that say nothing new are rare too. */
+/** How soon a kubelet notices a fault that begins or ends. */
+/** With explicitly implied leases, status writes without changes are rare too. */
 const rareStatusMicros = 4 * statusPeriodMicros;
 const faultCheckMicros = microsPerSecond;
 const registerRetryMicros = 2 * microsPerSecond;
@@ -67,7 +67,7 @@ export class Kubelets implements MachineHost, Actor {
   readonly #pods: PodRunner;
   readonly #worker: Worker;
   readonly #gate: JoinGate;
-  /** aws-auth has changed since the last look. */
+  /** aws-auth has changed since the last check. */
   #gateChanged = false;
   readonly #faultCheck: Ticker;
 
@@ -134,7 +134,7 @@ export class Kubelets implements MachineHost, Actor {
     });
   }
 
-  /** After a restart: every living kubelet looks at its pods again. */
+  /** After a restart: every running kubelet resyncs its pods. */
   resume(): void {
     this.lookAgain();
     for (const host of this.hosts.all()) {
@@ -248,15 +248,15 @@ export class Kubelets implements MachineHost, Actor {
     return (this.#kernel.now() - host.poweredAt) / microsPerSecond;
   }
 
-  /** Who is let in may have changed. */
+  /** Call when the set of authorized nodes may have changed. */
   lookAgain(): void {
     this.#gateChanged = true;
     this.#faultCheck.wake();
   }
 
   /**
-   * Who was refused and is let in now joins; who is let in no more falls silent, and is heard
-   * again.
+   * A refused node that is authorized joins. A node whose authorization is revoked stops reporting
+   * until it is authorized again.
    */
   #lookAtGate(): void {
     this.#gateChanged = false;
@@ -325,10 +325,10 @@ export class Kubelets implements MachineHost, Actor {
     }
   }
 
-  /** The kubelet of this machine says nothing more; its last renewal is now. */
+  /** Silences the kubelet of this machine; its last lease renewal is the current time. */
   #silence(host: Host): void {
     if (this.hosts.alive(host) && host.registered) {
-      // So that the grace counts from the stop: a real last renewal is up to 10 s older.
+      // The grace period counts from the stop; a real last renewal is up to 10 s older.
       this.#agent.renewLease(host);
       this.heartbeats.stop(nodeNameOf(host), this.#kernel.now());
     }
@@ -359,7 +359,7 @@ export class Kubelets implements MachineHost, Actor {
   }
 
   #letGo(host: Host): void {
-    // A new boot number ends the events of before, the status round among them.
+    // A new boot number invalidates events of the earlier boot, including status updates.
     this.#register(this.hosts.set(host, { held: false, boot: host.boot + 1 }));
   }
 
@@ -386,7 +386,7 @@ export class Kubelets implements MachineHost, Actor {
 const isGone = (state: ReturnType<MachineRegistry['instanceState']>): boolean =>
   state === 'terminated' || state === 'unknown';
 
-/** The Kubernetes side of machines: hand it to EC2 as its MachineHost. */
+/** The Kubernetes side of machines: pass it to EC2 as its MachineHost. */
 export const createKubelets = (options: {
   readonly kernel: Kernel;
   readonly kube: WorldKube;

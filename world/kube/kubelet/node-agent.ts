@@ -1,5 +1,5 @@
-// The kubelet's dealings with its Node object: registration, readiness, status every five minutes,
-// lease. It never looks at pods.
+// What the kubelet writes about its Node: registration, readiness, status every five minutes,
+// lease. Never touches pods.
 import type { JsonObject } from '../../../src/api/json.ts';
 import type { KubeObject } from '../../../src/api/kube.ts';
 import type { WorldKube } from '../../contracts.ts';
@@ -40,13 +40,14 @@ export class NodeAgent {
     return providerOf(host) === node.spec?.providerID ? node : undefined;
   }
 
-  /** Creates the Node, or takes over the one that is already this machine's. False: try again. */
+  /** Creates the Node, or adopts the existing one of this machine. False: retry. */
   register(host: Host): boolean {
     const client = this.#hosts.client(host);
     const name = nodeNameOf(host);
     const existing = this.#kube.read(resources.nodes, { name });
     if (existing !== undefined && this.node(host) === undefined) {
-      // The name was another machine's: upstream's kubelet deletes that node and registers anew.
+      // The name belongs to another machine: upstream's kubelet deletes that node and registers
+      // anew.
       const gone = client.delete(resources.nodes, { name }, { uid: existing.metadata.uid });
       if (gone.kind === 'error' && gone.status.code !== 404) return false;
     }
@@ -66,7 +67,7 @@ export class NodeAgent {
     return true;
   }
 
-  /** Labels of the machine that got lost, on a kubelet's restart. */
+  /** Restores missing labels of the machine when a kubelet restarts. */
   #relabel(host: Host): boolean {
     const labels = this.node(host)?.metadata.labels ?? {};
     const wanted = nodeLabelsOf(host.machine, this.#hosts.release(host));
@@ -131,7 +132,7 @@ export class NodeAgent {
     const about: KubeObject = {
       apiVersion: 'v1',
       kind: 'Node',
-      // Kubelets put the node's name where the uid goes; kubectl describe asks for both.
+      // Kubelets set the uid to the node's name; kubectl describe queries both values.
       metadata: { name, uid: name, resourceVersion: '', creationTimestamp: '' },
     };
     this.#hosts.recorder(host).record({ about, reason, message });

@@ -1,5 +1,5 @@
-// The files and programs of a simulated Linux node: those that node agents look at, as a healthy
-// node has them, changed by the faults that are on.
+// The files and programs of a simulated Linux node that node agents read: those of a healthy node,
+// changed by the active faults.
 import type { ProgramOutcome } from '../../../src/ports/index.ts';
 import type { Machine } from '../../contracts.ts';
 
@@ -15,7 +15,7 @@ export interface NodeCondition {
 const stalls = 'some avg10=0.00 avg60=0.00 avg300=0.00 total=1\nfull avg10=0.00 avg60=0.00 ';
 const noStalls = `${stalls}avg300=0.00 total=1\n`;
 
-/** Instance types with a device of NVIDIA: `g4dn.xlarge`, `p5.48xlarge`. */
+/** Instance types with an NVIDIA device: `g4dn.xlarge`, `p5.48xlarge`. */
 const hasGpu = ({ instanceType }: Machine): boolean => /^(?:g|gr|p)\d/.test(instanceType);
 
 /** The root file system, and a volume for images and containers. */
@@ -53,11 +53,11 @@ export const filesOf = (machine: Machine, node: NodeCondition): ReadonlyMap<stri
   ]);
 
 const chains = '*filter\n:INPUT ACCEPT [0:0]\n:FORWARD ACCEPT [0:0]\n:OUTPUT ACCEPT [0:0]\n';
-/** The kubelet's own rule, which every node has. */
+/** The kubelet's own rule, present on every node. */
 const localnet =
   '-A KUBE-FIREWALL ! -s 127.0.0.0/8 -d 127.0.0.0/8 -m comment --comment ' +
   '"block incoming localnet connections" -m conntrack ! --ctstate RELATED,ESTABLISHED,DNAT -j DROP';
-/** As `iptables -I OUTPUT 1 -p tcp -d 169.254.169.254 -j DROP` is saved. */
+/** The saved form of `iptables -I OUTPUT 1 -p tcp -d 169.254.169.254 -j DROP`. */
 const dropsMetadata = '-A OUTPUT -d 169.254.169.254/32 -p tcp -j DROP\n';
 
 const encoder = new TextEncoder();
@@ -73,7 +73,7 @@ const unit = (name: string, isActive: boolean): string =>
   `Id=${name}.service\nLoadState=loaded\nActiveState=${isActive ? 'active' : 'inactive'}\n` +
   'NRestarts=0\n';
 
-/** What a program of the node prints; a node has no others. */
+/** Output of a program of the node; any other program does not exist. */
 export const programOf = (program: string, node: NodeCondition): ProgramOutcome => {
   switch (program) {
     case 'timedatectl':

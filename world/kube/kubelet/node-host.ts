@@ -1,5 +1,5 @@
-// A simulated node as node agents see it: NodeHost over its machine and the faults that are on.
-// Made when an agent runs on the node, never before. Changes nothing but the agent's own record.
+// NodeHost for a simulated node: what node agents read from its machine and the active faults.
+// Created only when an agent runs on the node. Changes only the agent's own record.
 import type { JsonObject } from '../../../src/api/json.ts';
 import {
   type KernelLogReader,
@@ -18,7 +18,7 @@ interface AgentRecord extends JsonObject {
 }
 
 interface KernelRecord {
-  /** Microseconds since boot, which number the records as well: they survive a restart. */
+  /** Microseconds since boot, which also number the records, so that they survive a restart. */
   readonly micros: number;
   readonly facility: number;
   readonly text: string;
@@ -32,7 +32,7 @@ export interface NodeHostParts {
 
 const healthz = 'http://127.0.0.1:10248/healthz';
 const dataDirectory = '/var/lib/containerd';
-/** What user space wrote to the kernel log; an agent reads its own line at once. */
+/** Number of lines kept that user space wrote to the kernel log; an agent reads its own at once. */
 const keptMarkers = 4;
 const kernelFaultNames = Object.keys(kernelFaults).filter(isKernelFault);
 const encoder = new TextEncoder();
@@ -114,14 +114,14 @@ class SimulatedHost implements NodeHost {
     this.#records.put(this.#instanceId, { text });
   }
 
-  /** Lines of the faults that are on since this boot, and what user space wrote. */
+  /** Lines of the faults that began since this boot, and lines that user space wrote. */
   #kernelRecords(): readonly KernelRecord[] {
     const { faults, hosts } = this.#parts;
     const host = this.#host();
     const place = hosts.place(host);
     const said = kernelFaultNames.flatMap((fault, index) =>
       faults.covering('kernel-fault', { ...place, fault }).map(({ since }) => ({
-        // Two lines of one moment have two numbers.
+        // Gives two lines of the same moment distinct numbers.
         micros: since - host.poweredAt + index,
         facility: 0,
         text: kernelFaults[fault],
@@ -156,10 +156,10 @@ class SimulatedHost implements NodeHost {
   }
 }
 
-/** A machine that is switched on, by the name of its node. */
+/** A powered-on machine, by the name of its node. */
 export interface PoweredNode {
   readonly instanceId: string;
-  /** Another one after each power-on and reboot. */
+  /** Changes with each power-on and reboot. */
   readonly bootId: string;
 }
 

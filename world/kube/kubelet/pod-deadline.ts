@@ -3,23 +3,23 @@
 import { type Micros, microsPerSecond } from '../../kernel/index.ts';
 import { microsOf, type PodView } from '../actors/index.ts';
 
-/** Undefined: there is no deadline. Zero or less: it has passed. */
+/** Undefined without a deadline; zero or less once it has passed. */
 export const untilDeadline = (pod: PodView, now: Micros): Micros | undefined => {
   const seconds = pod.spec.activeDeadlineSeconds;
   if (seconds === undefined) return undefined;
   return (microsOf(pod.status?.startTime) ?? now) + seconds * microsPerSecond - now;
 };
 
-/** As the pod's status and an event report it. */
+/** Reason and message in the pod's status and event. */
 export const deadlineExceeded = {
   reason: 'DeadlineExceeded',
   message: 'Pod was active on the node longer than the specified deadline',
 } as const;
 
-/** What a process ends with that SIGKILL killed. */
+/** Exit code of a process killed by SIGKILL. */
 const sigkillExit = 137;
 
-/** The fields of the pod's row that change then. */
+/** Fields of the pod's row that change at the deadline. */
 export const endedAtDeadline = {
   stage: 'finished',
   ready: false,

@@ -1,11 +1,10 @@
-// Images as containerd names them, and which of them a machine has to pull. Pure; nothing is
-// pulled.
+// Image names in containerd's form, and which images a machine must pull. Pure; pulls nothing.
 import type { ContainerView } from '../actors/index.ts';
 
-/** What a pod's images need: nothing, a look at the registry, or the layers. */
+/** What a pod's images need: nothing, a registry check, or the layers. */
 export type Pull = 'none' | 'check' | 'full';
 
-/** `missing` are the images that the machine does not have, each once. */
+/** `missing`: images that the machine does not have, without duplicates. */
 export const neededPull = (
   containers: readonly ContainerView[],
   images: readonly string[],
@@ -19,7 +18,7 @@ export const neededPull = (
   return { pull: missing.size > 0 ? 'full' : pull, missing: [...missing] };
 };
 
-/** 64 hex digits that depend on the text alone: the digest that a tag stands for. */
+/** 64 hex digits derived from the text alone: the digest of a tag. */
 const digestOf = (text: string): string => {
   let digest = '';
   for (let round = 0; round < 8; round++) {

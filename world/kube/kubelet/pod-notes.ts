@@ -1,11 +1,11 @@
-// The events a kubelet records about a pod, in the words of Kubernetes 1.32.
+// The events that a kubelet records about a pod, in the words of Kubernetes 1.32.
 import { type Micros, microsPerSecond } from '../../kernel/index.ts';
 import type { PodView } from '../actors/index.ts';
 import type { Host, Hosts } from './hosts.ts';
 import { deadlineExceeded } from './pod-deadline.ts';
 import type { Pull } from './pod-images.ts';
 
-/** Size that pulled images are said to have: nginx:latest's. */
+/** Reported size of pulled images: nginx:latest's. */
 const imageBytes = 72_404_038;
 
 const isPulled = (container: PodView['spec']['containers'][number], pull: Pull): boolean =>
@@ -100,8 +100,8 @@ export class PodNotes {
   }
 
   /**
-   * The VPC CNI plugin's words when the subnet or the interfaces have no address left; `lacks`:
-   * those of the one for Windows, for a pod that nobody gave an address (article 003).
+   * The VPC CNI plugin's message when the subnet or the interfaces have no free address. `lacks`:
+   * the Windows plugin's message for a pod that was assigned no address (article 003).
    */
   noAddress(
     host: Host,

@@ -1,5 +1,5 @@
-// Whether containers that ended start again, how they ended and how long that waits. Pure;
-// upstream: pkg/kubelet (Kubernetes 1.32: ShouldContainerBeRestarted, the crash loop back-off).
+// Whether ended containers restart, their exit code and their back-off. Pure; upstream: pkg/kubelet
+// (Kubernetes 1.32: ShouldContainerBeRestarted, the crash loop back-off).
 import { type Micros, microsPerSecond } from '../../kernel/index.ts';
 import type { PodView } from '../actors/index.ts';
 import { podAnnotations } from './pod-times.ts';
@@ -8,12 +8,12 @@ import { podAnnotations } from './pod-times.ts';
 const firstBackoffSeconds = 10;
 const maxBackoffSeconds = 300;
 
-/** What a process ends with that SIGTERM killed. */
+/** Exit code of a process killed by SIGTERM. */
 export const sigtermExit = 143;
 
 /**
- * With which code the containers end after `restarts` restarts: one number, or several by restart,
- * the last of which stands for all later ones.
+ * Exit code of the containers after `restarts` restarts: one number, or one per restart, the last
+ * of which applies to all later ones.
  */
 export const exitCodeOf = (pod: PodView, restarts: number): number => {
   const codes = (pod.metadata.annotations?.[podAnnotations.exitCode] ?? '0').split(',').map(Number);
@@ -21,7 +21,7 @@ export const exitCodeOf = (pod: PodView, restarts: number): number => {
   return Number.isInteger(code) && code >= 0 && code <= 255 ? code : 0;
 };
 
-/** Undefined: they do not start again. */
+/** Undefined: the containers do not restart. */
 export const restartMicros = (
   pod: PodView,
   ended: { readonly exitCode: number; readonly restarts: number },

@@ -1,5 +1,5 @@
-// What the kubelets keep of a pod that they run: one row per uid, so that a restart of the world
-// goes on where it was. Holds no behaviour.
+// What the kubelets store about a running pod: one row per uid, so that a restarted world resumes.
+// Contains no behaviour.
 import type { JsonObject } from '../../../src/api/json.ts';
 import type { Micros } from '../../kernel/index.ts';
 import { keyOf, type PodView } from '../actors/index.ts';
@@ -16,21 +16,21 @@ export interface PodRow extends JsonObject {
   readonly ready: boolean;
   readonly restarts: number;
   readonly address?: string;
-  /** It was made without what the VPC's controller gives addresses of Windows nodes by. */
+  /** The pod was created without the webhook's mark, so it gets no address on a Windows node. */
   readonly lacksAddress?: boolean;
   readonly pull?: Pull;
   readonly startedAt?: string;
   readonly exitCode?: number;
-  /** Why the kubelet ended it. */
+  /** Why the kubelet ended the pod. */
   readonly failure?: { readonly reason: string; readonly message: string };
   readonly containerIds: readonly string[];
-  /** Ephemeral containers that it has started, in order. */
+  /** Ephemeral containers that the kubelet has started, in order. */
   readonly debug?: readonly DebugContainer[];
-  /** When it will have stopped, once it is told to. */
+  /** When a pod that is being stopped will have stopped. */
   readonly stopAt?: Micros;
 }
 
-/** Of a pod that the kubelet has just seen. */
+/** The row of a pod that the kubelet has just observed. */
 export const newRow = (
   host: Host,
   pod: PodView,
@@ -47,7 +47,7 @@ export const newRow = (
   ...(lacksAddress ? { lacksAddress } : {}),
 });
 
-/** Its containers start anew, with another address. */
+/** The containers restart with another address. */
 export const rebooted = (row: PodRow, time: string): PodRow => {
   const { address: _address, startedAt: _startedAt, ...rest } = row;
   return {

@@ -1,5 +1,5 @@
 // Pods on simulated machines: sandbox and address, pull, start, readiness, stop, final delete.
-// Every wait is a durable event, every fact that outlives it a row. It never decides placement.
+// Every wait is a durable event, every lasting fact a row. Never decides placement.
 import type { MachineRegistry, StoreChange, WorldKube } from '../../contracts.ts';
 import type { Faults } from '../../faults/index.ts';
 import {
@@ -45,7 +45,7 @@ import {
 import { missingVolumes } from './pod-volumes.ts';
 import { lacksWindowsAddress } from './pod-windows.ts';
 
-/** A restart in place: the images are there, nothing has been spent. */
+/** A restart in place: the images exist and no time has been spent. */
 const restarted = { pull: 'none', spentMicros: 0 } as const;
 
 export class PodRunner {
@@ -59,7 +59,7 @@ export class PodRunner {
   readonly #table: Table<Row>;
   readonly #byInstance = new Map<string, Set<string>>();
 
-  /** By the kind of event that says that it is due. */
+  /** Handlers by the kind of the due event. */
   readonly #steps: Readonly<Record<string, (host: Host, pod: PodView, row: Row) => void>> = {
     'pod-sandbox': (...of) => this.#sandbox(...of),
     'pod-start': (...of) => this.#start(...of),
@@ -89,7 +89,7 @@ export class PodRunner {
     for (const [uid, row] of this.#table.entries()) this.#index(row.instanceId, uid);
   }
 
-  /** True when the change is something the kubelet acts on (not an echo of its own status). */
+  /** True when the kubelet acts on the change (not an echo of its own status). */
   concerns({ type, object, previous }: StoreChange): boolean {
     const pod = asPod(object);
     if (pod.spec.nodeName === undefined || pod.spec.nodeName === '') return false;
@@ -107,7 +107,7 @@ export class PodRunner {
     );
   }
 
-  /** Looks at the pod and does what is due; keys are `namespace/name`. */
+  /** Reconciles the pod; keys are `namespace/name`. */
   sync(key: string): Outcome {
     const object = this.#kube.read(resources.pods, nameOfKey(key));
     if (object === undefined) return undefined;
@@ -136,7 +136,7 @@ export class PodRunner {
     const row = this.#table.get(uid);
     if (row === undefined) return;
     const host = this.#hosts.get(row.instanceId);
-    // A kubelet that is still or off acts on nothing; coming back it looks at all its pods.
+    // A stopped kubelet acts on nothing; when it resumes it resyncs all its pods.
     if (host === undefined || !this.#hosts.alive(host)) return;
     const object = this.#kube.read(resources.pods, nameOfKey(row.key));
     if (object === undefined || object.metadata.uid !== uid) {
@@ -147,12 +147,12 @@ export class PodRunner {
     this.#steps[event.kind]?.(host, pod, row);
   }
 
-  /** Looks again at everything on the node: after a boot, a fault's end, a restart. */
+  /** Keys of all pods on the node, to resync after a boot, a fault's end, a restart. */
   *keysOn(host: Host): Generator<string> {
     for (const object of this.#kube.podsOnNode(nodeNameOf(host))) yield keyOf(object);
   }
 
-  /** Takes up what was under way when the kubelet went still: its events came and went unheard. */
+  /** Resumes work in progress when the kubelet stopped: its events fired and were ignored. */
   resumeOn(host: Host): void {
     for (const uid of this.#byInstance.get(host.machine.instanceId) ?? []) {
       const row = this.#table.get(uid);
@@ -164,12 +164,12 @@ export class PodRunner {
     }
   }
 
-  /** The machine lost power: nothing runs, addresses are free. */
+  /** The machine lost power: its pods stop and their addresses are freed. */
   powerOff(instanceId: string): void {
     for (const uid of [...(this.#byInstance.get(instanceId) ?? [])]) this.release(uid);
   }
 
-  /** Containers start anew after a reboot, in the same pod with new addresses. */
+  /** After a reboot the containers restart in the same pod with new addresses. */
   reboot(instanceId: string): void {
     for (const uid of this.#byInstance.get(instanceId) ?? []) {
       const row = this.#table.get(uid);
@@ -293,7 +293,7 @@ export class PodRunner {
     this.#later(wait + startMicros(pod, this.#random(), restarted), 'pod-start', uid);
   }
 
-  /** Ends the pod if its time is over, else comes back when it is. */
+  /** Ends the pod at its deadline, or schedules a check for then. */
   #deadline(host: Host, pod: PodView, row: Row): void {
     const left = untilDeadline(pod, this.#kernel.now());
     const isOver = row.stage === 'finished' || row.stage === 'stopped' || row.stopAt !== undefined;
@@ -308,7 +308,7 @@ export class PodRunner {
     }
   }
 
-  /** Starts what was added to the running pod since. */
+  /** Starts ephemeral containers that were added to the running pod. */
   #debug(host: Host, pod: PodView, row: Row): void {
     const added = unstarted(pod, row.debug);
     if (row.stage !== 'running' || added.length === 0) return;
@@ -352,7 +352,7 @@ export class PodRunner {
       return;
     }
     if (row.stage === 'running' && (pod.metadata.finalizers ?? []).length > 0) {
-      // Somebody waits to see how it ended before the object may go.
+      // A finalizer keeps the object until its holder has read how the pod ended.
       this.#write(host, pod, { ...row, stage: 'finished', ready: false, exitCode: sigtermExit });
     }
     const gone = this.#hosts
@@ -362,7 +362,7 @@ export class PodRunner {
       this.#later(writeRetryMicros, 'pod-stop', uid);
       return;
     }
-    // The row is gone with the DELETED change, unless a finalizer keeps the object.
+    // The DELETED change removes the row, unless a finalizer keeps the object.
     const left = this.#table.get(uid);
     if (left !== undefined) this.#table.put(uid, { ...left, stage: 'stopped' });
   }

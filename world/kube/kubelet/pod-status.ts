@@ -1,5 +1,5 @@
-// The statuses a kubelet writes for a pod: creating, running, ready, finished. Pure: conditions of
-// others (DisruptionTarget) are kept, nothing else is.
+// The statuses that a kubelet writes for a pod: creating, running, ready, finished. Pure. Keeps
+// only the conditions of other writers (DisruptionTarget).
 import type { JsonObject } from '../../../src/api/json.ts';
 import {
   type Cond,
@@ -18,10 +18,10 @@ export interface PodFacts {
   readonly restarts: number;
   readonly startedAt?: string | undefined;
   readonly ready: boolean;
-  /** With which code the containers ended, when they did. */
+  /** Exit code of the containers, once they have ended. */
   readonly exitCode?: number | undefined;
   readonly failure?: { readonly reason: string; readonly message: string } | undefined;
-  /** Containers' ids in order, once they have started. */
+  /** Container ids in order, once the containers have started. */
   readonly containerIds: readonly string[];
   readonly debug?: readonly DebugContainer[] | undefined;
 }
@@ -67,14 +67,14 @@ const finished = (container: ContainerView, facts: PodFacts, index: number): Jso
   state: terminated(facts, index),
 });
 
-/** Ended, and to be started again once the back-off is over. */
+/** Ended, and due to restart after the back-off. */
 const waiting = (container: ContainerView, facts: PodFacts, index: number): JsonObject => ({
   ...finished(container, facts, index),
   lastState: terminated(facts, index),
   state: { waiting: { reason: 'CrashLoopBackOff' } },
 });
 
-/** Between creating and gone, as the API shows it. */
+/** Stages between creation and deletion, as the API shows them. */
 export type PodStage = 'creating' | 'running' | 'waiting' | 'finished';
 
 const order = [

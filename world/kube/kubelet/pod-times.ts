@@ -1,30 +1,30 @@
-// How long a pod takes to start, become ready and stop. Annotations of the pod say it outright,
-// otherwise chance within the bounds stated here. Pure apart from the chance handed in.
+// How long a pod takes to start, become ready and stop: set by its annotations, otherwise random
+// within the bounds below. Pure apart from the random source passed in.
 import type { Random } from '../../../src/ports/index.ts';
 import { type Micros, microsPerMs, microsPerSecond } from '../../kernel/index.ts';
 import type { PodView } from '../actors/index.ts';
 
 export const podAnnotations = {
-  /** From the kubelet seeing the pod to its containers running. */
+  /** From the kubelet's first sight of the pod to running containers. */
   start: 'world.drover.dev/start-seconds',
   /** From running to Ready. */
   ready: 'world.drover.dev/ready-seconds',
-  /** From SIGTERM to exit; never longer than the grace. */
+  /** From SIGTERM to exit; at most the grace period. */
   stop: 'world.drover.dev/stop-seconds',
-  /** From running to a successful end, for pods that end by themselves. */
+  /** From running to successful completion, for pods that end by themselves. */
   run: 'world.drover.dev/run-seconds',
-  /** With which code it ends then: one number, or `1,1,0` by restart. */
+  /** Exit code at completion: one number, or `1,1,0` by restart. */
   exitCode: 'world.drover.dev/exit-code',
   /** "true": the pod runs but is never Ready. */
   neverReady: 'world.drover.dev/never-ready',
 } as const;
 
-/** Retry of a sandbox that got no address: the kubelet's pod worker comes back about this often. */
+/** Retry interval of a sandbox without an address, about that of the kubelet's pod worker. */
 export const sandboxRetrySeconds = { min: 10, max: 14 } as const;
-/** How often a pod that a fault keeps from stopping is looked at again. */
+/** How often a pod that a fault keeps from stopping is checked again. */
 export const stuckCheckMicros = 5 * microsPerSecond;
 export const writeRetryMicros = microsPerSecond;
-/** The kubelet looks for attachments this often, and says so when two minutes did not do. */
+/** How often the kubelet checks attachments; it records an event after two minutes. */
 export const volumeCheckMicros = microsPerSecond;
 export const mountTimeoutMicros = 123 * microsPerSecond;
 
@@ -34,15 +34,13 @@ const bounds = {
   sandbox: { min: 100, max: 300 },
   /** A first pull of a web server's image within a region. */
   pull: { min: 600, max: 1800 },
-  /** imagePullPolicy Always with the layers there: one look at the registry. */
+  /** imagePullPolicy Always with cached layers: one registry check. */
   check: { min: 200, max: 500 },
   run: { min: 50, max: 200 },
-  /**
-   * Layers of Windows Server are gigabytes: article 003 waited about a minute and a half for IIS.
-   */
+  /** Layers of Windows Server are gigabytes: article 003 waited about 90 s for IIS. */
   windowsPull: { min: 80_000, max: 90_000 },
   windowsRun: { min: 4_000, max: 8_000 },
-  /** Between the first chance and the probe that succeeds. */
+  /** Between the first possible and the first successful probe. */
   probe: { min: 50, max: 900 },
   stop: { min: 500, max: 2000 },
 } as const;
@@ -86,7 +84,7 @@ export const startMicros = (
   return pull + within(random, isWindows ? bounds.windowsRun : bounds.run);
 };
 
-/** Undefined: never. */
+/** Undefined: never ready. */
 export const readyMicros = (pod: PodView, random: Random): Micros | undefined => {
   if (pod.metadata.annotations?.[podAnnotations.neverReady] === 'true') return undefined;
   const asked = annotatedMicros(pod, podAnnotations.ready);

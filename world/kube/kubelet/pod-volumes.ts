@@ -1,5 +1,5 @@
-// Whether the volumes that a pod names can be mounted on its node. Reads only; upstream: the
-// kubelet's volume manager (Kubernetes 1.32).
+// Whether a pod's volumes can be mounted on its node. Reads only; upstream: the kubelet's volume
+// manager (Kubernetes 1.32).
 import type { WorldKube } from '../../contracts.ts';
 import {
   asAttachment,
@@ -12,7 +12,7 @@ import {
   resources,
 } from '../actors/index.ts';
 
-/** Names of the claims that are not there, not bound or not attached to the pod's node. */
+/** Names of claims that do not exist, are not bound or are not attached to the pod's node. */
 export const missingVolumes = (kube: WorldKube, pod: PodView): readonly string[] =>
   claimsOf(pod).filter((claim) => !isMountable(kube, pod, claim));
 

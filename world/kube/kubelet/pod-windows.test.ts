@@ -1,5 +1,4 @@
-// Pods on nodes that run Windows: who gets an address, what is said to who gets none, how long they
-// start.
+// Pods on Windows nodes: which get an address, the event for those without one, and start times.
 import { expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/api/json.ts';
 import { resources } from '../actors/index.ts';

@@ -1,7 +1,7 @@
-// Addresses of pods on Windows nodes: the VPC's controller gives them, to pods that its webhook
-// marked when they were made. Without its switch in the ConfigMap amazon-vpc-cni it marks none (EKS
-// user guide, "windows-support"; aws/amazon-vpc-resource-controller-k8s, docs/troubleshooting.md).
-// Pure apart from the read.
+// Addresses of pods on Windows nodes: the VPC resource controller assigns them to pods that its
+// webhook marked at creation. Unless ConfigMap amazon-vpc-cni enables it, the webhook marks none
+// (EKS user guide, "windows-support"; aws/amazon-vpc-resource-controller-k8s,
+// docs/troubleshooting.md). Pure apart from the read.
 import type { KubeObject } from '../../../src/api/kube.ts';
 import type { WorldKube } from '../../contracts.ts';
 import { type PodView, resources } from '../actors/index.ts';
@@ -24,7 +24,7 @@ const isSwitchedOn = (kube: WorldKube): boolean => {
   );
 };
 
-/** The webhook goes by what the pod says, not by where it runs. */
+/** The webhook decides by the pod's spec, not by its node. */
 const asksForWindows = ({ spec: { nodeSelector, affinity } }: PodView): boolean => {
   if (systemLabels.some((label) => nodeSelector?.[label] === 'windows')) return true;
   const terms =
@@ -39,7 +39,7 @@ const asksForWindows = ({ spec: { nodeSelector, affinity } }: PodView): boolean 
   );
 };
 
-/** Of a pod that is new to its node: whether it gets no address for as long as it is there. */
+/** Whether a pod that is new to its node will never get an address there. */
 export const lacksWindowsAddress = (
   kube: WorldKube,
   { operatingSystem }: NodeRelease,

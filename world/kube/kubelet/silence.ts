@@ -1,19 +1,19 @@
-// Which faults make a kubelet fall silent, and when. Switches nothing off itself.
+// Which faults stop a kubelet from reporting, and when. Switches nothing off itself.
 import type { FaultKind, Faults } from '../../faults/index.ts';
 import { type Micros, microsPerSecond } from '../../kernel/index.ts';
 
-/** aws-iam-authenticator's tokens are renewed after 14 minutes, which needs credentials. */
+/** aws-iam-authenticator tokens are renewed after 14 minutes, which needs credentials. */
 const tokenLifeMicros = 14 * 60 * microsPerSecond;
 
-/** From the injection of the fault until the kubelet is silent. */
+/** Delay between the injection of the fault and the kubelet's silence. */
 const silentAfter: Readonly<Partial<Record<FaultKind, Micros>>> = {
   'kubelet-stop': 0,
   'instance-death': 0,
-  // The instance metadata service gives the kubelet its credentials.
+  // The kubelet gets its credentials from the instance metadata service.
   'iptables-drop': tokenLifeMicros,
 };
 
-/** Whether a fault is on that silences some kubelet, by now or later. */
+/** Whether an active fault silences some kubelet, at once or later. */
 export const anySilences = (faults: Faults): boolean =>
   faults.list().some(({ kind }) => Object.hasOwn(silentAfter, kind));
 

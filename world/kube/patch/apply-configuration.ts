@@ -1,6 +1,6 @@
-// Server-side apply of one configuration: the merge, what its manager no longer names, conflicts
-// with what others own, and the way over from client-side apply (apimachinery's
-// util/managedfields). Pure; storing and validating are the caller's.
+// Server-side apply of one configuration: the merge, removal of fields that the manager dropped,
+// conflicts with other owners, and the migration from client-side apply (apimachinery's
+// util/managedfields). Pure; the caller stores and validates.
 import { isObject, type Json, type JsonObject, objectOr } from '../../../src/api/json.ts';
 import { parseJson } from '../../../src/api/parse-json.ts';
 import { compareObjects, fieldsOf } from './field-compare.ts';
@@ -34,7 +34,7 @@ import {
 
 export interface Conflict {
   readonly manager: string;
-  /** `"kubectl" using apps/v1`, as the server names a manager. */
+  /** `"kubectl" using apps/v1`: the server's text for a manager. */
   readonly shown: string;
   readonly path: string;
 }
@@ -61,7 +61,7 @@ const lastAppliedKey = 'kubectl.kubernetes.io/last-applied-configuration';
 const lastAppliedOf = (object: JsonObject): string =>
   textOf(objectOr(objectOr(object.metadata).annotations)[lastAppliedKey]);
 
-/** Fields that client-side apply owned and nobody changed since: kubectl may take them over. */
+/** Fields owned by client-side apply and unchanged since: kubectl may take them over. */
 function handedOver(kind: ManagedKind, type: FieldType, live: JsonObject): FieldSet | undefined {
   const text = lastAppliedOf(live);
   if (text === '') return undefined;
@@ -113,7 +113,7 @@ function attempt(
     removed === undefined &&
     difference(fields, last.fields) === undefined &&
     difference(last.fields, fields) === undefined;
-  // Applying the same once more is no write, so it must not even show another time.
+  // Applying an identical configuration is not a write, so the time stays the same too.
   const time = same ? last.time : as.time;
   return { object, entries: [...rest, { ...identity, time, fields }], conflicts };
 }
@@ -128,7 +128,7 @@ const sortedJson = (value: Json | undefined): Json | undefined => {
   );
 };
 
-/** The annotation of client-side apply kept in step, so that kubectl can go back to it. */
+/** Updates the annotation of client-side apply, so that kubectl can return to it. */
 function withLastApplied(object: JsonObject, config: JsonObject): JsonObject {
   const metadata = objectOr(object.metadata);
   const annotations = objectOr(metadata.annotations);
@@ -148,7 +148,7 @@ function withoutAnnotations(config: JsonObject): JsonObject {
   return { ...config, metadata };
 }
 
-/** Server-side apply of `config` over `live`; undefined: the object is to be created. */
+/** Server-side apply of `config` over `live`; an undefined `live` means a create. */
 export function applyConfiguration(
   kind: ManagedKind,
   live: JsonObject | undefined,

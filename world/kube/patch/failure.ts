@@ -1,4 +1,4 @@
-// How a patch can fail, in the API server's own codes, reasons and words (apiserver's
+// The failures of a patch, with the API server's codes, reasons and messages (apiserver's
 // endpoints/handlers/patch.go and apimachinery's api/errors, Kubernetes 1.32).
 import { defined } from '../../../src/api/defined.ts';
 import type { JsonObject } from '../../../src/api/json.ts';
@@ -15,7 +15,7 @@ interface Failure {
   readonly details?: JsonObject;
 }
 
-/** Thrown inside this folder only; the public functions turn it into a PatchResult. */
+/** Thrown inside this folder only; the public functions convert it to a PatchResult. */
 export class PatchError extends Error {
   readonly failure: Failure;
 
@@ -28,7 +28,7 @@ export class PatchError extends Error {
 export const badRequest = (message: string): PatchError =>
   new PatchError({ code: 400, reason: 'BadRequest', message });
 
-/** A well-formed patch that cannot be applied; the server hides why. */
+/** A well-formed patch that cannot be applied; the server does not report why. */
 export const cannotApply = (): PatchError =>
   new PatchError({
     code: 422,
@@ -75,7 +75,7 @@ function statusOf(error: PatchError): ApiStatus {
   };
 }
 
-/** Runs `apply` and turns a PatchError into a value; anything else is a programmer's error. */
+/** Runs `apply` and returns a PatchError as a value; rethrows anything else as a defect. */
 export function settle(apply: () => JsonObject): PatchResult {
   try {
     return { kind: 'ok', object: apply() };

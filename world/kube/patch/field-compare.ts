@@ -1,13 +1,13 @@
-// Which field paths two versions of an object differ in, and which ones an applied configuration
-// names (structured-merge-diff's Compare and ToFieldSet). Looks only into what is not the very same
-// value on both sides, so that the cost is that of the change.
+// Which field paths differ between two versions of an object, and which an applied configuration
+// sets (structured-merge-diff's Compare and ToFieldSet). Skips values that are identical on both
+// sides, so the cost is that of the change.
 import { isObject, type Json, type JsonObject } from '../../../src/api/json.ts';
 import { values } from '../schema/index.ts';
 import { type FieldSet, leafSet, treeOf } from './field-set.ts';
 import { deducedType, type FieldType, type ListKey } from './field-types.ts';
 
 export interface Delta {
-  /** Added or with another value. */
+  /** Added fields, or fields with another value. */
   readonly changed: FieldSet | undefined;
   readonly removed: FieldSet | undefined;
 }
@@ -17,7 +17,7 @@ type Entry = readonly [string, FieldSet];
 const fieldElements = new Map<string, string>();
 const maximumFieldElements = 10_000;
 
-/** `f:name`; kept, since the same few hundred names come again and again. */
+/** `f:name`; cached, because the same few hundred names recur. */
 function fieldElement(name: string): string {
   const known = fieldElements.get(name);
   if (known !== undefined) return known;
@@ -27,14 +27,14 @@ function fieldElement(name: string): string {
   return made;
 }
 
-/** The path element of a list item; undefined when it lacks a key. */
+/** The path element of a list item; undefined when it has no key. */
 export function itemElement(keys: readonly ListKey[] | undefined, item: Json): string | undefined {
   if (keys === undefined) return isObject(item) ? undefined : `v:${JSON.stringify(item)}`;
   if (!isObject(item)) return undefined;
   const parts: string[] = [];
   for (const key of keys) {
     const value = item[key.name] ?? key.default;
-    // A key without a default may be left out as long as another one is there.
+    // A key without a default may be missing if another key is present.
     if (value === undefined || value === null) continue;
     parts.push(`${JSON.stringify(key.name)}:${JSON.stringify(value)}`);
   }
@@ -44,7 +44,7 @@ export function itemElement(keys: readonly ListKey[] | undefined, item: Json): s
 export const typeFor = (type: FieldType, value: Json | undefined): FieldType =>
   type.kind === 'deduced' ? deducedType(value) : type;
 
-/** The type of one member of a map or struct; what nobody declares is deduced. */
+/** The type of one member of a map or struct; undeclared members have a deduced type. */
 export const memberType = (type: Extract<FieldType, { kind: 'map' }>, name: string): FieldType =>
   type.field(name) ?? type.of?.() ?? { kind: 'deduced' };
 
@@ -80,7 +80,7 @@ class Gathered {
   }
 }
 
-/** Items by path element; of like ones all, since sets may hold duplicates in old objects. */
+/** Items by path element. Keeps all duplicates, which sets of old objects may contain. */
 function itemsByElement(
   keys: readonly ListKey[] | undefined,
   list: readonly Json[],
@@ -125,14 +125,14 @@ function compareMap(
   }
   for (const name of Object.keys(after)) {
     if (before[name] !== undefined) continue;
-    // Go shows some unset fields as null, our own writers leave them out.
+    // Go writes some unset fields as null; the world's own writers omit them.
     if (after[name] === null && left !== undefined) continue;
     gathered.add(fieldElement(name), compareAt(memberType(type, name), undefined, after[name]));
   }
   return gathered.delta(left, right);
 }
 
-/** What was found below values that are new: pods of one template share theirs. */
+/** Cached results below new values: pods of one template share them. */
 const wholeDeltas = new WeakMap<object, { readonly type: FieldType; readonly delta: Delta }>();
 
 function newDelta(type: FieldType, value: object): Delta | undefined {
@@ -143,7 +143,7 @@ function newDelta(type: FieldType, value: object): Delta | undefined {
   return delta;
 }
 
-/** undefined on a side: there is nothing at this path; on both: nothing to say. */
+/** undefined on one side: the path does not exist there; on both: no difference. */
 function compareAt(
   declared: FieldType,
   left: Json | undefined,
@@ -160,7 +160,7 @@ function compareInside(
   right: Json | undefined,
 ): Delta | undefined {
   const type = typeFor(declared, right ?? left);
-  // An empty map or list is told from a missing one, and so is a value of its own.
+  // An empty map or list differs from a missing one and is a value of its own.
   if (type.kind === 'leaf' || (isEmpty(left) && isEmpty(right))) return leafDelta(left, right);
   if (type.kind === 'list') return compareList(type, left, right);
   return type.kind === 'map' ? compareMap(type, left, right) : leafDelta(left, right);
@@ -168,7 +168,7 @@ function compareInside(
 
 const nothing: Delta = { changed: undefined, removed: undefined };
 
-/** Whole objects of one kind. */
+/** Compares two complete objects of one kind. */
 export const compareObjects = (type: FieldType, left: JsonObject, right: JsonObject): Delta =>
   compareAt(type, left, right) ?? nothing;
 
@@ -198,6 +198,6 @@ function fieldsAt(declared: FieldType, value: Json): FieldSet | undefined {
   return treeOf(false, entries);
 }
 
-/** Every path that a configuration names: leaves, list items, map keys. */
+/** Every path that a configuration sets: leaves, list items, map keys. */
 export const fieldsOf = (type: FieldType, object: JsonObject): FieldSet | undefined =>
   fieldsAt(type, object);

@@ -1,6 +1,6 @@
-// Puts an applied configuration over the live object, takes away what its manager no longer names,
-// and refuses configurations that do not fit the kind (structured-merge-diff's Merge, RemoveItems
-// and validation). Pure; who owns what is managed-fields.ts's to know.
+// Merges an applied configuration into the live object, removes fields that its manager dropped,
+// and refuses configurations that do not match the kind (structured-merge-diff's Merge, RemoveItems
+// and validation). Pure; managed-fields.ts tracks ownership.
 import { isObject, type Json, type JsonObject } from '../../../src/api/json.ts';
 import { values } from '../schema/index.ts';
 import { itemElement, memberType, typeFor } from './field-compare.ts';
@@ -14,8 +14,8 @@ const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(valu
 const mapOf = (value: Json | undefined): JsonObject => (isObject(value) ? value : {});
 
 /**
- * Items of both lists: shared ones stand in the configuration's order, live ones that it does not
- * name keep their place before the shared item that follows them.
+ * Merges two lists: shared items take the configuration's order. Live items that the configuration
+ * does not name stay before the shared item that follows them.
  */
 function mergeLists(type: ListType, live: readonly Json[], config: readonly Json[]): Json {
   const wanted = new Map(config.map((item) => [itemElement(type.keys, item) ?? '', item]));
@@ -95,22 +95,22 @@ function mergeAt(
   return Array.isArray(merged) && merged.length === 0 ? config : merged;
 }
 
-/** The live object with every field of the configuration in it. */
+/** The live object merged with every field of the configuration. */
 export const mergeObjects = (type: FieldType, live: JsonObject, config: JsonObject): JsonObject =>
   mapOf(mergeAt(type, live, config));
 
-// ---- taking away ----
+// ---- removing fields ----
 
 interface Pruning {
-  /** What the manager applied the last time, below this point. */
+  /** What the manager applied last time, below this point. */
   readonly last: FieldSet | undefined;
-  /** What any manager owns now, below this point. */
+  /** What any manager owns, below this point. */
   readonly owned: FieldSet | undefined;
   readonly underLast: boolean;
   readonly unowned: boolean;
 }
 
-/** Fields of structs count as named wherever something below them is. */
+/** A struct field counts as named when any field below it is. */
 const isNamed = (tree: FieldSet | undefined, declared: boolean): boolean =>
   isMember(tree) || (declared && tree !== undefined && elementsOf(tree).length > 0);
 
@@ -151,16 +151,16 @@ function pruneAt(declared: FieldType, value: Json, at: Pruning): Json | undefine
   return kept.length === 0 && value.length > 0 ? undefined : kept;
 }
 
-/** The object without what was applied last time and is nobody's any more. */
+/** Removes fields that were applied last time and that no manager owns. */
 export const pruneObject = (
   type: FieldType,
   object: JsonObject,
   sets: { readonly last: FieldSet | undefined; readonly owned: FieldSet | undefined },
 ): JsonObject => mapOf(pruneAt(type, object, { ...sets, underLast: false, unowned: false }));
 
-// ---- configurations that do not fit ----
+// ---- invalid configurations ----
 
-/** A value as Go's `%v` prints the wrapper that holds it. */
+/** A value as Go's `%v` prints its wrapper. */
 const wrapped = (value: Json): string => `&{${values.goFormat(value)}}`;
 
 function leafTrouble(scalar: ScalarKind | undefined, value: Json): string | undefined {
@@ -203,7 +203,7 @@ function troublesAt(declared: FieldType, value: Json, path: string): readonly st
   }
 }
 
-/** In order of name, and no further than the first field that is not there. */
+/** In order of name, up to the first undeclared field. */
 function mapTroubles(type: MapType, value: JsonObject, path: string): readonly string[] {
   const troubles: string[] = [];
   for (const name of Object.keys(value).sort()) {
@@ -237,6 +237,6 @@ const elementName = (element: string): string => {
   return `[${keys.map(([name, value]) => `${name}=${JSON.stringify(value)}`).join(',')}]`;
 };
 
-/** Why the configuration does not fit its kind, in structured-merge-diff's words. */
+/** Why the configuration does not match its kind, in structured-merge-diff's words. */
 export const configTroubles = (type: FieldType, config: JsonObject): readonly string[] =>
   troublesAt(type, config, '');

@@ -1,18 +1,18 @@
 // Sets of field paths in the form of metav1.FieldsV1: a JSON tree whose keys are path elements
-// (`f:name`, `k:{"name":"c"}`, `v:"x"`) and where `.`, or having no keys at all, says that the path
-// itself is in the set. Trees are immutable and shared: equal ones are usually the same object.
-// `undefined` is the empty set. Knows no schema and no managers.
+// (`f:name`, `k:{"name":"c"}`, `v:"x"`). `.`, or an empty tree, means that the path itself is in
+// the set. Trees are immutable and shared: equal ones are usually the same object. `undefined` is
+// the empty set. Knows no schema and no managers.
 import type { JsonObject } from '../../../src/api/json.ts';
 
 export type FieldSet = JsonObject;
 
-/** The path itself and nothing below it. */
+/** The path itself without anything below it. */
 export const leafSet: FieldSet = {};
 const self = '.';
 
 /**
- * Equal trees made lately, so that thousands of like objects share one: a trie whose steps are
- * element, tree below it, next element. A cache, never state.
+ * Cache of recent trees, so that thousands of similar objects share one: a trie whose steps are
+ * element, tree below it, next element. Never state.
  */
 interface Step {
   readonly next: Map<string | FieldSet, Step>;
@@ -45,7 +45,7 @@ function sort(children: Entry[]): void {
   }
 }
 
-/** The tree of these children; undefined when there are none and the path is not in the set. */
+/** The tree of these children; undefined when it would be the empty set. */
 export function treeOf(member: boolean, children: Entry[]): FieldSet | undefined {
   if (children.length === 0) return member ? leafSet : undefined;
   sort(children);
@@ -67,7 +67,7 @@ export function treeOf(member: boolean, children: Entry[]): FieldSet | undefined
   return made;
 }
 
-/** Is the path of this tree's root in the set? Never asked of the tree of a whole object. */
+/** Whether the path of this tree's root is in the set. Never called for the root of an object. */
 export function isMember(tree: FieldSet | undefined): boolean {
   if (tree === undefined) return false;
   if (tree === leafSet || Object.hasOwn(tree, self)) return true;
@@ -85,7 +85,7 @@ export const elementsOf = (tree: FieldSet): readonly string[] =>
 
 type Combine = (a: FieldSet | undefined, b: FieldSet | undefined) => FieldSet | undefined;
 
-/** The root of an object is never a member: only what stands below it counts. */
+/** The root of an object is never a member: only paths below it count. */
 const atRoot =
   (
     combine: (
@@ -142,7 +142,7 @@ function intersectionAt(
   return treeOf(!root && isMember(a) && isMember(b), entries);
 }
 
-/** `a` without the members of `b` and all that stands below them. */
+/** `a` without the members of `b` and everything below them. */
 function withoutTreesAt(
   a: FieldSet | undefined,
   b: FieldSet | undefined,
@@ -158,7 +158,7 @@ function withoutTreesAt(
   return treeOf(!root && isMember(a), entries);
 }
 
-/** Both sets are of whole objects in the four functions below. */
+/** In the four functions below, both sets belong to complete objects. */
 export const union: Combine = (a, b) => unionAt(a, b);
 export const difference: Combine = atRoot(differenceAt);
 export const intersection: Combine = atRoot(intersectionAt);
@@ -174,7 +174,7 @@ function elementText(element: string): string {
   return `[${keys.map(([name, value]) => `${name}=${JSON.stringify(value)}`).join(',')}]`;
 }
 
-/** Every path of the set, members of one level before what stands below them. */
+/** Every path of the set; members of one level precede what is below them. */
 export function pathsOf(tree: FieldSet | undefined, prefix = ''): readonly string[] {
   if (tree === undefined) return [];
   const elements = elementsOf(tree);

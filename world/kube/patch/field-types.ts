@@ -1,6 +1,6 @@
-// What structured merge needs to know of a kind: which values are one whole (atomic), which lists
-// are sets or are keyed, which names are fields of a struct and which are keys of a map. Read from
-// the facts about built-in kinds and from the schemas of custom ones; holds no objects.
+// The types that structured merge needs for a kind: atomic values, lists that are sets or have
+// keys, struct fields and map keys. Read from the facts about built-in kinds and from custom
+// schemas; holds no objects.
 import { isObject, type Json, type JsonObject } from '../../../src/api/json.ts';
 import {
   type FieldFact,
@@ -16,17 +16,17 @@ export interface ListKey {
 }
 
 export type FieldType =
-  /** A scalar, or a map, list or struct that is written as a whole. */
+  /** A scalar, or an atomic map, list or struct. */
   | { readonly kind: 'leaf'; readonly scalar: ScalarKind | undefined }
   | { readonly kind: 'list'; readonly keys: readonly ListKey[] | undefined; readonly of: Lazy }
   | {
       readonly kind: 'map';
       /** Declared fields. */
       readonly field: (name: string) => FieldType | undefined;
-      /** Type of undeclared keys; undefined: there may be none. */
+      /** Type of undeclared keys; undefined when they are not allowed. */
       readonly of: Lazy | undefined;
     }
-  /** Not described: maps are granular, lists are one whole. */
+  /** Not described by a schema: maps are granular, lists are atomic. */
   | { readonly kind: 'deduced' };
 
 type Lazy = () => FieldType;
@@ -44,7 +44,7 @@ const leaves = {
   any: scalarLeaf('any'),
 } as const;
 
-/** What a value without a description is. */
+/** The type of a value without a schema. */
 export const deducedType = (value: Json | undefined): FieldType =>
   isObject(value) ? deducedMap : anyLeaf;
 
@@ -104,7 +104,7 @@ function resolved(type: ResolvedType): FieldType {
   }
 }
 
-/** What a key left out counts as: its default, else what Go has for a field that nobody set. */
+/** Value of a missing key: its default, else Go's zero value. */
 function keyDefault(fact: FieldFact | undefined): Json | undefined {
   if (fact === undefined || fact.default !== undefined) return fact?.default;
   if (fact.pointer || fact.omitEmpty) return undefined;
@@ -113,7 +113,7 @@ function keyDefault(fact: FieldFact | undefined): Json | undefined {
   return scalars[type.scalar] === 'string' ? '' : 0;
 }
 
-/** The keys of a list of structs, with the defaults that make up for a key left out. */
+/** The keys of a list of structs, with the defaults for missing keys. */
 function listKeys(names: readonly string[], of: ResolvedType): readonly ListKey[] {
   const fields = of.kind === 'struct' ? of.fields : new Map<string, FieldFact>();
   return [...names].sort().map((name) => ({ name, default: keyDefault(fields.get(name)) }));
@@ -207,7 +207,7 @@ function makeCustom(schema: JsonObject): FieldType {
 
 const roots = new WeakMap<JsonObject, FieldType>();
 
-/** The type of whole objects; a kind that nobody describes is deduced from its values. */
+/** The type of a complete object; a kind without a schema is deduced from its values. */
 export function objectType(gvk: GroupVersionKind, custom: JsonObject | undefined): FieldType {
   if (custom === undefined) {
     const schema = findSchema(gvk);

@@ -1,6 +1,6 @@
 // Public entry: the four patch types of the Kubernetes API as pure functions from object and patch
-// to object or Status, and the bookkeeping of who manages which fields. Preconditions, decoding and
-// validation of the result are the caller's.
+// to object or Status, and field management. The caller checks preconditions, decodes and validates
+// the result.
 import type { Json, JsonObject } from '../../../src/api/json.ts';
 import type { GroupVersionKind } from '../schema/index.ts';
 import { type PatchResult, settle, unsupportedMediaType } from './failure.ts';
@@ -29,13 +29,13 @@ const MEDIA_TYPES: Readonly<Record<string, PatchType>> = {
   'application/apply-patch+yaml': 'apply',
 };
 
-/** The patch type that a Content-Type names; undefined is answered by `unknownPatchType`. */
+/** The patch type of a Content-Type; for undefined, answer `unknownPatchType`. */
 export function patchTypeOf(contentType: string): PatchType | undefined {
   const media = contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
   return Object.hasOwn(MEDIA_TYPES, media) ? MEDIA_TYPES[media] : undefined;
 }
 
-/** 415 that lists what this server takes. Custom resources do not take strategic patches. */
+/** 415 with the supported types. Custom resources do not support strategic merge patch. */
 export function unknownPatchType(custom: boolean): PatchResult {
   const accepted = Object.keys(MEDIA_TYPES).filter(
     (media) => !(custom && MEDIA_TYPES[media] === 'strategic'),

@@ -22,11 +22,11 @@ function parsePointer(pointer: Json | undefined): readonly string[] {
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** Index into a list, at most `limit`: its length for additions, its last index else. */
+/** Index into a list, at most `limit`: its length for additions, its last index otherwise. */
 function parseIndex(part: string, limit: number): number {
   if (!/^-?\d+$/.test(part)) throw cannotApply();
   const index = Number(part);
-  // When adding, -1 is the place behind the last element, as in evanphx/json-patch.
+  // When adding, -1 is the position after the last element, as in evanphx/json-patch.
   const at = index < 0 ? index + limit + 1 : index;
   if (at < 0 || at > limit) throw cannotApply();
   return at;
@@ -37,7 +37,7 @@ function child(container: Container, part: string): Json | undefined {
   return container[parseIndex(part, container.length - 1)];
 }
 
-/** Rewrites the container at `path[0..-1]`, copying only the spine that leads to it. */
+/** Rewrites the container at `path[0..-1]`, copying only the path to it. */
 function rewrite(
   container: Json | undefined,
   path: readonly string[],
@@ -137,7 +137,7 @@ function decode(patch: Json): readonly JsonObject[] {
   return operations;
 }
 
-/** 400 for a body that is no list of operations, 422 for one that cannot be applied. */
+/** 400 for a body that is not a list of operations, 422 for one that cannot be applied. */
 export function applyJsonPatch(object: JsonObject, patch: Json): PatchResult {
   return settle(() => {
     let document: Container = object;

@@ -1,6 +1,6 @@
-// Who manages which fields of an object (metadata.managedFields): kept up to date by every write,
-// asked by server-side apply, which refuses to change what others own (apimachinery's
-// util/managedfields over structured-merge-diff). Pure; storing and validating are the caller's.
+// Which manager owns which fields of an object (metadata.managedFields): updated by every write,
+// read by server-side apply, which refuses to change fields of other owners (apimachinery's
+// util/managedfields over structured-merge-diff). Pure; the caller stores and validates.
 import { defined } from '../../../src/api/defined.ts';
 import { isObject, type Json, type JsonObject, objectOr } from '../../../src/api/json.ts';
 import { type GroupVersionKind, zeroObject } from '../schema/index.ts';
@@ -17,7 +17,7 @@ import { objectType } from './field-types.ts';
 
 export type Operation = 'Apply' | 'Update';
 
-/** Who writes, through which subresource, when. */
+/** The writer, the subresource and the time of a write. */
 export interface WriteAs {
   readonly manager: string;
   readonly subresource: string | undefined;
@@ -28,7 +28,7 @@ export interface WriteAs {
 export interface ManagedKind {
   readonly gvk: GroupVersionKind;
   readonly custom: JsonObject | undefined;
-  /** Fields that a write through this path never touches. */
+  /** Fields that a write through this path never changes. */
   readonly ignored: FieldSet | undefined;
 }
 
@@ -44,7 +44,7 @@ export interface Entry {
 const maximumUpdaters = 10;
 export const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
 
-/** The fields that nobody is ever said to manage. */
+/** Fields that are never tracked. */
 export const stripped: FieldSet = {
   'f:apiVersion': leafSet,
   'f:kind': leafSet,
@@ -101,7 +101,7 @@ export function encoded(entries: readonly Entry[]): readonly JsonObject[] | unde
 export const apiVersionOf = ({ group, version }: GroupVersionKind): string =>
   group === '' ? version : `${group}/${version}`;
 
-/** An applier is the same one whatever version it speaks. */
+/** An applier is the same whatever version it uses. */
 export const isSame = (entry: Entry, of: Omit<Entry, 'fields' | 'time'>): boolean =>
   entry.manager === of.manager &&
   entry.operation === of.operation &&
@@ -123,7 +123,7 @@ export function without(entries: readonly Entry[], taken: FieldSet | undefined):
   });
 }
 
-/** More than ten updaters: the oldest become one, so that objects do not grow without end. */
+/** Above ten updaters the oldest are merged into one, so that objects stay bounded. */
 function capped(entries: readonly Entry[]): readonly Entry[] {
   const updaters = entries.filter((entry) => entry.operation === 'Update');
   if (updaters.length <= maximumUpdaters) return entries;
@@ -144,7 +144,7 @@ function capped(entries: readonly Entry[]): readonly Entry[] {
   return [...entries.filter((entry) => !merged.has(entry)), ...buckets.values()];
 }
 
-/** What a client says of managedFields in a PUT or patch: nothing, to forget all, or a new list. */
+/** managedFields in a PUT or patch: absent, a reset, or a new list. */
 export function givenManagedFields(
   given: Json | undefined,
   live: Json | undefined,
@@ -164,7 +164,7 @@ interface Write {
   readonly as: WriteAs;
 }
 
-/** Without its own managedFields, which would keep all of its past alive. */
+/** Without its own managedFields, which would keep all earlier versions in memory. */
 function bare(object: JsonObject): JsonObject {
   const metadata = objectOr(object.metadata);
   if (metadata.managedFields === undefined) return object;
@@ -178,16 +178,16 @@ const bareWrite = (write: Write): Write => ({
   after: bare(write.after),
 });
 
-/** Bounds what an object that nobody looks at keeps alive of its past. */
+/** Limits how many earlier versions an unread object keeps in memory. */
 const maximumPendingWrites = 12;
 
 const isSameWriter = (a: Write, b: Write): boolean =>
   a.kind === b.kind && a.as.manager === b.as.manager && a.as.subresource === b.as.subresource;
 
 /**
- * managedFields that are worked out when somebody reads them: as JSON, which is what every answer
- * and every row on disk is. Most objects of a simulation come and go without being read, and a
- * write then costs one small object. Writes of one writer after another are taken as one.
+ * managedFields computed on first read, as JSON: every answer and every row on disk is JSON. Most
+ * objects of a simulation are never read, so a write costs one small object. Consecutive writes of
+ * one writer are merged.
  */
 class PendingManagers {
   #base: Json | undefined;
@@ -198,7 +198,7 @@ class PendingManagers {
     this.#writes = writes;
   }
 
-  /** The same managers after one more write; this one stays as it is. */
+  /** A copy with one more write; this instance is unchanged. */
   after(write: Write): PendingManagers {
     const writes = this.#writes;
     const last = writes.at(-1);
@@ -224,17 +224,17 @@ class PendingManagers {
   }
 }
 
-/** Are these managers that nobody has read yet? */
+/** Whether these managers have not been computed yet. */
 export const isPending = (managedFields: Json | undefined): boolean =>
   managedFields instanceof PendingManagers;
 
-/** As the list of entries that clients see. */
+/** The list of entries that clients see. */
 export const renderedManagers = (managedFields: Json | undefined): Json | undefined =>
   managedFields instanceof PendingManagers ? managedFields.toJSON() : managedFields;
 
 /**
- * managedFields after a create, update or patch that is no apply: what JSON makes of the answer.
- * An object that nobody was tracked on stays so until somebody applies to it.
+ * managedFields after a create, update or patch other than apply, computed when serialized to JSON.
+ * An object without tracked managers stays so until the first apply.
  */
 export function trackUpdate(
   kind: ManagedKind,
@@ -248,11 +248,11 @@ export function trackUpdate(
     managedFields instanceof PendingManagers
       ? managedFields.after(write)
       : new PendingManagers(managedFields, [bareWrite(write)]);
-  // Not JSON itself, but whoever sees it as JSON sees a list of entries.
+  // Not JSON itself, but serializes to the list of entries.
   return pending as unknown as Json;
 }
 
-/** What Go's empty struct of the kind shows: those parts of a new object belong to nobody. */
+/** Go's empty struct of the kind: no manager owns those parts of a new object. */
 export function emptyObject(kind: ManagedKind): JsonObject {
   return kind.custom === undefined ? zeroObject(kind.gvk) : {};
 }

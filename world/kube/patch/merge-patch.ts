@@ -6,7 +6,7 @@ import { badRequest, type PatchResult, settle } from './failure.ts';
 
 const { jsonKind, ObjectDraft } = values;
 
-/** A value without null members and elements, at any depth. */
+/** A value without null members and elements at any depth. */
 function pruneNulls(value: Json): Json {
   if (isObject(value)) {
     const draft = new ObjectDraft(value);

@@ -1,6 +1,6 @@
-// The list half of strategic merge: merging by key or by value, `$patch` elements, and the order
-// that `$setElementOrder` and the live list impose. Behaviour of apimachinery's
-// util/strategicpatch (Kubernetes 1.32). Never changes its input.
+// The list half of strategic merge: merges by key or value, `$patch` elements, and the order set by
+// `$setElementOrder` and the live list. Behaviour of apimachinery's util/strategicpatch (Kubernetes
+// 1.32). Never changes its input.
 import { isObject, type Json, type JsonObject } from '../../../src/api/json.ts';
 import { values } from '../schema/index.ts';
 import { badRequest, cannotApply, unclassified } from './failure.ts';
@@ -19,7 +19,7 @@ export const badPatchType = (directive: Json, patch: JsonObject): Error =>
 export const badArgType = (expected: string, actual: Json | undefined): Error =>
   unclassified(`expected a ${expected}, but received a ${goKind(actual)}`);
 
-/** The one Go type that all elements have, or undefined when there is no element. */
+/** The common Go type of all elements, or undefined for an empty list. */
 export function elementType(lists: readonly List[]): string | undefined {
   let first: string | undefined;
   for (const element of lists.flat()) {
@@ -39,7 +39,7 @@ function asMap(element: Json): JsonObject {
   return element;
 }
 
-/** What identifies an element: its merge key's value, or itself in a list of scalars. */
+/** Identity of an element: the value of its merge key, or the scalar itself. */
 function identity(element: Json, mergeKey: string | undefined): Json | undefined {
   if (mergeKey === undefined) return element;
   return isObject(element) ? own(element, mergeKey) : undefined;
@@ -69,8 +69,8 @@ function sortBy(list: List, order: List, mergeKey: string | undefined): List {
 }
 
 /**
- * Elements the patch names, in the patch's order, woven into the others, which keep the live
- * list's order; where the live list does not decide, the patch's element comes first.
+ * Merges the order of the patch's elements with that of the others, which keep the live list's
+ * order. Where the live list does not decide, the patch's element comes first.
  */
 export function arrange(options: {
   readonly merged: List;
@@ -102,7 +102,7 @@ export function arrange(options: {
   return [...woven, ...left.slice(l)];
 }
 
-/** Splits off the elements that carry `$patch`: deletions are carried out on `original`. */
+/** Separates elements with `$patch`; applies deletions to `original`. */
 function applyElementDirectives(original: List, patch: List, mergeKey: string) {
   let kept = original;
   let replace = false;
@@ -177,8 +177,8 @@ export function mergeList(
 }
 
 /**
- * The order that a later `$setElementOrder` takes for the live list's. Upstream deletes and appends
- * in the live list's own memory, so that the places of deleted elements are taken by new ones.
+ * The list order that a later `$setElementOrder` treats as live. Upstream deletes and appends in
+ * the live list's own memory, so new elements take the positions of deleted ones.
  */
 export function liveOrderAfter(original: List, patch: List, mergeKey: string | undefined): List {
   if (mergeKey === undefined) return original;
@@ -200,7 +200,7 @@ export function deleteScalars(original: List, unwanted: List): List {
   );
 }
 
-/** Elements of `patch` must stand in the order that `$setElementOrder` names them in. */
+/** Elements of `patch` must follow the order in `$setElementOrder`. */
 export function checkElementOrder(patch: List, order: List, mergeKey: string | undefined): void {
   if (patch.length === 0 || order.length === 0) return;
   const directiveOf = (e: Json | undefined) => (isObject(e) ? own(e, '$patch') : undefined);

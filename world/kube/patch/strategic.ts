@@ -1,7 +1,7 @@
-// Strategic merge patch: merges by the kind's own merge keys and strategies, with `$patch`,
+// Strategic merge patch: merges by the kind's merge keys and strategies, with `$patch`,
 // `$retainKeys`, `$setElementOrder/x` and `$deleteFromPrimitiveList/x`. Behaviour of apimachinery's
 // util/strategicpatch as the API server calls it (Kubernetes 1.32): lists without a merge strategy,
-// such as node taints, are replaced whole. Shares unchanged subtrees; never changes its input.
+// such as node taints, are replaced. Shares unchanged subtrees; never changes its input.
 import { isObject, type Json, type JsonObject } from '../../../src/api/json.ts';
 import {
   type FieldFact,
@@ -41,7 +41,7 @@ interface FieldMeta {
 }
 const UNKNOWN: FieldMeta = { type: undefined, strategy: undefined, mergeKey: undefined };
 
-/** `retainKeys` only tells clients to send `$retainKeys`; the other strategy decides the merge. */
+/** `retainKeys` only makes clients send `$retainKeys`; the other strategy decides the merge. */
 const strategyOf = (fact: FieldFact): string | undefined =>
   fact.patchStrategy.find((strategy) => strategy !== 'retainKeys');
 
@@ -58,7 +58,7 @@ const elementOf = (type: ResolvedType | undefined): ResolvedType | undefined =>
 
 const isList = (value: Json | undefined): value is List => Array.isArray(value);
 
-/** `value` without null members (when it replaces, nulls have nothing to delete). */
+/** `value` without null members (a replacement has nothing for nulls to delete). */
 function dropNulls(value: Json): Json {
   if (isObject(value)) {
     const draft = new ObjectDraft(value);
@@ -72,7 +72,7 @@ function dropNulls(value: Json): Json {
   return isList(value) ? values.keepList(value, value.map(dropNulls)) : value;
 }
 
-/** `value` without objects that carry a `$patch`; undefined when it is one itself. */
+/** `value` without objects that carry `$patch`; undefined when it carries one itself. */
 function dropDirectives(value: Json): Json | undefined {
   if (isObject(value)) {
     if (own(value, '$patch') !== undefined) return undefined;
@@ -120,7 +120,7 @@ function mergeLists(original: List, patch: List, meta: FieldMeta): List {
   });
 }
 
-/** Carries out one `$setElementOrder/x`, merging x on the way; gives back the field's name. */
+/** Applies one `$setElementOrder/x` and merges x; returns the field's name. */
 function setElementOrder(
   draft: Draft,
   patch: JsonObject,

@@ -1,5 +1,5 @@
-// What the scheduler knows of nodes: free capacity, labels, taints and how many pods of each owner
-// they hold. Kept up to date change by change; never walks all pods after the start.
+// The scheduler's view of nodes: free capacity, labels, taints and the number of pods per owner.
+// Updated change by change; lists all pods only at the start.
 import {
   amount,
   controllerOf,
@@ -17,7 +17,7 @@ import { type NamespacesOf, PodCounts, termNamespaces } from './pod-counts.ts';
 export interface Demand {
   readonly milliCpu: number;
   readonly memory: number;
-  /** As upstream scores it: pods without requests count 100m and 200Mi. */
+  /** As upstream scores it: a pod without requests counts as 100m and 200Mi. */
   readonly scoredMilliCpu: number;
   readonly scoredMemory: number;
   readonly others: Readonly<Record<string, number>>;
@@ -25,16 +25,16 @@ export interface Demand {
 
 export interface NodeInfo {
   readonly name: string;
-  /** Its place in lists that are kept per node; another node's when this one is gone. */
+  /** Index into per-node lists; reused by another node after this one is deleted. */
   readonly slot: number;
   /**
-   * Another one, of all nodes', when labels, taints or the cordon change: static answers are kept
-   * per value.
+   * A value unique among all nodes that changes with labels, taints or the cordon: static answers
+   * are cached per version.
    */
   version: number;
   labels: Labels;
   taints: readonly TaintView[];
-  /** Those of the taints that only discourage. */
+  /** PreferNoSchedule taints. */
   softTaints: readonly TaintView[];
   unschedulable: boolean;
   zone: string;
@@ -59,7 +59,7 @@ const plain: ReadonlySet<string> = new Set(['cpu', 'memory', 'ephemeral-storage'
 const requestsOf = (pod: PodView): Labels[] =>
   pod.spec.containers.map((container) => container.resources?.requests ?? {});
 
-/** The sum of containers' requests, at least each init container's, plus overhead. */
+/** The sum of container requests, at least the largest init container's, plus overhead. */
 export const demandOf = (pod: PodView): Demand => {
   const all = requestsOf(pod);
   const cpu = (requests: Labels): number => milliCpu(requests.cpu);
@@ -85,10 +85,10 @@ export const demandOf = (pod: PodView): Demand => {
   };
 };
 
-/** Every address of the node. */
+/** Stands for every address of the node. */
 const anyAddress = '0.0.0.0';
 
-/** `TCP/80/ADDRESS` of the node that the pod listens at. */
+/** Host ports of the pod, as `TCP/80/ADDRESS`. */
 export const hostPortsOf = (pod: PodView): string[] =>
   pod.spec.containers.flatMap((container) =>
     (container.ports ?? [])
@@ -96,14 +96,14 @@ export const hostPortsOf = (pod: PodView): string[] =>
       .map((port) => `${port.protocol ?? 'TCP'}/${port.hostPort}/${port.hostIP || anyAddress}`),
   );
 
-/** A port at all addresses meets the same port at any address. */
+/** A port on all addresses conflicts with the same port on any address. */
 export const portsMeet = (a: string, b: string): boolean => {
   if (a === b) return true;
   const [of, other] = [a, b].map((port) => port.slice(0, port.lastIndexOf('/')));
   return of === other && [a, b].some((port) => port.endsWith(`/${anyAddress}`));
 };
 
-/** Whether something on the node listens at the port. */
+/** Whether a pod on the node uses the port. */
 export const isPortTaken = ({ hostPorts }: NodeInfo, port: string): boolean => {
   if (hostPorts.size === 0) return false;
   if (hostPorts.has(port)) return true;
@@ -111,7 +111,7 @@ export const isPortTaken = ({ hostPorts }: NodeInfo, port: string): boolean => {
   return false;
 };
 
-/** Pods that should stay apart when nothing else is said: those of one controller. */
+/** Pods that default spreading keeps apart: those of one controller. */
 export const spreadGroupOf = (pod: PodView): string | undefined => controllerOf(pod)?.uid;
 
 interface Placed {
@@ -121,12 +121,12 @@ interface Placed {
   readonly antiTerms: readonly string[];
   readonly ports: readonly string[];
   readonly priority: number;
-  /** As it was when it was counted: a change of labels is counted anew. */
+  /** The version that was counted: changed labels are counted anew. */
   readonly pod: PodView;
   readonly live: boolean;
 }
 
-/** A required anti-affinity term of pods that are placed, and where they are. */
+/** A required anti-affinity term of placed pods, and their domains. */
 export interface AntiTerm {
   readonly topologyKey: string;
   readonly namespaces: ReadonlySet<string> | undefined;
@@ -134,7 +134,7 @@ export interface AntiTerm {
   readonly byNode: Map<string, number>;
 }
 
-/** Counts of one spread group by node and by zone. */
+/** Pods of one spread group by node and by zone. */
 export interface Spread {
   readonly byNode: Map<string, number>;
   readonly byZone: Map<string, number>;
@@ -148,7 +148,7 @@ const bump = (counts: Map<string, number>, key: string, by: number): void => {
 
 export class SchedulerCache {
   readonly nodes = new Map<string, NodeInfo>();
-  /** Existing nodes in order of appearance, for rotation. */
+  /** Existing nodes in order of creation, for rotation. */
   list: NodeInfo[] = [];
   /** Distinct terms by their text: empty on most clusters. */
   readonly antiTerms = new Map<string, AntiTerm>();
@@ -169,7 +169,7 @@ export class SchedulerCache {
     this.#namespaces = sources.namespaces;
   }
 
-  /** Whether anything that runs matters less than this: else preemption need not be tried. */
+  /** Whether a pod with lower priority runs; otherwise preemption cannot help. */
   hasBelow(priority: number): boolean {
     for (const one of this.#priorities.keys()) if (one < priority) return true;
     return false;
@@ -219,11 +219,11 @@ export class SchedulerCache {
     if (info === undefined) return;
     info.exists = false;
     this.list = this.list.filter((one) => one !== info);
-    // Pods may outlive their node object; the entry goes with the last of them.
+    // Pods may outlive their Node object; the entry is removed with the last of them.
     if (info.usedPods === 0) this.#forget(info);
   }
 
-  /** A pod that is bound and not finished takes room; anything else gives it back. */
+  /** A bound, unfinished pod uses capacity; any other releases it. */
   setPod(pod: PodView): void {
     const uid = pod.metadata.uid;
     const node = pod.spec.nodeName;
@@ -237,7 +237,7 @@ export class SchedulerCache {
       if (known.live === live && known.pod.metadata.labels === pod.metadata.labels) return;
       this.counts.change(known.pod, -1, known.live);
       this.counts.change(pod, 1, live);
-      // Whoever is leaving keeps its room, but others need not keep away from it any more.
+      // A terminating pod keeps its capacity but does not count for spreading.
       if (known.group !== undefined && !live) this.#leaveGroup(known);
       this.#placed.set(uid, { ...known, pod, live, group: live ? known.group : undefined });
       return;
@@ -256,7 +256,7 @@ export class SchedulerCache {
     this.#apply(placed, 1);
   }
 
-  /** Files the pod's required anti-affinity; returns the keys of its terms. */
+  /** Records the pod's required anti-affinity; returns the keys of its terms. */
   #antiTermsOf(pod: PodView): readonly string[] {
     const terms =
       pod.spec.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
@@ -272,7 +272,7 @@ export class SchedulerCache {
     });
   }
 
-  /** True when the pod had been taking room. */
+  /** True when the pod used capacity. */
   removePod(uid: string): boolean {
     const placed = this.#placed.get(uid);
     if (placed === undefined) return false;

@@ -1,5 +1,5 @@
-// Which node a pod gets, or whose leaving would make room, or why none. Costs are bounded: nodes
-// are sampled as upstream does, static answers are kept per template. Decides only; binds nothing.
+// Which node a pod gets, which victims would make room, or why none fits. Costs are bounded: nodes
+// are sampled as upstream, static answers are cached per template. Decides only; binds nothing.
 
 import { selectorMatches } from '../../../src/api/selectors.ts';
 import type { Random } from '../../../src/ports/index.ts';
@@ -38,10 +38,10 @@ import { nodesToScore } from './sample.ts';
 import { scoresOf } from './score.ts';
 import { type VolumeAsk, volumeAsk, volumeRefusal } from './volumes.ts';
 
-/** Templates whose static answers are kept; more distinct ones are rare. */
+/** Number of templates whose static answers are cached; more distinct ones are rare. */
 const cachedTemplates = 500;
 
-/** By the node's slot: the version of the node that was looked at, and the answer. */
+/** By the node's slot: the version of the node that was evaluated, and the answer. */
 interface StaticAnswers {
   readonly versions: number[];
   readonly refusals: (Refusal | undefined)[];
@@ -51,7 +51,7 @@ export type Choice =
   | {
       readonly kind: 'node';
       readonly node: string;
-      /** Their volumes are made on that node first; the pod is bound when they are there. */
+      /** Their volumes are provisioned on that node first; the pod is bound when they exist. */
       readonly claims: readonly ClaimView[];
     }
   | {
@@ -62,12 +62,12 @@ export type Choice =
     }
   | { readonly kind: 'none'; readonly message: string };
 
-/** What one pod asks, worked out once. */
+/** A pod's requirements, computed once. */
 interface Ask {
   readonly pod: PodView;
   readonly demand: Demand;
   readonly ports: readonly string[];
-  /** It may ask something of other pods' places, or they of its. */
+  /** The pod may constrain, or be constrained by, the placement of other pods. */
   readonly isConstrained: boolean;
   readonly constraints: () => PodConstraints;
   readonly answers: StaticAnswers | undefined;
@@ -112,7 +112,7 @@ export class Chooser {
       if (refusal?.stuck === false) helpful.push(node);
     }
     this.#start = begin + looked;
-    // A pod that others made room for takes that room, if it is there by now.
+    // A nominated pod takes the room that preemption made for it, once it is free.
     const nominated = this.nominations.nodeOf(pod.metadata.uid);
     const own = nominated && feasible.find((node) => node.name === nominated);
     if (own) return { kind: 'node', node: own.name, claims };
@@ -160,7 +160,7 @@ export class Chooser {
     return ask.constraints().refusal(node);
   }
 
-  /** A reason that no node can mend. */
+  /** A reason that holds for every node. */
   #refusedEverywhere(reason: string): Choice {
     const nodes = this.cache.list.map(() => ({ reasons: [reason], stuck: true }));
     const message =
@@ -178,7 +178,7 @@ export class Chooser {
     );
   }
 
-  /** Equal scores are left to chance, as upstream does. */
+  /** Ties are broken at random, as upstream. */
   #best(ask: Ask, feasible: readonly [NodeInfo, ...NodeInfo[]]): NodeInfo {
     const scores = scoresOf(feasible, {
       pod: ask.pod,
@@ -218,7 +218,7 @@ export class Chooser {
     return { kind: 'preempt', node: found.node.name, victims: found.victims, message };
   }
 
-  /** Room was made and is not free yet: nobody else has to go. */
+  /** Victims are still terminating: no further pod is preempted. */
   #victimsLeaving(pod: PodView): boolean {
     const nominated = this.nominations.nodeOf(pod.metadata.uid);
     if (nominated === undefined) return false;
@@ -240,7 +240,7 @@ export class Chooser {
     return !ask.isConstrained || ask.constraints().refusal(node, without) === undefined;
   }
 
-  /** One of those that stay on the node listens where the pod wants to. */
+  /** A pod that stays on the node uses a host port that the pod requests. */
   #isPortHeld({ ports }: Ask, node: NodeInfo, without: readonly PodView[]): boolean {
     if (ports.length === 0) return false;
     const gone = new Set(without.map((pod) => pod.metadata.uid));
@@ -264,7 +264,7 @@ export class Chooser {
     }
   }
 
-  /** Daemon pods name their one node: the others need no look. */
+  /** A daemon pod targets one node: no other node is evaluated. */
   #candidates(pod: PodView): readonly NodeInfo[] {
     const pinned = pinnedNode(pod);
     if (pinned === undefined) return this.cache.list;
@@ -272,7 +272,7 @@ export class Chooser {
     return node?.exists === true ? [node] : [];
   }
 
-  /** A pinned pod is refused by all nodes that were not looked at, too. */
+  /** For a pinned pod, the nodes that were not evaluated refuse it too. */
   #all(refusals: readonly Refusal[], looked: readonly NodeInfo[]): readonly Refusal[] {
     const rest = this.cache.list.length - looked.length;
     const other: Refusal = {
@@ -283,7 +283,7 @@ export class Chooser {
   }
 
   #staticAnswers(pod: PodView): StaticAnswers | undefined {
-    // Pinned pods look at one node: nothing to keep.
+    // Pinned pods evaluate one node: nothing to cache.
     if (pinnedNode(pod) !== undefined) return undefined;
     const { nodeSelector, affinity, tolerations } = pod.spec;
     const key = JSON.stringify([nodeSelector, affinity?.nodeAffinity, tolerations]);

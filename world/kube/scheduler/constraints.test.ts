@@ -6,7 +6,7 @@ import { aMachine, SmallWorld } from '../controllers/small-world.ts';
 
 const zoneKey = 'topology.kubernetes.io/zone';
 
-/** Machines in the zones named, one each; n1 is in the first. */
+/** One machine in each named zone; n1 is in the first. */
 const inZones = (...zones: string[]): SmallWorld => {
   const world = new SmallWorld();
   world.start(...zones.map((zone, i) => aMachine(i + 1, { zone: `eu-west-1${zone}` })));
@@ -230,7 +230,7 @@ describe('preemption', () => {
     expect(world.events('Preempted')[0]).toBe(
       `Preempted by pod ${big?.metadata.uid} on node ${nominated}`,
     );
-    // Somebody lesser may not take what was freed.
+    // A pod of lower priority may not take the freed room.
     run(world, 'thief', { container: cpu('900m'), priorityClassName: 'middle' });
     world.until(60, () => nodeOf(world, 'big') !== undefined);
     expect(nodeOf(world, 'big')).toBe(nominated);

@@ -1,5 +1,5 @@
-// What pods ask of each other's places: topology spread, affinity, anti-affinity. Prepared once per
-// pod, then asked per node. Upstream: podtopologyspread and interpodaffinity (Kubernetes 1.32).
+// Constraints on pods' relative placement: topology spread, affinity, anti-affinity. Prepared once
+// per pod, evaluated per node. Upstream: podtopologyspread and interpodaffinity (Kubernetes 1.32).
 
 import { selectorMatches } from '../../../src/api/selectors.ts';
 import {
@@ -16,7 +16,7 @@ import type { NodeInfo, SchedulerCache } from './cache.ts';
 import type { Refusal } from './fit.ts';
 import { type Counted, type NamespacesOf, picks, termNamespaces } from './pod-counts.ts';
 
-/** How many picked pods each value of a topology key has. */
+/** Number of selected pods for each value of a topology key. */
 interface Domains {
   readonly topologyKey: string;
   readonly counted: Pick<Counted, 'namespaces' | 'selector'>;
@@ -25,23 +25,23 @@ interface Domains {
 
 interface SpreadDomains extends Domains {
   readonly constraint: SpreadConstraint;
-  /** 1 when the pod itself is one of those that are spread. */
+  /** 1 when the constraint also selects the pod itself. */
   readonly self: number;
 }
 
 export interface ConstraintSources {
   readonly cache: SchedulerCache;
-  /** Names of the namespaces that a selector picks. */
+  /** Names of the namespaces that a selector matches. */
   readonly namespaces: NamespacesOf;
 }
 
-/** Pods that are taken to be gone: a dry run of preemption. */
+/** Pods assumed to be evicted, in a dry run of preemption. */
 type Without = readonly PodView[];
 
 const stuck = (reason: string): Refusal => ({ reasons: [reason], stuck: true });
 const passing = (reason: string): Refusal => ({ reasons: [reason], stuck: false });
 
-/** The selector with the pod's own values of the named labels added. */
+/** The selector extended by the pod's own values of the named labels. */
 const withLabelKeys = (
   selector: Selector | undefined,
   keys: readonly string[] | undefined,
@@ -61,7 +61,7 @@ export class PodConstraints {
   readonly #spread: readonly SpreadDomains[];
   readonly #near: readonly Domains[];
   readonly #apart: readonly Domains[];
-  /** Terms of pods that are there already and do not want this one near. */
+  /** Anti-affinity terms of existing pods that match this pod. */
   readonly #unwanted: readonly Domains[];
 
   constructor(pod: PodView, sources: ConstraintSources) {
@@ -78,13 +78,13 @@ export class PodConstraints {
       .map((term) => this.#gather(term.topologyKey, term, (name) => term.byNode.get(name) ?? 0));
   }
 
-  /** Nothing is asked: no node needs a look. */
+  /** No constraints: no node needs to be checked. */
   get none(): boolean {
     const all = [this.#spread, this.#near, this.#apart, this.#unwanted];
     return all.every((list) => list.length === 0);
   }
 
-  /** Why not on this node; `without` are pods of it that would be gone. */
+  /** Why the pod cannot run on this node; `without`: its pods assumed to be evicted. */
   refusal(node: NodeInfo, without: Without = []): Refusal | undefined {
     return this.#spreadRefusal(node, without) ?? this.#affinityRefusal(node, without);
   }
@@ -100,7 +100,7 @@ export class PodConstraints {
     return this.#gather(term.topologyKey, counted, (name) => counted.byNode.get(name)?.all ?? 0);
   }
 
-  /** Constraints of one kind with the counts of their domains. */
+  /** Constraints of one kind with the counts per domain. */
   spread(kind: 'DoNotSchedule' | 'ScheduleAnyway'): readonly SpreadDomains[] {
     const { labels, namespace = '' } = this.#pod.metadata;
     const constraints = (this.#pod.spec.topologySpreadConstraints ?? []).filter(
@@ -179,7 +179,8 @@ export class PodConstraints {
     if (this.#apart.some(holds)) return passing("node(s) didn't match pod anti-affinity rules");
     const unwanted = this.#unwanted.some(({ topologyKey, byValue }) => {
       const value = node.labels[topologyKey];
-      // Whether the one who objects is among `without` is left open: rarely so, and then it waits.
+      // The pod with the term may be in `without`, so a dry run skips these terms. If the term
+      // still holds after the eviction, the pod waits.
       return value !== undefined && (byValue.get(value) ?? 0) > 0 && without.length === 0;
     });
     return unwanted
@@ -194,7 +195,7 @@ export class PodConstraints {
       ({ topologyKey, byValue }) => (byValue.get(node.labels[topologyKey] ?? '') ?? 0) > 0,
     );
     if (all) return true;
-    // The first pod of a group that wants to be near itself may go anywhere.
+    // The first pod of a group with affinity to itself may run anywhere.
     const nobody = this.#near.every(({ byValue }) => byValue.size === 0);
     return nobody && this.#near.every(({ counted }) => picks(counted, this.#pod));
   }

@@ -1,5 +1,5 @@
-// Whether a pod may run on a node, and which of several nodes is best. Pure decisions over the
-// cache; plugins in upstream's order with upstream's words (Kubernetes 1.32 scheduler/framework).
+// Whether a pod may run on a node. Pure decisions over the cache; plugins in upstream's order and
+// with upstream's messages (Kubernetes 1.32 scheduler/framework).
 import { asPod, hasAll, nodeTermsMatch, type PodView, untolerated } from '../actors/index.ts';
 import { type Demand, isPortTaken, type NodeInfo } from './cache.ts';
 
@@ -13,7 +13,7 @@ export interface Refusal {
 
 const refuse = (reason: string): Refusal => ({ reasons: [reason], stuck: true });
 
-/** What depends on the pod's template and the node alone, not on what runs there. */
+/** Depends only on the pod's template and the node, not on the pods that run there. */
 export const staticRefusal = (pod: PodView, node: NodeInfo): Refusal | undefined => {
   const tolerations = pod.spec.tolerations ?? [];
   if (
@@ -35,7 +35,7 @@ export const staticRefusal = (pod: PodView, node: NodeInfo): Refusal | undefined
   return matches ? undefined : refuse("node(s) didn't match Pod's node affinity/selector");
 };
 
-/** Room beyond what the cache counts: kept for nominated pods, or negative for pods to be gone. */
+/** Capacity in addition to the cache: reserved for nominated pods, or negative for victims. */
 export interface Taken {
   readonly pods: number;
   readonly milliCpu: number;
@@ -58,7 +58,7 @@ export const addTaken = (to: Taken, demand: Demand, sign: 1 | -1): Taken => {
   };
 };
 
-/** Asked for each node that is looked at: nothing is made here. */
+/** Called for each evaluated node, so it allocates nothing. */
 const hasRoom = (demand: Demand, node: NodeInfo, taken: Taken): boolean => {
   const cpu = node.usedMilliCpu + taken.milliCpu + demand.milliCpu;
   const memory = node.usedMemory + taken.memory + demand.memory;
@@ -73,7 +73,7 @@ const hasRoom = (demand: Demand, node: NodeInfo, taken: Taken): boolean => {
   return true;
 };
 
-/** Room for the pod: every resource that is short is named. */
+/** Whether the pod fits: names every insufficient resource. */
 export const roomRefusal = (
   demand: Demand,
   ports: readonly string[],
@@ -88,7 +88,7 @@ export const roomRefusal = (
     };
   }
   const reasons: string[] = [];
-  // More than an empty node has: nobody's leaving would help.
+  // More than an empty node has: no eviction would help.
   let never = false;
   const need = (name: string, wanted: number, used: number, has: number): void => {
     if (wanted <= 0 || used + wanted <= has) return;
@@ -113,7 +113,7 @@ export const unavailableMessage = (refusals: readonly Refusal[]): string => {
   return `0/${total} nodes are available: ${reasons}.`;
 };
 
-/** What is said of preemption when nobody's leaving would help. */
+/** Upstream's message when no preemption would help. */
 export const noVictimsMessage = (refusals: readonly Refusal[]): string => {
   const total = refusals.length;
   const stuck = refusals.filter((one) => one.stuck).length;

@@ -1,5 +1,5 @@
-// Room that preemption has made and keeps for the pod it was made for, until that pod is placed.
-// Upstream: nominatedNodeName (Kubernetes 1.32). Only room is kept, not affinity.
+// Capacity that preemption freed, reserved for its pod until that pod is placed. Upstream:
+// nominatedNodeName (Kubernetes 1.32). Reserves only capacity, not affinity.
 import type { PodView } from '../actors/index.ts';
 import { type Demand, demandOf } from './cache.ts';
 import { addTaken, nothingTaken, type Taken } from './fit.ts';
@@ -26,7 +26,7 @@ export class Nominations {
     return this.#byUid.get(uid)?.node;
   }
 
-  /** What of the node is kept from this pod by others of at least its priority. */
+  /** Capacity of the node reserved for other pods with at least this pod's priority. */
   keptFrom(pod: PodView, node: string): Taken {
     if (this.#byUid.size === 0) return nothingTaken;
     let taken = nothingTaken;

@@ -1,5 +1,5 @@
-// How many placed pods each selector picks, by node: counted once when a selector is first asked
-// for, then followed change by change, so that affinity and spreading never walk all pods again.
+// Number of placed pods that each selector matches, by node. Counted once when a selector is first
+// used, then updated change by change, so that affinity and spreading never list all pods again.
 
 import { selectorMatches } from '../../../src/api/selectors.ts';
 import {
@@ -12,10 +12,10 @@ import {
 /** Undefined: every namespace. */
 export type Namespaces = readonly string[] | undefined;
 
-/** Names of the namespaces that a selector picks. */
+/** Names of the namespaces that a selector matches. */
 export type NamespacesOf = (selector: Selector) => readonly string[];
 
-/** In which namespaces a term looks for pods. */
+/** The namespaces in which a term selects pods. */
 export const termNamespaces = (
   term: PodAffinityTerm,
   pod: PodView,
@@ -33,9 +33,9 @@ export const termNamespaces = (
 };
 
 interface Count {
-  /** Placed pods that the selector picks. */
+  /** Placed pods that the selector matches. */
   all: number;
-  /** Of these: not on their way out. */
+  /** Those of them that are not terminating. */
   live: number;
 }
 
@@ -45,9 +45,7 @@ export interface Counted {
   readonly byNode: Map<string, Count>;
 }
 
-/**
- * Distinct selectors that are followed; beyond it all are forgotten and counted anew when asked.
- */
+/** Maximum number of tracked selectors; beyond it all are dropped and counted again on demand. */
 const followedLimit = 500;
 
 export const picks = (
@@ -64,7 +62,7 @@ export class PodCounts {
   readonly #followed = new Map<string, Counted>();
   readonly #placed: () => Iterable<PodView>;
 
-  /** `placed` walks all pods that have a node and are not finished. */
+  /** `placed` iterates over all pods that have a node and are not finished. */
   constructor(placed: () => Iterable<PodView>) {
     this.#placed = placed;
   }
@@ -86,7 +84,7 @@ export class PodCounts {
     return counted;
   }
 
-  /** A pod takes its place (1) or leaves it (-1). */
+  /** A pod is placed (1) or removed (-1). */
   change(pod: PodView, sign: 1 | -1, live: boolean): void {
     for (const counted of this.#followed.values()) {
       if (picks(counted, pod)) bump(counted, pod.spec.nodeName ?? '', sign, live);

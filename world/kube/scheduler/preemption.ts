@@ -1,12 +1,12 @@
-// Who has to go so that a pod of higher priority fits: dry runs per node, as few budget violations
-// as possible, then the least important victims. Pure; upstream: framework/preemption and
-// defaultpreemption (Kubernetes 1.32). It never deletes.
+// Which pods to evict so that a pod of higher priority fits: dry runs per node, as few budget
+// violations as possible, then the least important victims. Pure; upstream: framework/preemption
+// and defaultpreemption (Kubernetes 1.32). It never deletes.
 
 import { selectorMatches } from '../../../src/api/selectors.ts';
 import { type BudgetView, microsOf, type PodView } from '../actors/index.ts';
 import type { NodeInfo } from './cache.ts';
 
-/** Upstream's default: a tenth of the nodes, at least this many, are tried. */
+/** Upstream's default: a tenth of the nodes, but at least this many, are tried. */
 const leastCandidates = 100;
 
 export const priorityOf = (pod: PodView): number => pod.spec.priority ?? 0;
@@ -20,10 +20,10 @@ interface Candidate {
 
 export interface PreemptionFacts {
   readonly pod: PodView;
-  /** Nodes where evicting pods could help, in the order in which they are tried. */
+  /** Nodes where evicting pods could help, in the order of trial. */
   readonly nodes: readonly NodeInfo[];
   readonly podsOn: (node: NodeInfo) => Iterable<PodView>;
-  /** Whether the pod would fit without these. */
+  /** Whether the pod would fit without these pods. */
   readonly fits: (node: NodeInfo, without: readonly PodView[]) => boolean;
   readonly budgets: (namespace: string) => Iterable<BudgetView>;
 }
@@ -34,7 +34,7 @@ const startedAt = (pod: PodView): number =>
 const byImportance = (a: PodView, b: PodView): number =>
   priorityOf(b) - priorityOf(a) || startedAt(a) - startedAt(b);
 
-/** Splits pods by whether their budgets would still allow them to go, one after the other. */
+/** Splits pods by whether their budgets allow evicting them one after the other. */
 const byBudget = (
   pods: readonly PodView[],
   budgets: PreemptionFacts['budgets'],
@@ -57,7 +57,9 @@ const byBudget = (
   return { violating, free };
 };
 
-/** The fewest victims on one node: all lesser pods go, then those that can stay come back. */
+/**
+ * The fewest victims on one node: removes all lower-priority pods, then restores those that fit.
+ */
 const victimsOn = (node: NodeInfo, facts: PreemptionFacts): Candidate | undefined => {
   const priority = priorityOf(facts.pod);
   const lesser = [...facts.podsOn(node)].filter((pod) => priorityOf(pod) < priority);
@@ -87,7 +89,7 @@ const keysOf = ({ victims, violations }: Candidate): readonly number[] => {
     highest,
     victims.reduce((sum, pod) => sum + priorityOf(pod) + 2 ** 31, 0),
     victims.length,
-    // Those that started last have the least to lose.
+    // Pods that started last lose the least.
     -Math.min(...top.map(startedAt)),
   ];
 };
@@ -101,7 +103,7 @@ const better = (a: Candidate, b: Candidate): boolean => {
   return false;
 };
 
-/** Undefined: nobody's leaving would help. */
+/** Undefined: no eviction would help. */
 export const findVictims = (facts: PreemptionFacts): Candidate | undefined => {
   const limit = Math.max(leastCandidates, Math.floor(facts.nodes.length / 10));
   let best: Candidate | undefined;

@@ -1,5 +1,5 @@
-// The table of numFeasibleNodesToFind with its default percentage, worked out by hand from its
-// source.
+// Expected values of numFeasibleNodesToFind with the default percentage, calculated by hand from
+// its source.
 import { expect, it } from 'vitest';
 import { nodesToScore } from './sample.ts';
 

@@ -1,4 +1,4 @@
-// Where pods go, and what they are told when they cannot.
+// Where pods are placed, and the message for pods that fit nowhere.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/api/json.ts';
 import { conditionOf, resources } from '../actors/index.ts';
@@ -183,7 +183,7 @@ describe('the scheduler', () => {
     const pod = { topologySpreadConstraints: [constraint] };
     world.must(world.admin.create(resources.deployments, 'demo', aDeployment('web', 3, { pod })));
     world.advance(10);
-    // The cordoned node counts as a domain with none, so the third pod would be two ahead of it.
+    // The cordoned node is a domain with zero pods, so a third pod would make the skew two.
     expect(world.pods().filter((one) => one.spec.nodeName !== undefined)).toHaveLength(2);
   });
 

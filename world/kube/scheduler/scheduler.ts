@@ -1,6 +1,6 @@
-// The scheduler: gives pods without a node one, makes room by preemption, or says why not. One pod
-// at a time; who waits looks again when something that could help has happened. Upstream:
-// pkg/scheduler (Kubernetes 1.32). Where a pod may go is the chooser's to decide.
+// The scheduler: binds pods to nodes, makes room by preemption, or reports why not. One pod at a
+// time; a waiting pod is retried after an event that could help it. Upstream: pkg/scheduler
+// (Kubernetes 1.32). The chooser decides where a pod may run.
 import { defined } from '../../../src/api/defined.ts';
 import type { StoreChange, WorldClient, WorldKube } from '../../contracts.ts';
 import { type Kernel, microsPerSecond } from '../../kernel/index.ts';
@@ -25,20 +25,18 @@ import {
 } from '../actors/index.ts';
 import { type Choice, Chooser } from './chooser.ts';
 
-/**
- * Backoff of a pod that found no node (upstream podInitialBackoffSeconds, podMaxBackoffSeconds).
- */
+/** Backoff of an unschedulable pod (upstream podInitialBackoffSeconds, podMaxBackoffSeconds). */
 const firstBackoffSeconds = 1;
 const maxBackoffSeconds = 10;
-/** Upstream looks again after 5 minutes even if nothing that could help has happened. */
+/** Upstream retries after 5 minutes even without an event that could help. */
 const flushSeconds = 300;
-/** How long the binding of volumes is waited for (upstream's bindTimeoutSeconds). */
+/** How long to wait for volume binding (upstream's bindTimeoutSeconds). */
 const volumeTimeoutSeconds = 600;
 
 interface Waiting {
   readonly attempts: number;
   readonly at: number;
-  /** It asks something of other pods' places: a pod that is placed may help it. */
+  /** The pod has placement constraints: placing another pod may help it. */
   readonly constrained: boolean;
 }
 
@@ -49,9 +47,9 @@ export class Scheduler {
   readonly #events: EventRecorder;
   readonly #worker: Worker;
   readonly #chooser: Chooser;
-  /** Pods that found no node, with attempts and the time of the last one. */
+  /** Unschedulable pods, with attempts and the time of the last one. */
   readonly #waiting = new Map<string, Waiting>();
-  /** How many of them are constrained: zero spares the walk when a pod is placed. */
+  /** Number of constrained waiting pods; zero avoids iterating when a pod is placed. */
   #constrained = 0;
 
   constructor(options: {
@@ -130,7 +128,7 @@ export class Scheduler {
     }
     if (isMine(pod)) {
       const before = previous && asPod(previous);
-      // Gates were taken away, or what it asks for has changed; its own conditions do not count.
+      // Scheduling gates were removed or the spec changed; the pod's own conditions do not count.
       const changed = before?.spec !== pod.spec || before.metadata.labels !== pod.metadata.labels;
       if (type === 'ADDED' || changed) this.#worker.mark(keyOf(pod));
       return;
@@ -139,7 +137,7 @@ export class Scheduler {
     if (this.#constrained > 0 && previous && isMine(asPod(previous))) this.#wake('constrained');
   }
 
-  /** Whoever waits for this claim: its pod looks again, whether it has been refused or not. */
+  /** Retries the pods that use this claim, whether they were refused or not. */
   #claimChanged({ metadata }: StoreChange['object']): void {
     for (const object of this.#kube.readAll(resources.pods, metadata.namespace)) {
       const pod = asPod(object);
@@ -152,7 +150,7 @@ export class Scheduler {
     this.#waiting.delete(key);
   }
 
-  /** Something freed room or added a node: whoever waits looks again when its backoff is over. */
+  /** Capacity was freed or a node added: waiting pods are retried after their backoff. */
   #wake(who: 'all' | 'constrained' = 'all'): void {
     for (const [key, { attempts, at, constrained }] of this.#waiting) {
       if (who === 'constrained' && !constrained) continue;
@@ -188,7 +186,7 @@ export class Scheduler {
     return { againInMicros: flushSeconds * microsPerSecond };
   }
 
-  /** Names the node to the provisioner; the claims' changes bring the pod back. */
+  /** Selects the node for the provisioner; the claims' changes requeue the pod. */
   #provision(pod: PodView, choice: Extract<Choice, { readonly kind: 'node' }>): Outcome {
     const namespace = pod.metadata.namespace ?? '';
     for (const claim of choice.claims) {
@@ -203,7 +201,7 @@ export class Scheduler {
     return { againInMicros: volumeTimeoutSeconds * microsPerSecond };
   }
 
-  /** The node that was named for the pod's volumes will not do any more: another may. */
+  /** Clears the node selected for the pod's volumes, so that another can be selected. */
   #forgetSelection(pod: PodView): { readonly claims: number } {
     let claims = 0;
     const namespace = pod.metadata.namespace ?? '';
@@ -220,7 +218,7 @@ export class Scheduler {
     return { claims };
   }
 
-  /** Tells the victims why and deletes them; the room is kept for the pod meanwhile. */
+  /** Marks and deletes the victims; reserves the room for the pod. */
   #preempt(pod: PodView, choice: Extract<Choice, { readonly kind: 'preempt' }>): void {
     this.#chooser.nominations.set(pod, choice.node);
     const now = kubeTime(this.#kernel.now());

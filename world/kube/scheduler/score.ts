@@ -1,5 +1,5 @@
-// Which of several nodes that would do is best. Pure; plugins and weights of upstream's default
-// profile (Kubernetes 1.32), each over the feasible nodes at hand and scaled to 0..100.
+// Which of several feasible nodes is best. Pure; plugins and weights of upstream's default profile
+// (Kubernetes 1.32), each over the given feasible nodes and scaled to 0..100.
 import { nodeTermsMatch, type PodView, type TaintView, tolerates } from '../actors/index.ts';
 import type { Demand, NodeInfo, Spread } from './cache.ts';
 import type { PodConstraints } from './constraints.ts';
@@ -14,13 +14,13 @@ export interface ScoreFacts {
   readonly constraints: () => PodConstraints;
 }
 
-/** What each node has so far, in the order of the nodes; every plugin adds to it. */
+/** Running total per node, in the order of the nodes; every plugin adds to it. */
 type Totals = number[];
 type Of = (node: NodeInfo) => number;
 
 /**
- * A score per node, in the order of `nodes`; more is better. Looks at hundreds of nodes for each
- * pod: plain loops.
+ * A score per node, in the order of `nodes`; higher is better. Evaluates hundreds of nodes per pod,
+ * therefore plain loops.
  */
 export const scoresOf = (nodes: readonly NodeInfo[], facts: ScoreFacts): readonly number[] => {
   const { pod, demand } = facts;
@@ -79,7 +79,7 @@ const addRising = (totals: Totals, weight: number, values: readonly number[]): v
   }
 };
 
-/** What the pod prefers of other pods' places. */
+/** The pod's preferred affinity and anti-affinity to other pods. */
 const addLiking = (
   totals: Totals,
   nodes: readonly NodeInfo[],
@@ -105,14 +105,14 @@ const addLiking = (
   }
 };
 
-/** Scaled so that the least is 0 and the most 100. */
+/** Scaled so that the lowest is 0 and the highest 100. */
 const between = (scores: readonly number[]): readonly number[] => {
   const least = Math.min(...scores);
   const most = Math.max(...scores);
   return scores.map((one) => (most === least ? 0 : (100 * (one - least)) / (most - least)));
 };
 
-/** The pod's own soft constraints or, when it has none, upstream's default: by node and zone. */
+/** The pod's own soft constraints, or upstream's default by node and zone. */
 const addSpread = (
   totals: Totals,
   nodes: readonly NodeInfo[],
@@ -131,7 +131,7 @@ const addSpread = (
     let sum = 0;
     for (const { topologyKey, byValue, constraint } of soft) {
       const value = node.labels[topologyKey];
-      // Upstream gives a node without the label nothing.
+      // Upstream scores a node without the label 0.
       if (value === undefined) return Number.POSITIVE_INFINITY;
       const weight = Math.log(byValue.size + 2);
       sum += (byValue.get(value) ?? 0) * weight + constraint.maxSkew - 1;

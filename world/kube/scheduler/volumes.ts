@@ -1,6 +1,5 @@
-// What a pod's claims mean for its place: volumes that live elsewhere, claims that nobody can
-// serve, machines that can attach no more. Reads only. Upstream: volumebinding, nodevolumelimits
-// (1.32).
+// How a pod's claims restrict its placement: volumes in other zones, claims that cannot be served,
+// machines at their attachment limit. Reads only. Upstream: volumebinding, nodevolumelimits (1.32).
 import type { WorldKube } from '../../contracts.ts';
 import {
   asClaim,
@@ -22,7 +21,7 @@ import {
 import type { NodeInfo } from './cache.ts';
 import type { Refusal } from './fit.ts';
 
-/** EBS volumes that a machine can hold beside its own disk and interfaces, by hypervisor. */
+/** EBS volumes that a machine can attach besides its own disk and interfaces, by hypervisor. */
 const nitroLimit = 25;
 const xenLimit = 39;
 const xenFamilies = /^(?:t1|t2|m[1-4]|c[134]|r[34]|i2|d2|h1|g[23]|p[23]|x1|x1e)\./;
@@ -30,11 +29,11 @@ const xenFamilies = /^(?:t1|t2|m[1-4]|c[134]|r[34]|i2|d2|h1|g[23]|p[23]|x1|x1e)\
 const stuck = (reason: string): Refusal => ({ reasons: [reason], stuck: true });
 
 export interface VolumeAsk {
-  /** Holds for every node: no node needs a look. */
+  /** Holds for every node: no node needs to be checked. */
   readonly refusal: string | undefined;
-  /** Claims whose volume is made where the pod will run. */
+  /** Claims whose volume is provisioned where the pod will run. */
   readonly delayed: readonly ClaimView[];
-  /** The node that was named for them already. */
+  /** The node already selected for them. */
   readonly selected: string | undefined;
   readonly volumes: readonly VolumeView[];
 }
@@ -119,7 +118,7 @@ const attachLimit = (node: NodeInfo): number => {
   return xenFamilies.test(type) ? xenLimit : nitroLimit;
 };
 
-/** Names of the attachable volumes that the node's pods use. */
+/** Names of the attachable volumes used by the node's pods. */
 const volumesOn = (kube: WorldKube, node: string): ReadonlySet<string> => {
   const names = new Set<string>();
   for (const object of kube.podsOnNode(node)) {

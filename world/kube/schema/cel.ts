@@ -1,6 +1,6 @@
-// CEL as admission policies use it: programs compiled once, objects of built-in and custom kinds as
-// CEL's values (integers, timestamps). Knows no policies. Of the Kubernetes CEL libraries only what
-// cel-js has is known; cost is not limited.
+// CEL for admission policies: programs compiled once, objects of built-in and custom kinds as CEL
+// values (integers, timestamps). Evaluates no policies. Supports only those Kubernetes CEL
+// libraries that cel-js has, without cost limits.
 import { EvaluationError } from '@marcbachmann/cel-js';
 import { isObject, type Json, type JsonObject } from '../../../src/api/json.ts';
 import { celValue, compile } from './custom-rules.ts';
@@ -10,7 +10,7 @@ export type CelResult =
   | { readonly kind: 'ok'; readonly value: unknown }
   | { readonly kind: 'error'; readonly message: string };
 
-/** Why the expression is no CEL, or undefined. */
+/** Why the expression is not valid CEL, or undefined. */
 export function celTrouble(expression: string): string | undefined {
   const program = compile(expression);
   return program.kind === 'error' ? program.message : undefined;
@@ -31,7 +31,7 @@ export function evaluateCel(
   }
 }
 
-/** Thrown by a variable that is itself an expression, while another one reads it. */
+/** Thrown by a variable whose expression fails, while another expression reads it. */
 export class CelFailure extends Error {}
 
 const timestamp: JsonObject = { type: 'string', format: 'date-time' };
@@ -54,7 +54,7 @@ function typedValue(ref: TypeRef, value: Json): unknown {
   return Object.fromEntries(entries);
 }
 
-/** A whole object; what nobody describes keeps the types of its JSON. */
+/** A complete object; parts without a schema keep the types of their JSON. */
 export function celObject(
   gvk: GroupVersionKind,
   custom: JsonObject | undefined,

@@ -1,6 +1,6 @@
 // Field validation of request bodies and patched objects (`fieldValidation=Strict|Warn|Ignore`)
-// with the API server's codes and words. Knows types, not values: required, ranges and names are
-// the validation of each kind, elsewhere.
+// with the API server's codes and messages. Checks types only; each kind's own validation checks
+// required fields, ranges and names.
 import type { Json, JsonObject } from '../../../src/api/json.ts';
 import type { ApiStatus, SentBody } from '../../contracts.ts';
 import { decode } from './decode.ts';
@@ -8,22 +8,22 @@ import { type DecodeForm, TypeMismatch } from './decode-scalar.ts';
 import type { GroupVersionKind, KindSchema } from './facts.ts';
 import { goFormat } from './values.ts';
 
-/** The server takes a missing `fieldValidation` for Warn. */
+/** The server treats a missing `fieldValidation` as Warn. */
 type FieldValidation = 'Strict' | 'Warn' | 'Ignore';
 
 export interface CheckOptions {
   readonly mode: FieldValidation;
-  /** Set when the object is the result of a patch: other code, other words. */
+  /** Set for the result of a patch, whose errors have another code and other messages. */
   readonly patch?: { readonly type: 'json' | 'merge' | 'strategic'; readonly body: Json };
   readonly sent?: SentBody;
 }
 
 export type CheckResult =
-  /** `object` has unknown fields dropped; `warnings` go into Warning headers. */
+  /** `object` without unknown fields; `warnings` become Warning headers. */
   | { readonly kind: 'ok'; readonly object: JsonObject; readonly warnings: readonly string[] }
   | { readonly kind: 'error'; readonly status: ApiStatus };
 
-/** The strict decoder stops after this many. */
+/** The strict decoder stops after this many errors. */
 const MAX_STRICT_ERRORS = 100;
 
 export function badRequestBody(gvk: GroupVersionKind, problem: string): ApiStatus {
@@ -62,7 +62,7 @@ export function invalidPatch(
 const isBelow = (path: string, above: string): boolean =>
   path === above || path.startsWith(`${above}.`) || path.startsWith(`${above}[`);
 
-/** What is twice in the body: within a field that is unknown the server does not look. */
+/** Duplicate fields of the body; the server does not look inside unknown fields. */
 const duplicatesIn = (options: CheckOptions, unknown: readonly string[]): readonly string[] => {
   const { sent, patch } = options;
   if (sent === undefined || sent.form === 'yaml') return sent?.duplicates ?? [];
@@ -72,7 +72,7 @@ const duplicatesIn = (options: CheckOptions, unknown: readonly string[]): readon
     .map((path) => `${isSteps ? 'json patch ' : ''}duplicate field ${JSON.stringify(path)}`);
 };
 
-/** YAML's duplicates are one error of the converter to JSON, with a line each. */
+/** Duplicates in YAML are one error of the converter to JSON, with a line each. */
 const strictError = (
   duplicates: readonly string[],
   unknown: readonly string[],
@@ -83,7 +83,7 @@ const strictError = (
   return `strict decoding error: ${[...first, ...unknown].join(', ')}`;
 };
 
-/** What a body's fields amount to in its mode: an error in Strict, warnings in Warn. */
+/** Unknown and duplicate fields by mode: an error in Strict, warnings in Warn. */
 export const fieldProblems = (
   options: CheckOptions,
   unknown: readonly string[],

@@ -1,6 +1,6 @@
-// x-kubernetes-validations: CEL rules of a custom resource's schema, transition rules (`oldSelf`)
-// included, with the API server's messages (apiextensions' schema/cel). Evaluation cost is not
-// limited; of the Kubernetes CEL libraries only what cel-js has, and isSorted, is known.
+// x-kubernetes-validations: CEL rules of a custom resource's schema, including transition rules
+// (`oldSelf`), with the API server's messages (apiextensions' schema/cel). No cost limit; supports
+// only those Kubernetes CEL libraries that cel-js has, and isSorted.
 import { Environment, EvaluationError, Optional, ParseError } from '@marcbachmann/cel-js';
 import { isObject, type Json, type JsonObject, setOwn } from '../../../src/api/json.ts';
 import {
@@ -17,7 +17,7 @@ import {
 } from './custom-schema.ts';
 import { deepEqual, own } from './values.ts';
 
-/** Of Kubernetes' list library: of numbers or texts, equal neighbours allowed. */
+/** isSorted of Kubernetes' list library, for numbers and strings; equal neighbours are allowed. */
 function isSorted(list: readonly (bigint | number | string)[]): boolean {
   return list.every((one, index) => {
     const before = list[index - 1];
@@ -41,7 +41,7 @@ type Compiled =
 
 const zoneFault = /^Invalid time zone specified: (.*)$/;
 
-/** An unknown time zone fails the evaluation, in Go's words, as it does in the API server. */
+/** An unknown time zone fails the evaluation with Go's message, as in the API server. */
 function withZoneFaults(run: () => unknown): unknown {
   try {
     return run();
@@ -79,8 +79,8 @@ const RESERVED = new Set(
 const escaped = new Map<string, string>();
 
 /**
- * A property's name as CEL can write it (apiserver's cel/escaping.go). Only of names that schemas
- * declare.
+ * A property's name escaped for CEL (apiserver's cel/escaping.go). Called only with names that
+ * schemas declare.
  */
 function escapeName(name: string): string {
   const known = escaped.get(name);
@@ -98,7 +98,7 @@ function withoutSigns(name: string): string {
     .replaceAll('/', '__slash__');
 }
 
-/** Formats whose strings CEL sees as values of a type of their own. */
+/** String formats that CEL represents as types of their own. */
 const TYPED_FORMATS: Readonly<Record<string, string>> = {
   'date-time': 'timestamp(self)',
   duration: 'duration(self)',
@@ -116,12 +116,12 @@ function typedString(schema: JsonObject, value: string): unknown {
 }
 
 /**
- * By the value: what a write leaves as it was is one and the same object, looked at again with each
- * write.
+ * Cache by identity: parts that a write leaves unchanged are the same object and are evaluated
+ * again with each write.
  */
 const converted = new WeakMap<object, { readonly schema: JsonObject; readonly seen: unknown }>();
 
-/** JSON as CEL's values: integers are bigints, declared properties have escaped names. */
+/** JSON as CEL values: integers are bigints, declared properties have escaped names. */
 export function celValue(schema: JsonObject, value: Json): unknown {
   if (typeof value !== 'object' || value === null) return convert(schema, value);
   const known = converted.get(value);
@@ -142,7 +142,7 @@ function convert(schema: JsonObject, value: Json): unknown {
     return value.map((item: Json) => celValue(items, item));
   }
   if (!isObject(value)) return value;
-  // Keys of a map, and of what nobody describes, are what they are.
+  // Keys of maps and of undeclared objects are not escaped.
   const properties = objectIn(schema, 'properties') ?? {};
   const seen: Record<string, unknown> = {};
   for (const key of Object.keys(value)) {
@@ -230,12 +230,12 @@ function ruleError(
     if (!(error instanceof EvaluationError)) throw error;
     return problem(evaluationProblem(error, rule));
   }
-  // What did not change is not blamed again, unless the rule is about the change.
+  // Ratcheting: an unchanged value is not reported, except by transition rules.
   if (!transition && old !== undefined && deepEqual(old, subject.value)) return undefined;
   return violation(subject, rule, detailOf(rule, context));
 }
 
-/** Whether any rule of this very schema, or what it says, is about the change. */
+/** Whether a rule of this schema itself, or its message, uses oldSelf. */
 const askingOld = new WeakMap<JsonObject, boolean>();
 
 const asksOld = (schema: JsonObject): boolean => {
@@ -281,7 +281,7 @@ function rulesBelow(subject: Subject): readonly SchemaError[] {
 
 const hasRules = someBelow((schema) => objectsIn(schema, 'x-kubernetes-validations').length > 0);
 
-/** Parts that broke no rule when they were the old value, too: values and schemas never change. */
+/** Unchanged parts that already passed all rules: values and schemas never change. */
 const sound = new WeakMap<object, JsonObject>();
 
 function evaluate(subject: Subject): readonly SchemaError[] {

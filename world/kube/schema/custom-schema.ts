@@ -1,5 +1,5 @@
-// The vocabulary of a custom resource's structural schema (openAPIV3Schema): how its parts are
-// read, where a value below it comes from, and what a violation looks like. Decides nothing.
+// Helpers for a custom resource's structural schema (openAPIV3Schema): access to its parts, the old
+// value below a path, the form of a violation. Decides nothing.
 import { isObject, type Json, type JsonObject } from '../../../src/api/json.ts';
 import { deepEqual, own } from './values.ts';
 
@@ -46,8 +46,8 @@ export const textsIn = (schema: JsonObject, key: string): readonly string[] => {
 };
 
 /**
- * Whether a schema or one below it `is` so. Remembered: schemas never change, and are asked about
- * with every write of an object that has them.
+ * Whether `is` holds for a schema or any schema below it. Cached: schemas never change and are
+ * checked with every write of their objects.
  */
 export const someBelow = (
   is: (schema: JsonObject) => boolean,
@@ -73,14 +73,14 @@ export const someBelow = (
 export const childPath = (path: string, key: string): string =>
   path === '' ? key : `${path}.${key}`;
 
-/** The schema of one member of an object; undefined: unknown or unspecified. */
+/** The schema of one member of an object; undefined when unknown or unspecified. */
 export function memberSchema(schema: JsonObject, key: string): JsonObject | undefined {
   const properties = objectIn(schema, 'properties');
   const property = properties === undefined ? undefined : objectIn(properties, key);
   return property ?? objectIn(schema, 'additionalProperties');
 }
 
-/** The element of `old` that an element of a list continues: only list maps have one. */
+/** The element of `old` that corresponds to an element of a list; only list maps have one. */
 export function oldElement(
   schema: JsonObject,
   old: Json | undefined,

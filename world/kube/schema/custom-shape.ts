@@ -1,16 +1,15 @@
-// What a custom resource's schema does to an object before it is validated: unknown fields are
-// pruned and named, nulls that may not be are dropped, defaults filled in. Shares what stays as it
-// was; never mutates.
+// Prepares a custom resource for validation: prunes and reports unknown fields, drops nulls that
+// are not allowed, sets defaults. Shares what stays unchanged; never mutates.
 import { isObject, type Json, type JsonObject } from '../../../src/api/json.ts';
 import { childPath, flag, memberSchema, objectIn } from './custom-schema.ts';
 import { keepList, ObjectDraft, own } from './values.ts';
 
-/** Members that every object has whatever its schema says. */
+/** Members of every object, whatever its schema. */
 const ROOT_MEMBERS = ['apiVersion', 'kind', 'metadata'] as const;
 
 export interface Pruned {
   readonly object: JsonObject;
-  /** Paths of what was dropped, sorted. */
+  /** Sorted paths of the pruned fields. */
   readonly unknown: readonly string[];
 }
 
@@ -22,7 +21,7 @@ interface At {
   readonly root: boolean;
 }
 
-/** Objects that a schema knows whole, and that have all of its defaults. They never change. */
+/** Objects without unknown fields and with all defaults. They never change. */
 const known = new WeakMap<JsonObject, JsonObject>();
 const complete = new WeakMap<JsonObject, JsonObject>();
 
@@ -62,7 +61,7 @@ function prune(value: Json, schema: JsonObject, at: At, unknown: string[]): Json
   );
 }
 
-/** Drops what the schema does not know. */
+/** Drops fields that the schema does not declare. */
 export function pruneCustom(schema: JsonObject, object: JsonObject): Pruned {
   const unknown: string[] = [];
   const pruned = pruneObject(object, schema, { path: '', root: true }, unknown);
@@ -103,7 +102,7 @@ function withDefaults(value: Json, schema: JsonObject): Json {
   );
 }
 
-/** Fills in defaults; a null where none may stand counts as absent. */
+/** Sets defaults; a null that is not allowed counts as absent. */
 export function applyCustomDefaults(schema: JsonObject, object: JsonObject): JsonObject {
   return defaultMembers(object, schema);
 }

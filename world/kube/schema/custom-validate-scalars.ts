@@ -1,5 +1,5 @@
-// The parts of custom resource validation that look at one number or string: ranges, lengths,
-// patterns, formats, enums. Formats not listed here are not checked.
+// Custom resource validation of single numbers and strings: ranges, lengths, patterns, formats,
+// enums. Does not check formats that are not listed here.
 import type { Json, JsonObject } from '../../../src/api/json.ts';
 import { flag, numberIn, type SchemaError, textIn } from './custom-schema.ts';
 import { normalizeTime } from './time-text.ts';
@@ -34,7 +34,7 @@ function numberErrors(schema: JsonObject, value: number, path: string): readonly
   return errors;
 }
 
-/** Numbers that do not fit an integer's format are blamed on no field. */
+/** A number that does not fit an integer's format is reported without a field. */
 function integerErrors(schema: JsonObject, value: number, path: string): readonly SchemaError[] {
   if (textIn(schema, 'type') !== 'integer') return [];
   const format = textIn(schema, 'format');
@@ -46,7 +46,9 @@ function integerErrors(schema: JsonObject, value: number, path: string): readonl
   return [{ type: 'FieldValueInvalid', field: '<nil>', body: `Invalid value: "": ${message}` }];
 }
 
-/** Go's RE2 as far as JavaScript shares it; a pattern that only RE2 reads matches everything. */
+/**
+ * Go's RE2 as far as JavaScript supports it; a pattern that only RE2 accepts matches everything.
+ */
 function compile(pattern: string): RegExp | undefined {
   const flags = /^\(\?([is]+)\)/.exec(pattern);
   try {
@@ -67,7 +69,7 @@ function matches(pattern: string, value: string): boolean {
   return patterns.get(pattern)?.test(value) ?? true;
 }
 
-/** strfmt also reads words, such as `3 days`. */
+/** strfmt also accepts words, such as `3 days`. */
 const GO_DURATION = /^[+-]?((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))+$|^[+-]?0$/;
 
 const FORMATS: Readonly<Record<string, (value: string) => boolean>> = {
@@ -82,7 +84,7 @@ const FORMATS: Readonly<Record<string, (value: string) => boolean>> = {
   ipv4: (value) => /^(\d{1,3}\.){3}\d{1,3}$/.test(value) && value.split('.').every((p) => +p < 256),
 };
 
-/** The first of length and pattern that is violated: the server reports no more than one. */
+/** The first violation of length or pattern: the server reports only one. */
 function lengthError(schema: JsonObject, value: string, path: string): SchemaError | undefined {
   const length = [...value].length;
   const most = numberIn(schema, 'maxLength');

@@ -1,6 +1,6 @@
-// Validates a custom resource against its schema in the API server's words (kube-openapi's
+// Validates a custom resource against its schema with the API server's messages (kube-openapi's
 // validation and apiextensions' conversion of its errors): types, ranges, patterns, enums,
-// required, combinations, list types. On update what did not change is not blamed (ratcheting).
+// required, combinations, list types. Updates do not report unchanged values (ratcheting).
 import { isObject, type Json, type JsonObject } from '../../../src/api/json.ts';
 import {
   childPath,
@@ -26,7 +26,7 @@ interface Subject {
   readonly path: string;
 }
 
-/** JSON schema's name for what a value is. */
+/** The JSON schema type of a value. */
 function typeOf(value: Json): string {
   if (value === null) return 'null';
   if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number';
@@ -177,7 +177,7 @@ function duplicates(schema: JsonObject, list: readonly Json[], path: string): Sc
   });
 }
 
-/** Whether a list below could hold something twice: most schemas have none such. */
+/** Whether a list below requires unique items: most schemas have none. */
 const hasUniqueLists = someBelow((schema) => {
   const type = textIn(schema, 'x-kubernetes-list-type');
   return type === 'map' || type === 'set';
@@ -203,14 +203,14 @@ function uniqueErrors(schema: JsonObject, value: Json, path: string): SchemaErro
   });
 }
 
-/** Everything but the schema's rules (x-kubernetes-validations). */
+/** All validation except the schema's rules (x-kubernetes-validations). */
 export function schemaErrors(
   schema: JsonObject,
   object: JsonObject,
   old: JsonObject | undefined,
 ): readonly SchemaError[] {
   const errors = validate({ schema, value: object, old, path: '' });
-  // Lists that held duplicates before may go on holding them.
+  // Lists that held duplicates before may keep them.
   const twice = uniqueErrors(schema, object, '');
   if (twice.length === 0) return errors;
   if (old === undefined || uniqueErrors(schema, old, '').length === 0) errors.push(...twice);

@@ -96,7 +96,7 @@ const errorsOf = (fields: JsonObject, old?: JsonObject): readonly string[] =>
 const wrongType = (field: string, wanted: string, got: string): string =>
   `${field}: Invalid value: "${got}": ${field} in body must be of type ${wanted}: "${got}"`;
 
-// Every message was printed by apiextensions-apiserver's own validation for the same input, save
+// Every message was printed by apiextensions-apiserver's own validation for the same input, except
 // that Kubernetes 1.32 shows the type ("object") before the detail of a rule.
 describe('validation of custom resources', () => {
   it.each<[string, JsonObject]>([

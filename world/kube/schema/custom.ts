@@ -1,5 +1,5 @@
-// Custom resources: what their CustomResourceDefinition's schema makes of a body (checking unknown
-// fields, pruning), and whether an object is valid. The schema of a version is its openAPIV3Schema.
+// Custom resources: applies the schema of their CustomResourceDefinition to a body (unknown fields,
+// pruning) and validates objects. The schema of a version is its openAPIV3Schema.
 import { isObject, type Json, type JsonObject } from '../../../src/api/json.ts';
 import {
   badRequestBody,
@@ -17,7 +17,7 @@ import { TypeMismatch } from './decode-scalar.ts';
 import { type GroupVersionKind, namedType } from './facts.ts';
 import { jsonKind, ObjectDraft, withKey } from './values.ts';
 
-/** metadata is typed whatever the schema says; `creationTimestamp: null` stays out of it. */
+/** metadata is typed whatever the schema; drops `creationTimestamp: null`. */
 function checkMetadata(object: JsonObject): { object: JsonObject; unknown: readonly string[] } {
   const metadata = object.metadata;
   const type = namedType('meta/v1.ObjectMeta');
@@ -34,8 +34,8 @@ function checkMetadata(object: JsonObject): { object: JsonObject; unknown: reado
 }
 
 /**
- * Like `checkFields` for a custom resource: unknown fields are dropped and, in Strict mode, an
- * error. Values of wrong types are for `validateAgainstStructuralSchema`.
+ * Like `checkFields` for a custom resource: drops unknown fields, which are an error in Strict
+ * mode. `validateAgainstStructuralSchema` checks the types of values.
  */
 export function checkCustomFields(
   body: Json,
@@ -93,7 +93,7 @@ const hasRules = (schema: JsonObject): boolean => {
   return found;
 };
 
-/** `old` on update: transition rules need it, and what did not change is not blamed again. */
+/** `old` on update: used by transition rules and ratcheting. */
 export function validateAgainstStructuralSchema(
   schema: JsonObject,
   object: JsonObject,

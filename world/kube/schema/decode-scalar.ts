@@ -1,5 +1,5 @@
-// The leaves of decoding: scalars and types with a JSON form of their own, with the words of Go's
-// encoding/json (request bodies) and of apimachinery's converter (strategic patches).
+// Decodes scalars and types with their own JSON form, with the messages of Go's encoding/json
+// (request bodies) and of apimachinery's converter (strategic patches).
 import { isObject, type Json } from '../../../src/api/json.ts';
 import { canonicalQuantity, quantityError } from '../../../src/api/quantity.ts';
 import type { ScalarType, SpecialType, TypeRef } from './facts.ts';
@@ -7,22 +7,23 @@ import { normalizeTime } from './time-text.ts';
 import { goKind, jsonKind } from './values.ts';
 
 /**
- * `json`: a request body or a patched text (encoding/json's words). `map`: the result of a
- * strategic merge, which the API server converts field by field, in other words.
+ * `json`: a request body or a patched text (encoding/json's messages). `map`: the result of a
+ * strategic merge, which the API server converts field by field, with other messages.
  */
 export type DecodeForm = 'json' | 'map';
 
-/** Where a value stands: as the strict decoder writes it, and as Go's type errors do. */
+/** Path of a value, in the strict decoder's form and in that of Go's type errors. */
 export interface Place {
   readonly path: string;
   readonly fields: string;
-  /** Go struct that holds the field; empty at the top. */
+  /** Go struct with the field; empty at the top. */
   readonly struct: string;
 }
 
 /**
- * The server's message about a value of the wrong type or form. Go notes a mismatch and reads on,
- * so that the first one is reported; what a type's own parser refuses is `fatal` and wins.
+ * The server's message about a value of the wrong type or form. Go records a mismatch and
+ * continues, so the first one is reported; an error of a type's own parser is `fatal` and takes
+ * precedence.
  */
 export class TypeMismatch extends Error {
   readonly fatal: boolean;
@@ -58,7 +59,7 @@ export function goTypeName(ref: TypeRef): string {
   }
 }
 
-/** encoding/json's word for a value; numbers that do not fit are quoted. */
+/** encoding/json's name for a value; quotes numbers that do not fit. */
 const shown = (value: Json, quoteNumber: boolean): string =>
   quoteNumber && typeof value === 'number' ? `number ${value}` : jsonKind(value);
 
@@ -76,7 +77,7 @@ function wrongJson(value: Json, goType: string, place: Place, wrong: Wrong = {})
   );
 }
 
-/** The converter refuses what Go could not convert with other words than what it could. */
+/** The converter's message differs between values that Go could and could not convert. */
 function wrongMap(value: Json, scalar: ScalarType, goType: string): TypeMismatch {
   const from = goKind(value);
   const numeric = from === 'int64' || from === 'float64';
@@ -122,7 +123,7 @@ export function decodeScalar(
   if (Number.isInteger(value) && value >= -limit && value < limit) return value;
   if (form === 'json') throw wrongJson(value, goType, place, { quoteNumber: true });
   if (!Number.isInteger(value)) throw wrongMap(value, scalar, goType);
-  // The converter lets an integer that is too large wrap round, and so does the API server.
+  // The converter wraps an integer that is too large, and so does the API server.
   return scalar === 'int32' ? value | 0 : value;
 }
 

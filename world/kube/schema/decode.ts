@@ -1,6 +1,6 @@
-// Turns foreign JSON into an object of a built-in kind exactly as the API server's Go types do:
-// unknown fields are named and dropped, wrong types refused in Go's words, quantities and times
-// made canonical, fields that Go always writes added. Subtrees that are right already are shared.
+// Decodes JSON into an object of a built-in kind exactly as the API server's Go types do: reports
+// and drops unknown fields, refuses wrong types with Go's messages, normalizes quantities and
+// times, adds fields that Go always writes. Shares subtrees that are already correct.
 import { isObject, type Json, type JsonObject } from '../../../src/api/json.ts';
 import {
   type DecodeForm,
@@ -29,13 +29,13 @@ export interface Decoded {
 interface Context {
   readonly form: DecodeForm;
   readonly unknown: string[];
-  /** The first mismatch that reading went on after. */
+  /** The first mismatch, after which decoding continues. */
   mismatch: TypeMismatch | undefined;
 }
 
 /**
- * Structs that were found right as they are: unchanged parts of an object that is written again and
- * again are not walked again. Valid because objects never change after they were made.
+ * Structs that needed no change: unchanged parts of an object that is written repeatedly are
+ * skipped. Valid because objects never change after creation.
  */
 const clean = new WeakMap<object, StructFact>();
 
@@ -63,7 +63,7 @@ function fieldPlace(type: StructFact, field: string, outer: Place): Place {
   };
 }
 
-/** Names of an object in the order in which the server meets them. */
+/** Names of an object in the order in which the server visits them. */
 function orderedNames(context: Context, type: StructFact, value: JsonObject): readonly string[] {
   const names = Object.keys(value);
   if (context.form === 'json') return names;
@@ -96,7 +96,7 @@ function decodeStruct(
   return result;
 }
 
-/** The decoded fields in the order they came, plus what Go always writes. */
+/** The decoded fields in input order, plus the fields that Go always writes. */
 function assemble(
   type: StructFact,
   value: JsonObject,
@@ -149,7 +149,7 @@ function decodeMap(context: Context, of: TypeRef, value: JsonObject, place: Plac
   return same ? value : Object.fromEntries(entries);
 }
 
-/** Reads on after a mismatch in JSON, as Go does; the converter stops at the first. */
+/** Continues after a mismatch in JSON, as Go does; the converter stops at the first. */
 function decodeValue(context: Context, ref: TypeRef, value: Json, place: Place): Json {
   try {
     return decodeTyped(context, ref, value, place);

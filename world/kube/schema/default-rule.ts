@@ -1,12 +1,12 @@
-// The small vocabulary in which default rules are written. A rule changes a draft of one object of
-// its type and looks no further up. Never mutates a value that a draft holds.
+// The helpers with which default rules are written. A rule changes a draft of one object of its
+// type and never looks at its parents. Never mutates a value in a draft.
 import { isObject, type Json, type JsonObject } from '../../../src/api/json.ts';
 import { ObjectDraft } from './values.ts';
 
 export type DefaultRule = (draft: ObjectDraft) => void;
 export type RuleEntry = readonly [typeName: string, rule: DefaultRule];
 
-/** What Go holds as nil or an empty string. */
+/** Values that Go represents as nil or an empty string. */
 export const isUnset = (value: Json | undefined): boolean =>
   value === undefined || value === null || value === '';
 
@@ -29,7 +29,7 @@ export const fillZero =
     }
   };
 
-/** Runs `rule` on the object in field `name`, which is made when it is absent. */
+/** Runs `rule` on the object in field `name`, which is created when absent. */
 export function within(draft: ObjectDraft, name: string, rule: DefaultRule): void {
   const current = draft.get(name);
   const inner = new ObjectDraft(isObject(current) ? current : {});

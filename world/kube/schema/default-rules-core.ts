@@ -72,7 +72,7 @@ const podSpec: DefaultRule = (draft) => {
     terminationGracePeriodSeconds: 30,
     schedulerName: 'default-scheduler',
   })(draft);
-  // The server keeps both names of the service account field alike.
+  // The server keeps both names of the service account field equal.
   const account = draft.get('serviceAccountName') ?? draft.get('serviceAccount');
   if (!isUnset(account) && account !== undefined) {
     draft.set('serviceAccountName', account);

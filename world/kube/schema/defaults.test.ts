@@ -11,7 +11,7 @@ const gvk = (apiVersion: string, kind: string) => {
   return { group, version, kind };
 };
 
-/** What defaulting makes of `object`. */
+/** `object` with defaults applied. */
 const defaulted = (apiVersion: string, kind: string, object: JsonObject): JsonObject =>
   applyDefaults(gvk(apiVersion, kind), object);
 

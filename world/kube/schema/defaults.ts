@@ -1,7 +1,7 @@
 // Applies a kind's defaults: `+default` values among the facts and the per-type rules of
-// default-rules*.ts, parents before children as the API server's generated code does. Gives back a
-// new object that shares what did not change; decides nothing that needs other objects (addresses,
-// node ports, uids are the server's).
+// default-rules*.ts, parents before children as in the API server's generated code. Returns a new
+// object that shares unchanged parts. Never sets defaults that need other objects (addresses, node
+// ports, uids), which the server does.
 import { isObject, type Json, type JsonObject } from '../../../src/api/json.ts';
 import { type DefaultRule, isUnset } from './default-rule.ts';
 import { coreRules } from './default-rules-core.ts';
@@ -23,7 +23,7 @@ const RULES: ReadonlyMap<string, DefaultRule> = new Map([
   ...otherRules,
 ]);
 
-/** A default that changes nothing visible: the zero value of a field that is left out when zero. */
+/** A default without visible effect: the zero value of a field that is omitted when zero. */
 function markedDefault(field: FieldFact): Json | undefined {
   const value = field.default;
   if (value === undefined || field.pointer) return value;
@@ -33,7 +33,7 @@ function markedDefault(field: FieldFact): Json | undefined {
 interface Plan {
   readonly rule: DefaultRule | undefined;
   readonly marked: readonly (readonly [string, Json])[];
-  /** Fields below which something has a default. */
+  /** Fields with defaults below them. */
   readonly nested: readonly FieldFact[];
 }
 
@@ -61,7 +61,7 @@ function planOf(type: StructFact, above: ReadonlySet<string> = new Set()): Plan 
     }),
     nested: fields.filter((field) => {
       const element = elementStruct(field.type);
-      // Types that hold themselves are schemas, which have no defaults.
+      // Recursive types are schemas, which have no defaults.
       return element !== undefined && !path.has(element.name) && hasDefaults(planOf(element, path));
     }),
   };
@@ -69,7 +69,7 @@ function planOf(type: StructFact, above: ReadonlySet<string> = new Set()): Plan 
   return plan;
 }
 
-/** Objects found complete as they are; valid because objects never change after they were made. */
+/** Objects that needed no defaults; valid because objects never change after creation. */
 const complete = new WeakMap<object, StructFact>();
 
 function applyTo(type: StructFact, object: JsonObject): JsonObject {
@@ -103,15 +103,15 @@ function applyBelow(ref: TypeRef, value: Json): Json {
 }
 
 /**
- * Every write and patch result goes through this before validation. Kinds without facts come back
- * as they are: a CRD's schema has defaults of its own.
+ * Every write and patch result passes through here before validation. Kinds without facts are
+ * returned unchanged: a CRD's schema has its own defaults.
  */
 export function applyDefaults(gvk: GroupVersionKind, object: JsonObject): JsonObject {
   const schema = findSchema(gvk);
   return schema === undefined ? object : applyTo(schema.type, object);
 }
 
-/** What the API server adds on creation alone (the kinds' PrepareForCreate). */
+/** Defaults that the API server sets on creation only (the kinds' PrepareForCreate). */
 export function applyCreateDefaults(gvk: GroupVersionKind, object: JsonObject): JsonObject {
   const defaulted = applyDefaults(gvk, object);
   if (gvk.group !== '' || gvk.kind !== 'Namespace') return defaulted;

@@ -1,5 +1,5 @@
-// Public entry: what is known about kinds, and what follows from it for decoding, defaulting and
-// describing objects. Pure; holds no objects.
+// Public entry: facts about kinds, and decoding, defaulting and describing objects based on them.
+// Pure; holds no objects.
 
 export { CelFailure, celObject, celTrouble, evaluateCel } from './cel.ts';
 export { type CheckOptions, type CheckResult, checkFields } from './check.ts';

@@ -1,5 +1,6 @@
 // components.schemas of an OpenAPI v3 document: types, required, enums and the x-kubernetes-*
-// extensions by which kubectl merges and explains. Made from the facts; there are no descriptions.
+// extensions that kubectl uses to merge and explain. Generated from the facts, without
+// descriptions.
 import { defined } from '../../../src/api/defined.ts';
 import type { Json, JsonObject } from '../../../src/api/json.ts';
 import {
@@ -38,7 +39,7 @@ const SPECIALS: Readonly<Record<SpecialType, JsonObject>> = {
 
 const reference = (name: string): JsonObject => ({ $ref: `#/components/schemas/${name}` });
 
-/** Collects components as references to them are made. */
+/** Collects components as they are referenced. */
 export class Components {
   readonly #schemas = new Map<string, Json>();
   readonly #kinds: ReadonlyMap<string, readonly KindSchema[]>;
@@ -51,7 +52,7 @@ export class Components {
     this.#schemas.set(name, schema);
   }
 
-  /** Reference to a struct's component, which is added with everything below it. */
+  /** Reference to a struct's component, which is added with all components below it. */
   struct(type: StructFact): JsonObject {
     const name = componentName(type.name);
     if (!this.#schemas.has(name)) {
@@ -100,7 +101,7 @@ export class Components {
       if (field.required) required.push(field.name);
     }
     const kinds = (this.#kinds.get(type.name) ?? []).map(({ group, version, kind }) => ({
-      // DeleteOptions and their like belong to no group of their own.
+      // DeleteOptions and similar kinds have no group of their own.
       group: group === 'meta.k8s.io' ? '' : group,
       kind,
       version,

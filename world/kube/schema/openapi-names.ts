@@ -1,7 +1,7 @@
-// How types are called in OpenAPI documents, and where kinds are served. Names only.
+// Names of types in OpenAPI documents, and paths of kinds. Names only.
 import type { KindSchema } from './facts.ts';
 
-/** A served resource as the document needs it; the server's own definitions fit. */
+/** A served resource as the document needs it; the server's own definitions have this form. */
 export interface OpenApiResource {
   readonly group: string;
   readonly version: string;
@@ -69,7 +69,7 @@ export const kindComponent = (
   schema: KindSchema | undefined,
 ): string => (schema === undefined ? customName(of) : componentName(schema.type.name));
 
-/** FNV-1a over UTF-16 units, as hex: clients cache a document until this changes. */
+/** FNV-1a over UTF-16 units, as hex: clients cache a document until the hash changes. */
 export function shortHash(text: string): string {
   let hash = 0x811c9dc5;
   for (let index = 0; index < text.length; index++) {

@@ -45,7 +45,7 @@ function documentOf(group: string, version: string): JsonObject {
   return found;
 }
 
-/** Reads a path of keys; undefined where it ends early. */
+/** Reads a path of keys; undefined when a key is missing. */
 function at(value: Json | undefined, ...keys: readonly string[]): Json | undefined {
   return keys.reduce<Json | undefined>(
     (current, key) => (isObject(current) ? current[key] : undefined),

@@ -1,6 +1,6 @@
 // OpenAPI v3 as kubectl reads it: the index of documents and one document per group and version,
-// made on demand from the facts and the served resources. Callers cache; there are no descriptions,
-// so `kubectl explain` prints `<no description>` in their place.
+// generated on demand from the facts and the served resources. The caller caches. Without
+// descriptions, `kubectl explain` prints `<no description>`.
 import { defined } from '../../../src/api/defined.ts';
 import type { Json, JsonObject } from '../../../src/api/json.ts';
 import { allKinds, factSources, findSchema } from './facts.ts';
@@ -19,7 +19,7 @@ export type CustomSchemaOf = (resource: OpenApiResource) => JsonObject | undefin
 
 const documentKey = (of: GroupVersion): string => rootPath(of).slice(1);
 
-/** `GET /openapi/v3`. The hash changes with anything that would change the document. */
+/** `GET /openapi/v3`. The hash changes with anything that changes the document. */
 export function openApiV3Index(
   resources: readonly OpenApiResource[],
   customSchemaOf: CustomSchemaOf = () => undefined,
@@ -240,7 +240,7 @@ class DocumentBuilder {
     };
   }
 
-  /** A custom kind: its own schema plus what every object has. */
+  /** A custom kind: its own schema plus the fields of every object. */
   #custom(
     gvk: { readonly group: string; readonly version: string; readonly kind: string },
     schema: JsonObject | undefined,

@@ -1,5 +1,5 @@
-// One protobuf message as the JSON object of its Go type, by the field numbers among the facts.
-// Unset and zero fields are left out where Go's JSON leaves them out.
+// Converts one protobuf message to the JSON object of its Go type, by the field numbers in the
+// facts. Omits unset and zero fields where Go's JSON omits them.
 import type { Json, JsonObject } from '../../../src/api/json.ts';
 import { parseJson } from '../../../src/api/parse-json.ts';
 import {
@@ -15,7 +15,7 @@ import { formatTime } from './time-text.ts';
 import { MalformedProtobuf, readFields, readPacked, type WireValue } from './wire-reader.ts';
 import { isOmitted } from './zero.ts';
 
-/** Where a field number leads: to a field, or into an embedded struct with numbers of its own. */
+/** Target of a field number: a field, or an embedded struct with its own numbers. */
 type Target = FieldFact | NumberTable;
 type NumberTable = Map<number, Target>;
 
@@ -92,14 +92,14 @@ function parseRaw(bytes: Uint8Array): Json {
   }
 }
 
-/** The message JSONSchemaProps; absent, the boolean that stands in its place is false. */
+/** The message JSONSchemaProps; when absent, the boolean in its place is false. */
 function schemaOf(value: WireValue | undefined): Json {
   const type = namedType('apiextensions/v1.JSONSchemaProps');
   if (value === undefined || type.kind !== 'struct') return false;
   return decodeMessage(type, bytesOf(value));
 }
 
-/** Undefined: unset, as Go's zero time is. */
+/** Undefined when unset, as Go's zero time is. */
 function special(type: SpecialType, value: WireValue): Json | undefined {
   const parts = new Map(readFields(bytesOf(value)).map((field) => [field.number, field.value]));
   const integer = (number: number): number => {
@@ -145,7 +145,7 @@ function single(ref: TypeRef, value: WireValue): Json | undefined {
   if (type.kind === 'struct') return decodeMessage(type, bytesOf(value));
   if (type.kind === 'scalar') return scalar(type.scalar, value);
   if (type.kind === 'special') return special(type.special, value);
-  // A named list (ExtraValue) is a message that holds the list as its field 1.
+  // A named list (ExtraValue) is a message with the list as field 1.
   if (type.kind === 'list') {
     return readFields(bytesOf(value)).map((item) => single(type.of, item.value) ?? null);
   }

@@ -10,7 +10,7 @@ const ACCESS_REVIEW =
   'ADIAOABCABIhCh8KB2RlZmF1bHQSBmNyZWF0ZRoAIgAqBHBvZHMyADoAGggIABIAGgAgABoAIgA=';
 const EVICTION =
   'azhzAAoVCglwb2xpY3kvdjESCEV2aWN0aW9uEiMKGAoBcBIAGgdkZWZhdWx0IgAqADIAOABCABIHCB4qA0FsbBoAIgA=';
-/** The same under the version that cluster-autoscaler 1.36 sends. */
+/** The same with the version that cluster-autoscaler 1.36 sends. */
 const OLD_EVICTION =
   'azhzAAoaCg5wb2xpY3kvdjFiZXRhMRIIRXZpY3Rpb24SIwoYCgFwEgAaB2RlZmF1bHQiACoAMgA4AEIAEgcIHioDQWxsGgAi' +
   'AA==';

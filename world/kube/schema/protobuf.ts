@@ -1,5 +1,5 @@
-// Protobuf request bodies (`application/vnd.kubernetes.protobuf`), which Go's typed clients send,
-// as plain JSON objects: the k8s envelope and every kind among the facts. Never writes protobuf;
+// Decodes protobuf request bodies (`application/vnd.kubernetes.protobuf`), which Go's typed clients
+// send, to plain JSON objects: the k8s envelope and every kind in the facts. Never writes protobuf;
 // answers are JSON, which these clients accept.
 import type { JsonObject } from '../../../src/api/json.ts';
 import { tooDeepMessage } from '../../../src/api/parse-json.ts';
@@ -10,10 +10,10 @@ import { MalformedProtobuf, readFields } from './wire-reader.ts';
 
 export type ProtobufBody =
   | { readonly kind: 'ok'; readonly object: JsonObject }
-  /** 415 for a kind that is not decoded, 400 for bytes that are no such message. */
+  /** 415 for an unsupported kind, 400 for bytes that are not such a message. */
   | { readonly kind: 'error'; readonly status: ApiStatus };
 
-/** `k8s` and a zero byte stand before the envelope (apimachinery's serializer/protobuf). */
+/** `k8s` and a zero byte precede the envelope (apimachinery's serializer/protobuf). */
 const MAGIC = [0x6b, 0x38, 0x73, 0x00];
 
 interface Envelope {
@@ -57,13 +57,13 @@ function readEnvelope(bytes: Uint8Array): Envelope {
   return { ...typeMeta, raw };
 }
 
-/** Versions of which clients still send a kind that has the message of another version. */
+/** Old versions that clients still send, with the version whose message they share. */
 const sameMessage: Readonly<Record<string, string>> = {
-  // cluster-autoscaler evicts with it.
+  // Sent by cluster-autoscaler to evict.
   'policy/v1beta1 Eviction': 'policy/v1',
 };
 
-/** DeleteOptions and other meta kinds are sent under the group they are used in. */
+/** DeleteOptions and other meta kinds are sent with the group of the object they apply to. */
 function schemaOf({ apiVersion, kind }: Envelope): KindSchema | undefined {
   const asked = sameMessage[`${apiVersion} ${kind}`] ?? apiVersion;
   const [version = '', group = ''] = asked.split('/').reverse();
@@ -100,7 +100,7 @@ export function decodeProtobuf(body: Uint8Array): ProtobufBody {
     if (error instanceof MalformedProtobuf) {
       return failure(400, `unable to decode the protobuf body: ${error.message}`);
     }
-    // A message within a message a million times: the stack ends before the limit can be looked at.
+    // Millions of nested messages exhaust the stack before the depth limit can be checked.
     if (error instanceof RangeError) {
       return failure(400, `unable to decode the protobuf body: ${tooDeepMessage}`);
     }

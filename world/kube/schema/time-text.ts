@@ -1,5 +1,5 @@
-// Timestamps in API objects: RFC 3339 text in, the UTC text that the API server stores out, or Go's
-// message about what is wrong. Arithmetic on text alone; never asks a clock.
+// Timestamps in API objects: parses RFC 3339 text, returns the UTC text that the API server stores,
+// or Go's error message. Text arithmetic only; never reads a clock.
 
 export type TimeText =
   | { readonly kind: 'ok'; readonly text: string }
@@ -8,7 +8,7 @@ export type TimeText =
 const LAYOUT = '2006-01-02T15:04:05Z07:00';
 const MICRO_LAYOUT = '2006-01-02T15:04:05.000000Z07:00';
 
-/** Parts of the layout in order: how Go names the part, and what it must look like. */
+/** Parts of the layout in order: Go's name for the part, and its pattern. */
 const PARTS: readonly (readonly [string, RegExp])[] = [
   ['2006', /^\d{4}/],
   ['-', /^-/],
@@ -41,7 +41,7 @@ interface Moment {
   readonly minutes: number;
 }
 
-/** Moves a moment by less than two days. */
+/** Shifts a moment by less than two days. */
 function shift(moment: Moment, byMinutes: number): Moment {
   let { year, month, day } = moment;
   let minutes = moment.minutes + byMinutes;
@@ -72,7 +72,7 @@ function shift(moment: Moment, byMinutes: number): Moment {
 
 const pad = (value: number, width: number): string => String(value).padStart(width, '0');
 
-/** Parts with a range of their own, by layout name; a day's range is checked last. */
+/** Ranges of parts by layout name; a day's range is checked last. */
 const RANGES: Readonly<Record<string, readonly [name: string, least: number, most: number]>> = {
   '01': ['month', 1, 12],
   '15': ['hour', 0, 23],
@@ -97,11 +97,11 @@ const rangeError = (text: string, part: string): TimeText => ({
   message: `parsing time "${text}": ${part} out of range`,
 });
 
-/** What the server wrote itself, of a day that every month has: nearly all there is. */
+/** Fast path for times that the server wrote, on days that every month has: the common case. */
 const CANONICAL =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{6})?Z$/;
 
-/** `micro`: a MicroTime, which demands and keeps six fractional digits. */
+/** `micro`: a MicroTime, which requires and keeps six fractional digits. */
 export function normalizeTime(text: string, micro: boolean): TimeText {
   const canonical = CANONICAL.exec(text);
   if (canonical !== null && micro === (canonical[1] !== undefined)) return { kind: 'ok', text };

@@ -1,6 +1,6 @@
-// Small pure operations on JSON values that schema and patch code share: own-property access that
-// foreign keys such as `__proto__` cannot fool, copies that share what did not change, Go's way to
-// print a value. Nothing here mutates its arguments.
+// Small pure operations on JSON values for schema and patch code: own-property access that is safe
+// for keys such as `__proto__`, copies that share unchanged parts, and Go's way to print a value.
+// Never mutates its arguments.
 import { isObject, type Json, type JsonObject, setOwn } from '../../../src/api/json.ts';
 
 /** An own property; inherited names such as `constructor` read as absent. */
@@ -18,7 +18,7 @@ export function deepEqual(a: Json | undefined, b: Json | undefined): boolean {
   return keys.every((key) => Object.hasOwn(b, key) && deepEqual(a[key], b[key]));
 }
 
-/** A copy-on-write view of an object: `finish` gives the original back when nothing changed. */
+/** A copy-on-write view of an object: `finish` returns the original when nothing changed. */
 export class ObjectDraft {
   readonly #original: JsonObject;
   #changes: Map<string, Json | undefined> | undefined;
@@ -44,7 +44,7 @@ export class ObjectDraft {
     this.#changes.set(key, undefined);
   }
 
-  /** Keys of the original, without those deleted since. */
+  /** Keys of the original, without deleted ones. */
   keys(): readonly string[] {
     return Object.keys(this.#original).filter((key) => this.get(key) !== undefined);
   }
@@ -64,14 +64,14 @@ export class ObjectDraft {
   }
 }
 
-/** `object` with one key set; the same object when it holds an equal value already. */
+/** `object` with one key set; the same object when the key already has an equal value. */
 export function withKey(object: JsonObject, key: string, value: Json): JsonObject {
   const draft = new ObjectDraft(object);
   draft.set(key, value);
   return draft.finish();
 }
 
-/** The same list when every element is the very same value, else `next`. */
+/** `original` when every element is identical, else `next`. */
 export function keepList(original: readonly Json[], next: readonly Json[]): readonly Json[] {
   return original.length === next.length && original.every((item, i) => item === next[i])
     ? original
@@ -93,7 +93,7 @@ export function goFormat(value: Json | undefined): string {
   return String(value);
 }
 
-/** The Go type that the API server's decoder gives a JSON value. */
+/** The Go type to which the API server decodes a JSON value. */
 export function goKind(value: Json | undefined): string {
   if (value === undefined || value === null) return '<nil>';
   if (typeof value === 'string') return 'string';
@@ -102,7 +102,7 @@ export function goKind(value: Json | undefined): string {
   return isObject(value) ? 'map[string]interface {}' : '[]interface {}';
 }
 
-/** JSON's own word for a value, as encoding/json names it in errors. */
+/** encoding/json's name for a value in errors. */
 export function jsonKind(value: Json | undefined): string {
   if (value === undefined || value === null) return 'null';
   if (typeof value === 'boolean') return 'bool';
@@ -110,7 +110,7 @@ export function jsonKind(value: Json | undefined): string {
   return typeof value;
 }
 
-/** Go's reflect kind of a decoded value, as the converter names it. */
+/** Go's reflect kind of a decoded value, as in the converter's messages. */
 export function goKindWord(value: Json): string {
   const kind = goKind(value);
   if (kind === '[]interface {}') return 'slice';

@@ -1,5 +1,5 @@
-// Reads protobuf's wire format: tags, varints, fixed numbers, length-delimited bytes. Knows no
-// message types. Refuses truncated input; never reads past its bytes.
+// Reads protobuf's wire format: tags, varints, fixed numbers, length-delimited bytes. Independent
+// of message types. Refuses truncated input; never reads past its bytes.
 
 export class MalformedProtobuf extends Error {}
 

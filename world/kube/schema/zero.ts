@@ -1,5 +1,5 @@
-// What Go writes for a field that nobody set: many API objects carry `status: {}`,
-// `creationTimestamp: null` or `resources: {}` for this reason alone, and clients see them.
+// What Go writes for unset fields: many API objects carry `status: {}`, `creationTimestamp: null`
+// or `resources: {}` only for this reason, and clients see them.
 import { isObject, type Json, type JsonObject } from '../../../src/api/json.ts';
 import {
   type FieldFact,
@@ -31,7 +31,7 @@ function structZero(type: StructFact): Json {
   return zero;
 }
 
-/** The zero value of a type as JSON; null for what Go keeps behind a reference. */
+/** The zero value of a type as JSON; null for types that Go references by pointer. */
 export function zeroValue(type: ResolvedType): Json {
   if (type.kind === 'struct') return structZero(type);
   if (type.kind === 'special') return SPECIAL_ZERO[type.special] ?? null;
@@ -41,17 +41,17 @@ export function zeroValue(type: ResolvedType): Json {
   return type.scalar === 'bool' ? false : 0;
 }
 
-/** What an unset field shows as: undefined when it is left out. */
+/** JSON of an unset field; undefined when it is omitted. */
 export function whenUnset(field: FieldFact): Json | undefined {
   if (field.pointer) return field.omitEmpty ? undefined : null;
   const type = resolveType(field.type);
   if (!field.omitEmpty) return zeroValue(type);
-  // omitempty never leaves out a Go struct, and these are structs with a JSON form of their own.
+  // omitempty never omits a Go struct, and these are structs with their own JSON form.
   if (type.kind === 'struct') return structZero(type);
   return type.kind === 'special' ? zeroValue(type) : undefined;
 }
 
-/** True when Go leaves this value out of a field marked omitempty. */
+/** Whether Go omits this value from a field marked omitempty. */
 export function isOmitted(field: FieldFact, value: Json): boolean {
   if (!field.omitEmpty) return false;
   if (field.pointer) return value === null;

@@ -1,5 +1,5 @@
-// The add-ons that every EKS cluster starts with: VPC CNI, kube-proxy and CoreDNS, as far as their
-// pods, requests and budget show (article 001 prints 25m, 100m, 100m and 70Mi/170Mi). Pure data.
+// The default add-ons of an EKS cluster, VPC CNI, kube-proxy and CoreDNS, as far as pods, requests
+// and budgets are concerned (article 001 prints 25m, 100m, 100m and 70Mi/170Mi). Pure data.
 import type { JsonObject } from '../../../src/api/json.ts';
 import type { Labels } from '../actors/index.ts';
 
@@ -7,7 +7,7 @@ export interface AddonOptions {
   readonly region: string;
   /** The control plane's version in EKS form. */
   readonly version: string;
-  /** Cluster address of DNS: the tenth of the service range. */
+  /** Cluster IP of DNS: the tenth address of the service range. */
   readonly dnsIp: string;
   /** Node labels that CoreDNS prefers, e.g. of the group that a demonstration will drain. */
   readonly dnsPrefers?: Labels;
@@ -204,7 +204,7 @@ const serviceAccount = (name: string): JsonObject => ({
   metadata: { name, namespace: 'kube-system' },
 });
 
-/** In the order in which they are created. */
+/** In order of creation. */
 export const addonObjects = (options: AddonOptions): readonly JsonObject[] => {
   const minor = /^v?(\d+\.\d+)/.exec(options.version)?.[1] ?? '1.32';
   return [

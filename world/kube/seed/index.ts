@@ -1,6 +1,5 @@
-// What a cluster holds before its first user comes: namespaces, system priority classes, the API's
-// own Service, default roles, add-ons, aws-auth. And the demo's workload, article 002's nginx, as
-// objects.
+// Initial content of a cluster: namespaces, system priority classes, the API's own Service, default
+// roles, add-ons, aws-auth. Also the demo's workload, article 002's nginx, as objects.
 import { defined } from '../../../src/api/defined.ts';
 import type { JsonObject } from '../../../src/api/json.ts';
 import type { GroupResource, WorldClient, WorldKube } from '../../contracts.ts';
@@ -20,15 +19,15 @@ export interface SeedOptions {
   /** The control plane's version in EKS form; default v1.32.9-eks-113cf36. */
   readonly version?: string;
   readonly region?: string;
-  /** Role ARNs of the groups' nodes, as they stand in aws-auth. */
+  /** Role ARNs of the groups' nodes, as in aws-auth. */
   readonly nodeRoleArns?: readonly string[];
   /** First three numbers of the service range; default 10.100.0. */
   readonly servicePrefix?: string;
-  /** Node labels that CoreDNS prefers; without it the scheduler is free. */
+  /** Node labels that CoreDNS prefers; without them the scheduler decides freely. */
   readonly dnsPrefers?: Labels;
-  /** False leaves out the API's endpoints, aws-node, kube-proxy and CoreDNS, for simulations. */
+  /** False omits the API's endpoints, aws-node, kube-proxy and CoreDNS, for simulations. */
   readonly addons?: boolean;
-  /** False leaves out Deployments: the caller seeds again once there are nodes to choose from. */
+  /** False omits Deployments: the caller seeds again once nodes exist. */
   readonly deployments?: boolean;
 }
 
@@ -64,7 +63,7 @@ const priorityClass = (name: string, value: number): JsonObject => ({
   description: 'Used for system critical pods.',
 });
 
-/** The class that EKS creates with a cluster; since 1.30 it is nobody's default. */
+/** The class that EKS creates with a cluster; since 1.30 it is not the default class. */
 const gp2: JsonObject = {
   apiVersion: 'storage.k8s.io/v1',
   kind: 'StorageClass',
@@ -89,10 +88,10 @@ const apiService = (prefix: string): JsonObject => ({
   },
 });
 
-/** Where EKS would have put the network interfaces of the control plane, one per subnet. */
+/** Addresses of the control plane's network interfaces as EKS would place them, one per subnet. */
 const apiAddresses = ['192.168.0.10', '192.168.32.10'];
 
-/** What each API server writes of itself: the endpoints of its own Service. */
+/** Endpoints of its own Service, which each API server writes. */
 const apiEndpoints: readonly JsonObject[] = [
   {
     apiVersion: 'v1',
@@ -141,13 +140,13 @@ const awsAuth = (roleArns: readonly string[]): JsonObject => ({
   data: { mapRoles: roleArns.map(mapRolesEntry).join(''), mapUsers: '[]\n' },
 });
 
-/** Creates `object` unless it is there. Throws when the API server refuses it: a defect of ours. */
+/** Creates `object` unless it exists. Throws when the API server refuses it, which is a defect. */
 const ensure = (kube: WorldKube, client: WorldClient, object: JsonObject): void => {
   const collection = collections[String(object.kind)];
   if (collection === undefined) throw new Error(`no collection for ${String(object.kind)}`);
   const { name, namespace } = object.metadata as { name: string; namespace?: string };
   const key = { name, ...defined({ namespace }) };
-  // Not found out by a refusal: that would stand in the audit log.
+  // Reads first: a refused create would appear in the audit log.
   if (kube.read(collection, key) !== undefined) return;
   const made = client.create(collection, namespace, object);
   if (made.kind === 'error' && made.status.reason !== 'AlreadyExists') {
@@ -158,7 +157,8 @@ const ensure = (kube: WorldKube, client: WorldClient, object: JsonObject): void 
 /** Fills an empty cluster; on a filled one nothing changes. */
 export const seedKube = (options: SeedOptions): void => {
   const client = clientFor(options.kube, clusterIdentity);
-  // With the first managed group's role EKS makes aws-auth itself: article 002 prints its manager.
+  // EKS creates aws-auth itself with the first managed group's role: article 002 prints its
+  // manager.
   const manager = options.kube.as({ user: nodeManagerUser, userAgent: nodeManagerAgent });
   const prefix = options.servicePrefix ?? '10.100.0';
   const addon = {
@@ -183,7 +183,7 @@ export const seedKube = (options: SeedOptions): void => {
   seedRoles(options.kube, { addons: options.addons !== false });
 };
 
-/** Makes what is missing of the default roles, as an API server does whenever it starts. */
+/** Creates missing default roles, as an API server does on every start. */
 export const seedRoles = (kube: WorldKube, { addons }: { readonly addons: boolean }): void => {
   const client = clientFor(kube, clusterIdentity);
   for (const object of defaultRoles(addons)) ensure(kube, client, object);

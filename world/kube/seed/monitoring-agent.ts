@@ -1,5 +1,5 @@
-// The objects of the add-on eks-node-monitoring-agent: an account, its rights, a DaemonSet. Made
-// and deleted with the add-on; the pods' agents are run by whoever runs the world.
+// The objects of the add-on eks-node-monitoring-agent: service account, roles, DaemonSet. Created
+// and deleted with the add-on; the caller that runs the world runs the pods' agents.
 import { agentDaemonSet, agentGrants } from '../../../src/api/agent-rights.ts';
 import type { JsonObject } from '../../../src/api/json.ts';
 import type { GroupResource, WorldKube } from '../../contracts.ts';
@@ -32,7 +32,7 @@ const placeOf = (object: JsonObject) => {
   return { collection, namespace, key: namespace === undefined ? { name } : { name, namespace } };
 };
 
-/** Makes what is missing, and runs the add-on's version. */
+/** Creates missing objects and sets the add-on's version. */
 export const installMonitoringAgent = (
   kube: WorldKube,
   { region, version }: { readonly region: string; readonly version: string },

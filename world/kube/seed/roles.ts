@@ -1,6 +1,5 @@
-// The roles that a cluster is born with, as objects: those that a kube-apiserver makes for itself
-// (read from one, see facts/roles.json), and what EKS adds for its own components and default
-// add-ons.
+// The initial roles of a cluster as objects: those that kube-apiserver creates (read from one, see
+// facts/roles.json), and those of EKS for its own components and default add-ons.
 
 import {
   controllerNamespaceRules,
@@ -15,13 +14,13 @@ const group = 'rbac.authorization.k8s.io';
 const apiVersion = `${group}/v1`;
 const aggregate = `${group}/aggregate-to-`;
 
-/** As generated: groups, resources, verbs and perhaps names; or paths and verbs. */
+/** As generated: groups, resources, verbs and optionally names; or paths and verbs. */
 type RuleFacts = readonly (readonly string[])[];
 
 interface RoleFacts {
   readonly name: string;
   readonly namespace?: string;
-  /** What is aggregated into it. */
+  /** Label of the roles that are aggregated into this one. */
   readonly gathers?: string;
   readonly goesTo?: readonly string[];
   readonly rules: readonly RuleFacts[];
@@ -31,7 +30,7 @@ interface BindingFacts {
   readonly name: string;
   readonly namespace?: string;
   readonly role: string;
-  /** Kind, name and, of accounts, namespace. */
+  /** Kind, name and, for service accounts, namespace. */
   readonly subjects: readonly (readonly string[])[];
 }
 
@@ -92,7 +91,7 @@ const binding = (made: Made, role: string, subjects: BindingFacts['subjects']): 
 const bootstrapBinding = ({ name, namespace, role, subjects }: BindingFacts): JsonObject =>
   binding({ name, namespace, ...bootstrapped }, role, subjects);
 
-/** A role of EKS' own or of an add-on, with the binding of the same name. */
+/** A role of EKS or of an add-on, with a binding of the same name. */
 const granted = (
   name: string,
   subjects: BindingFacts['subjects'],
@@ -120,7 +119,7 @@ const account = (name: string): BindingFacts['subjects'] => [
 ];
 
 const eksRoles = (): readonly JsonObject[] => [
-  // What this world's node manager is: the control plane of node groups.
+  // The control plane of node groups, which acts as this world's node manager.
   ...granted(
     'eks:node-manager',
     [['User', 'eks:node-manager']],
@@ -132,7 +131,7 @@ const eksRoles = (): readonly JsonObject[] => [
     controllerNamespaceRules,
     'kube-system',
   ),
-  // Lets a node ask for the certificate that it serves with.
+  // Allows a node to request its serving certificate.
   ...granted(
     'eks:node-bootstrapper',
     ['bootstrappers', 'nodes'].map((name) => ['Group', `system:${name}`]),
@@ -158,7 +157,7 @@ const eksRoles = (): readonly JsonObject[] => [
   ),
 ];
 
-/** Of aws-node (amazon-vpc-cni-k8s), kube-proxy and CoreDNS, as their add-ons bring them. */
+/** Roles of aws-node (amazon-vpc-cni-k8s), kube-proxy and CoreDNS, as their add-ons define them. */
 const addonRoles = (): readonly JsonObject[] => [
   ...granted('aws-node', account('aws-node'), [
     rule('crd.k8s.amazonaws.com', 'eniconfigs', look),
@@ -189,7 +188,7 @@ const rolesOf = (addons: boolean): readonly JsonObject[] => [
 
 const made = new Map<boolean, readonly JsonObject[]>();
 
-/** One and the same for all worlds of a process. */
+/** Shared by all worlds of a process. */
 export const defaultRoles = (addons: boolean): readonly JsonObject[] => {
   const roles = made.get(addons) ?? rolesOf(addons);
   made.set(addons, roles);

@@ -43,7 +43,8 @@ describe('a seeded world', () => {
     expect(allocatable).toMatchObject({ cpu: '1930m', pods: '29' });
     expect(percent(25, milliCpu(allocatable.cpu))).toBe(1);
     expect(percent(100, milliCpu(allocatable.cpu))).toBe(5);
-    // The article prints 1 and 2 for 70Mi and 170Mi; its node's memory is an m5.large's too.
+    // The article prints 1 and 2 percent for 70Mi and 170Mi; its node has the memory of an m5.large
+    // too.
     expect(percent(amount('70Mi'), amount(allocatable.memory))).toBe(1);
     expect(percent(amount('170Mi'), amount(allocatable.memory))).toBe(2);
   });

@@ -1,4 +1,4 @@
-// NamespaceLifecycle admission: nothing is created in a namespace that is missing or going.
+// NamespaceLifecycle admission: refuses creation in a missing or terminating namespace.
 import type { ResourceDefinition } from './definition.ts';
 import { statusOf } from './objects.ts';
 import { forbidden, notFound } from './status.ts';

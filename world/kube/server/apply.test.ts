@@ -1,4 +1,4 @@
-// Who manages which field, without HTTP: what the contract with real servers does not reach.
+// Field management without HTTP: cases that the contract with real servers does not reach.
 import { describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '../../../src/api/json.ts';
 import { type Answer, named, TestWorld } from '../../../test/builders/world-kube-server.ts';

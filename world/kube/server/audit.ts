@@ -1,5 +1,5 @@
-// One audit.k8s.io/v1 event per request, in the form that article 001 prints. The level follows
-// what a managed cluster's policy keeps: bodies of writes, metadata of reads, no heartbeats.
+// One audit.k8s.io/v1 event per request, in the form that article 001 prints. The level follows a
+// managed cluster's policy: bodies of writes, metadata of reads, no heartbeats.
 import { defined } from '../../../src/api/defined.ts';
 import type { Json, JsonObject } from '../../../src/api/json.ts';
 import { isObject } from '../../../src/api/json.ts';
@@ -25,10 +25,10 @@ export interface AuditedAnswer {
 }
 
 const reads: readonly string[] = ['get', 'list', 'watch'];
-/** Written so often that their bodies would be most of the log. */
+/** Written so often that their bodies would dominate the log. */
 const metadataOnly: readonly string[] = ['leases', 'events', 'secrets', 'tokenreviews'];
 
-/** Bodies with what only their receiver may know, or with what nobody reads. */
+/** Bodies with secrets, or of no interest to readers of the log. */
 const isBodiless = ({ resource, subresource }: AuditSubject): boolean =>
   metadataOnly.includes(resource) || (resource === 'serviceaccounts' && subresource === 'token');
 
@@ -38,8 +38,8 @@ const isHeartbeat = (subject: AuditSubject, user: UserInfo): boolean =>
   user.username.startsWith('system:node:');
 
 /**
- * EKS' node manager polls where Drover watches: its streams would stand between the writes that
- * article 001's queries select.
+ * Drover watches where EKS' node manager polls: its watch streams would appear between the writes
+ * that article 001's queries select.
  */
 const isManagersWatch = (subject: AuditSubject, user: UserInfo): boolean =>
   subject.verb === 'watch' && user.username === 'eks:node-manager';
@@ -48,7 +48,7 @@ function levelOf(subject: AuditSubject | undefined, user: UserInfo): string | un
   if (subject === undefined) return undefined;
   if (isHeartbeat(subject, user) || isManagersWatch(subject, user)) return undefined;
   if (reads.includes(subject.verb) || isBodiless(subject)) return 'Metadata';
-  // Status writes of kubelets and controllers repeat the whole object: their request is enough.
+  // Status writes of kubelets and controllers repeat the object, so logging the request suffices.
   const system = user.username.startsWith('system:');
   return system && subject.subresource === 'status' ? 'Request' : 'RequestResponse';
 }
@@ -73,7 +73,7 @@ const referenceOf = (subject: AuditSubject, body: Json | undefined, answer: Audi
   return reference;
 };
 
-/** What happened, before any of it is rendered; undefined for reads and heartbeats. */
+/** The write, before any of it is rendered; undefined for reads and heartbeats. */
 export function writeRecordOf(
   request: ApiRequest,
   subject: AuditSubject,
@@ -98,7 +98,7 @@ export function writeRecordOf(
   };
 }
 
-/** metadata, status, reason and details only where the answer was a Status. */
+/** metadata, status, reason and details only when the answer was a Status. */
 function responseStatusOf(answer: AuditedAnswer): JsonObject {
   const { body, code } = answer;
   if (body?.kind !== 'Status') return { metadata: {}, code };
@@ -120,7 +120,7 @@ export class Audit {
     this.#sink = sink;
   }
 
-  /** False when `record` would drop everything: no need to prepare an event. */
+  /** False when `record` would discard everything, so that callers skip preparing an event. */
   get isOn(): boolean {
     return this.#sink !== undefined;
   }
@@ -137,7 +137,7 @@ export class Audit {
     if (level === undefined) return;
     const random = this.#kernel.random('kube.audit');
     const received = this.#kernel.now();
-    // Within the time that a caller's answer takes: what it does next stands after this.
+    // Within the latency of the answer, so that the caller's next request has a later time.
     const stageAt = received + 200 + random.below(microsPerMs);
     const withRequest = level !== 'Metadata' && request.body !== undefined;
     const withResponse = level === 'RequestResponse' && answer.body !== undefined;
@@ -166,13 +166,13 @@ export class Audit {
   }
 }
 
-/** A deletion's options are told as the API server holds them inside, as seen on a real one. */
+/** Delete options in the API server's internal version, as observed on a real server. */
 function requestOf(verb: string, body: Json | undefined): Json | undefined {
   if (!verb.startsWith('delete') || !isObject(body)) return withoutManagers(body);
   return { ...body, kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/__internal' };
 }
 
-/** The policy's omitManagedFields: who manages a field is nothing that a log is searched for. */
+/** The policy's omitManagedFields: logs are not searched for field managers. */
 function withoutManagers(body: Json | undefined): Json | undefined {
   if (!isObject(body) || metadataOf(body).managedFields === undefined) return body;
   return withMetadata(body, { managedFields: undefined });

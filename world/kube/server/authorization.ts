@@ -1,4 +1,4 @@
-// A question to the authorizers of the API server, and their answer. Types only.
+// A request to the API server's authorizers and their answer. Types only.
 
 export interface Attributes {
   readonly verb: string;
@@ -7,7 +7,7 @@ export interface Attributes {
   readonly subresource: string | undefined;
   readonly namespace: string | undefined;
   readonly name: string | undefined;
-  /** Of a list or watch, as text. */
+  /** Field selector of a list or watch, as text. */
   readonly fieldSelector?: string;
 }
 

@@ -1,5 +1,4 @@
-// What cluster-autoscaler waits for before it begins: one type that is not served holds it for
-// ever.
+// The types that cluster-autoscaler needs at its start: it waits forever when one is not served.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/api/json.ts';
 import { TestWorld } from '../../../test/builders/world-kube-server.ts';

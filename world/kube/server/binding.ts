@@ -1,4 +1,4 @@
-// POST pods/NAME/binding: the scheduler's one write. Sets the node once, carries the binding's
+// POST pods/NAME/binding: the scheduler's one write. Sets the node once, copies the binding's
 // annotations and labels, and marks the pod as scheduled.
 import { isObject, type Json, type JsonObject, objectOr } from '../../../src/api/json.ts';
 import type { Kernel } from '../../kernel/index.ts';

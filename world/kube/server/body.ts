@@ -1,5 +1,5 @@
-// Turns a request body into JSON by its Content-Type: JSON of every patch flavour and the protobuf
-// messages that Go clients write. YAML is the listener's to decode (the world has no YAML parser).
+// Decodes a request body to JSON by its Content-Type: JSON with every patch type, and the protobuf
+// messages of Go clients. The listener decodes YAML (the world has no YAML parser).
 import type { Json } from '../../../src/api/json.ts';
 import { isTooDeep, parseJson, tooDeepMessage } from '../../../src/api/parse-json.ts';
 import type { ApiStatus, SentBody } from '../../contracts.ts';
@@ -21,7 +21,7 @@ const jsonTypes: ReadonlySet<string> = new Set([
 const protobuf = 'application/vnd.kubernetes.protobuf';
 const accepted = ['application/json', 'application/yaml', protobuf];
 
-/** An empty body is `undefined`. Errors are whole Status objects: 400, 415. */
+/** An empty body is `undefined`. Errors are complete Status objects: 400, 415. */
 export function decodeBody(contentType: string, bytes: Uint8Array): DecodedBody {
   const media = contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
   if (media === protobuf) {

@@ -1,5 +1,5 @@
-// The in-world client: requests with an identity that skip HTTP and text, nothing else. They meet
-// the same validation, admission and audit as those of real clients.
+// The in-world client: requests with an identity, without HTTP and text. They pass the same
+// validation, admission and audit as those of real clients.
 import { defined } from '../../../src/api/defined.ts';
 import type { Json, JsonObject } from '../../../src/api/json.ts';
 import type {
@@ -16,7 +16,7 @@ import { metadataOf, type Stored, textOf } from './objects.ts';
 import type { ResourcePath } from './request-path.ts';
 import { noSuchResource } from './status.ts';
 
-/** What the client needs of the server. */
+/** The part of the server that the client uses. */
 export interface Dispatcher {
   definitionOf(resource: GroupResource): ResourceDefinition | undefined;
   dispatch(request: ApiRequest, path: ResourcePath, trusted: boolean): ApiResponse;
@@ -54,7 +54,7 @@ export class InWorldClient implements WorldClient {
     this.#userAgent = identity.userAgent;
   }
 
-  /** `pods/binding` and `pods/eviction` are resources too: their name is the object's. */
+  /** `pods/binding` and `pods/eviction` are resources too: the object's name is in the path. */
   create(resource: GroupResource, namespace: string | undefined, object: JsonObject): Result {
     const [plural = '', subresource] = resource.resource.split('/', 2);
     const name = subresource === undefined ? undefined : textOf(metadataOf(object).name);

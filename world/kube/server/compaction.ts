@@ -1,6 +1,6 @@
 // Which revisions are compacted: kube-apiserver compacts etcd every five minutes to the revision of
-// five minutes before, so that what lists read of the past is five to ten minutes old at most.
-// Counts only, in memory: after a restart the history is empty anyway.
+// five minutes earlier, so the oldest readable state is five to ten minutes old. Counters in memory
+// only: after a restart the history is empty anyway.
 import { type Micros, microsPerSecond } from '../../kernel/index.ts';
 
 /** --etcd-compaction-interval. */
@@ -8,7 +8,7 @@ const intervalMicros = 5 * 60 * microsPerSecond;
 
 export class Compaction {
   #tick: number;
-  /** The revision at the last tick, and at the one before it. */
+  /** The revision at the last tick, and at the previous one. */
   #atTick: number;
   #compacted = 0;
 
@@ -17,7 +17,7 @@ export class Compaction {
     this.#atTick = revision;
   }
 
-  /** Before each write; `revision` is the one before it. */
+  /** Call before each write; `revision` is that of the previous write. */
   pass(now: Micros, revision: number): void {
     const tick = Math.floor(now / intervalMicros);
     if (tick === this.#tick) return;
@@ -27,7 +27,7 @@ export class Compaction {
     this.#atTick = revision;
   }
 
-  /** The oldest revision that can still be read. */
+  /** The oldest revision that can be read. */
   compacted(now: Micros, revision: number): number {
     this.pass(now, revision);
     return this.#compacted;

@@ -1,6 +1,6 @@
-// Custom resources: definitions in the registry made from CustomResourceDefinition objects, served
-// from the moment they are stored until their last instance is gone. What a schema means stands in
-// the schema room; instances are ordinary objects of the store.
+// Custom resources: registers definitions from CustomResourceDefinition objects, served from the
+// moment they are stored until their last instance is deleted. The schema room interprets schemas;
+// instances are ordinary objects of the store.
 import { isObject, type Json, type JsonObject, objectOr } from '../../../src/api/json.ts';
 import { type Kernel, microsPerMs, microsPerSecond } from '../../kernel/index.ts';
 import { applyCustomDefaults, pruneCustom } from '../schema/index.ts';
@@ -109,12 +109,12 @@ export class CustomKinds {
     this.#kernel.schedule({ afterMicros, actor, kind: 'clean', args: { name } });
   }
 
-  /** Deletes the instances of a dying definition; lets it go when none is left. */
+  /** Deletes the instances of a terminating definition; releases it when none is left. */
   #clean(name: string): void {
     const crd = this.#store.get(definitions, name);
     if (crd?.metadata.deletionTimestamp === undefined) return;
     if (!isToldTerminating(crd)) {
-      // Comes back here, as after every change of a dying definition.
+      // This write triggers another call, as every change of a terminating definition does.
       this.#store.put(definitions, terminating(crd, kubeTime(this.#kernel.now())));
       return;
     }
@@ -191,7 +191,7 @@ function selectableFields(version: JsonObject): Readonly<Record<string, FieldRea
   return fields;
 }
 
-/** A dying definition takes no more instances, whichever way they are made. */
+/** A terminating definition accepts no new instances, by any kind of write. */
 const closed = (of: { readonly group: string; readonly resource: string }): Strategy => ({
   prepareForCreate: (object) => {
     const name = textOf(metadataOf(object).name) ?? '';
@@ -244,8 +244,8 @@ function definitionOf(crd: Stored, version: JsonObject): ResourceDefinition {
 }
 
 /**
- * What a stored object reads as: under the schema of today, whichever it was written under, and by
- * the `None` conversion of the API, where only apiVersion differs between versions.
+ * A stored object under the current schema, whatever schema it was written with, and under the
+ * API's `None` conversion, which changes only apiVersion.
  */
 function readAs(apiVersion: string, schema: JsonObject): (stored: Stored) => Stored {
   const known = new WeakMap<Stored, Stored>();
@@ -287,7 +287,7 @@ const ageColumn: Column = {
   cell: (object, now) => ageOf(metadataOf(object).creationTimestamp, now),
 };
 
-/** A cell by the column's declared type; a value of another type shows as nothing. */
+/** A cell of the column's declared type; a value of another type shows as empty. */
 function cellOf(type: string, value: Json | undefined, nowMs: number): Json {
   if (value === undefined) return null;
   switch (type) {

@@ -1,6 +1,5 @@
-// What the server must know of one kind of object: where it lives, which verbs and subresources it
-// has, and its strategy (what is set, kept and checked on create and update). Types and the empty
-// strategy only.
+// What the server needs for one kind: its paths, its verbs and subresources, and its strategy (what
+// is set, kept and checked on create and update). Types and the empty strategy only.
 import type { Json, JsonObject } from '../../../src/api/json.ts';
 import type { Random } from '../../../src/ports/index.ts';
 import type { UserInfo } from '../../contracts.ts';
@@ -10,7 +9,7 @@ import type { FieldReader } from './selectors.ts';
 import type { FieldError } from './status.ts';
 import type { Store } from './store.ts';
 
-/** What a strategy may ask while it prepares an object. */
+/** What a strategy may use while it prepares an object. */
 export interface WriteContext {
   readonly now: Micros;
   readonly time: string;
@@ -18,7 +17,7 @@ export interface WriteContext {
   readonly user: UserInfo;
   readonly store: Store;
   readonly serviceCidr: string;
-  /** Pods mount the token of their account, which must exist. */
+  /** Pods mount the token of their service account, which must exist. */
   readonly accountVolumes: boolean;
 }
 
@@ -28,14 +27,14 @@ type PrepareUpdate = (next: JsonObject, old: Stored, context: WriteContext) => J
 export interface Strategy {
   /** Admission and defaults that depend on the world; status is already dropped. */
   readonly prepareForCreate?: Prepare;
-  /** Beside `validate`, when the object is made. */
+  /** Checks on create, in addition to `validate`. */
   readonly validateCreate?: (object: JsonObject) => readonly FieldError[];
   readonly validate?: (object: JsonObject, context: WriteContext) => readonly FieldError[];
   readonly prepareForUpdate?: PrepareUpdate;
   readonly validateUpdate?: (next: JsonObject, old: Stored) => readonly FieldError[];
-  /** A status in the body of a POST counts. */
+  /** Create keeps the status in the body. */
   readonly keepsStatus?: boolean;
-  /** Status of a fresh object, for kinds whose server sets one. */
+  /** Status of a new object, for kinds whose server sets one. */
   readonly initialStatus?: (object: JsonObject, context: WriteContext) => Json;
 }
 
@@ -61,24 +60,26 @@ export interface ResourceDefinition {
   readonly categories: readonly string[];
   readonly verbs: readonly string[];
   readonly subresources: readonly SubresourceDefinition[];
-  /** Has /status: then the main resource never writes status, and /status never spec. */
+  /** Has /status: the main resource never writes status, and /status never writes spec. */
   readonly hasStatus: boolean;
-  /** `spec`: raised on spec change; `annotations`: on theirs too; `none`: has no generation. */
+  /**
+   * `spec`: raised by spec changes; `annotations`: also by annotations; `none`: has no generation.
+   */
   readonly generation: 'none' | 'spec' | 'annotations' | 'content';
-  /** What of metadata a write through /status may change. */
+  /** The metadata that a write through /status may change. */
   readonly statusMetadata: 'labels' | 'annotations' | 'none';
   readonly nameRule: NameRule;
-  /** May a PUT leave resourceVersion out? */
+  /** Whether a PUT may omit resourceVersion. */
   readonly unconditionalUpdate: boolean;
   /** PUT of a missing object creates it. */
   readonly createOnUpdate: boolean;
-  /** Deleting with a grace period: only pods. */
+  /** Deletion has a grace period: only pods. */
   readonly graceful: boolean;
-  /** The delete answer is the deleted object instead of a Status. */
+  /** DELETE returns the deleted object instead of a Status. */
   readonly returnsDeleted: boolean;
   readonly fields: Readonly<Record<string, FieldReader>>;
   readonly strategy: Strategy;
-  /** Where the objects of this view are stored, and how they turn into it and back. */
+  /** Where the objects of this view are stored, and how to convert them. */
   readonly storage: {
     readonly group: string;
     readonly resource: string;

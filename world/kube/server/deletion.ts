@@ -1,6 +1,6 @@
 // DELETE: preconditions, grace periods, finalizers and propagation, in the order of apiserver's
-// generic store (registry.Store.Delete and rest.BeforeDelete). Dependents are the garbage
-// collector's business, content of namespaces the namespace controller's.
+// generic store (registry.Store.Delete and rest.BeforeDelete). The garbage collector deletes
+// dependents, the namespace controller deletes the content of namespaces.
 import { isObject, type Json, type JsonObject, objectOr } from '../../../src/api/json.ts';
 import type { Kernel } from '../../kernel/index.ts';
 import type { ResourceDefinition } from './definition.ts';
@@ -44,12 +44,12 @@ export interface DeleteOptions {
   readonly dryRun: boolean;
 }
 
-/** NamespaceLifecycle admission protects these. */
+/** Namespaces protected by NamespaceLifecycle admission. */
 const immortalNamespaces: readonly string[] = ['default', 'kube-system', 'kube-public'];
 
 const policies: readonly string[] = ['Background', 'Foreground', 'Orphan'];
 
-/** From a DeleteOptions body, else from the query, as the API server does. */
+/** From a DeleteOptions body, else from the query, as in the API server. */
 export function parseDeleteOptions(body: Json | undefined, query: URLSearchParams): DeleteOptions {
   if (body !== undefined && body !== null && !isObject(body)) {
     throw badRequest('the body of the request must be DeleteOptions');
@@ -100,7 +100,7 @@ function optionsOfQuery(query: URLSearchParams): JsonObject {
   };
 }
 
-/** `All` is the only value the API knows. */
+/** `All` is the only valid value. */
 export function dryRunOf(values: readonly Json[]): boolean {
   if (values.length === 0) return false;
   for (const value of values) {
@@ -115,7 +115,7 @@ export function dryRunOf(values: readonly Json[]): boolean {
 
 export interface Deletion {
   readonly object: Stored;
-  /** False: it lingers, for its grace or for finalizers. */
+  /** False while a grace period or finalizers keep the object. */
   readonly gone: boolean;
 }
 
@@ -171,8 +171,8 @@ export class Deleter {
   }
 
   /**
-   * What a graceful kind's deletion sets: pods that never reached a node, and finished ones, go at
-   * once; a second deletion may only shorten the grace.
+   * Grace period of a graceful kind: pods without a node and finished pods are deleted at once; a
+   * second deletion may only shorten the grace period.
    */
   #grace(
     pod: Stored,
@@ -260,7 +260,7 @@ export function checkPreconditions(
   object: Stored,
   options: Pick<DeleteOptions, 'uid' | 'resourceVersion'>,
 ): void {
-  // The API server names the kind here, where other conflicts name the resource.
+  // The API server names the kind here; other conflicts name the resource.
   const of = { group: definition.group, resource: definition.kind };
   const { name, uid, resourceVersion } = object.metadata;
   if (options.uid !== undefined && options.uid !== uid) {
@@ -274,7 +274,7 @@ export function checkPreconditions(
 const orphan = 'orphan';
 const foreground = 'foregroundDeletion';
 
-/** The finalizers with those of the garbage collector as the propagation policy wants them. */
+/** The finalizers, with the garbage collector's ones set by the propagation policy. */
 function collectorFinalizers(object: JsonObject, options: DeleteOptions): readonly string[] {
   const present = finalizersOf(object);
   const others = present.filter((name) => name !== orphan && name !== foreground);
@@ -293,7 +293,7 @@ function collectorFinalizers(object: JsonObject, options: DeleteOptions): readon
   }
 }
 
-/** What deletecollection refuses: a grace period is the same for all, preconditions are not. */
+/** Refuses preconditions, which deletecollection does not support. */
 export function checkCollectionOptions(options: DeleteOptions): void {
   if (options.uid === undefined && options.resourceVersion === undefined) return;
   throw invalid({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', [

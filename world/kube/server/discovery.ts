@@ -1,5 +1,5 @@
-// What is served, told in every form that clients ask for: /version, health, legacy discovery and
-// aggregated discovery. Made from the registry, kept until it changes.
+// Discovery in every form that clients request: /version, health, legacy and aggregated discovery.
+// Generated from the registry, cached until it changes.
 import { defined } from '../../../src/api/defined.ts';
 import type { JsonObject } from '../../../src/api/json.ts';
 import type { ApiRequest, ApiResponse } from '../../contracts.ts';
@@ -22,14 +22,14 @@ interface GroupVersions {
 const health: ReadonlySet<string> = new Set(['/readyz', '/livez', '/healthz']);
 
 const openApiV2Asked = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
-/** What comes back has a dot for the @, which is no character of a media type. */
+/** The answer has a dot in place of @, which is not valid in a media type. */
 const openApiV2Protobuf = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
 
 /**
- * An OpenAPI v2 document that lists nothing: the schemas stand in v3. kubectl asks for it when v3
- * lacks a kind, and without an answer it does not get as far as saying `no matches for kind`.
- * In protobuf (gnostic's openapi_v2 Document) field 1 is swagger, 2 is info {1 title, 2 version};
- * every byte is below 128, so the text is the message.
+ * An OpenAPI v2 document without schemas, which are in v3. kubectl requests it when v3 lacks a
+ * kind; without an answer it never prints `no matches for kind`. In protobuf (gnostic's openapi_v2
+ * Document) field 1 is swagger, 2 is info {1 title, 2 version}. Every byte is below 128, so the
+ * text is the message.
  */
 function openApiV2(accept: string): ApiResponse {
   const swagger = '2.0';
@@ -54,7 +54,7 @@ export class Discovery {
     this.#version = version;
   }
 
-  /** Undefined for paths that are not discovery's. */
+  /** Undefined for other paths. */
   answer(request: ApiRequest): ApiResponse | undefined {
     const path = request.path.length > 1 ? request.path.replace(/\/$/, '') : request.path;
     if (health.has(path)) return { kind: 'text', status: 200, body: 'ok' };
@@ -210,7 +210,7 @@ const groupOf = ({ group, versions }: GroupVersions): JsonObject => {
 const reviewsIn = (group: string, version: string) =>
   reviewKinds.filter((kind) => kind.group === group && kind.version === version);
 
-/** `v2` or `v2beta1` when the client asks for aggregated discovery before plain JSON. */
+/** `v2` or `v2beta1` when the client prefers aggregated discovery to plain JSON. */
 function aggregatedVersion(accept: string): 'v2' | 'v2beta1' | undefined {
   for (const option of accept.split(',')) {
     const parts = option.split(';').map((part) => part.trim());

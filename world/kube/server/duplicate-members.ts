@@ -1,10 +1,10 @@
-// Which members an object of a JSON text has twice: JSON.parse keeps the last and tells nobody. The
-// text is valid JSON; it is read once, without recursion.
+// Finds duplicate members of a JSON text's objects: JSON.parse silently keeps the last. The text
+// must be valid JSON; it is read once, without recursion.
 
 interface Frame {
   /** Undefined: a list. */
   readonly names: Set<string> | undefined;
-  /** The member, or the index, that is being read. */
+  /** The current member or index. */
   at: string | number;
   isNameNext: boolean;
 }
@@ -17,7 +17,7 @@ const closeList = 93;
 const openObject = 123;
 const closeObject = 125;
 
-/** Index of the closing quote of the string that begins at `from`. */
+/** Index of the closing quote of the string that starts at `from`. */
 const endOfString = (text: string, from: number): number => {
   let at = from + 1;
   for (let code = text.charCodeAt(at); code !== quote; code = text.charCodeAt(at)) {
@@ -33,7 +33,7 @@ const pathOf = (frames: readonly Frame[]): string =>
     return path === '' ? String(at) : `${path}.${at}`;
   }, '');
 
-/** Reads the member's name where one is due; true when its object has it already. */
+/** Reads the member's name where one is expected; true when its object already has it. */
 const isAgain = (frame: Frame | undefined, quoted: string): boolean => {
   if (frame?.names === undefined || !frame.isNameNext) return false;
   const name = quoted.includes('\\') ? String(JSON.parse(quoted)) : quoted.slice(1, -1);

@@ -1,5 +1,5 @@
-// Events live for an hour, as with kube-apiserver's --event-ttl. One sweep a minute while there are
-// any; nothing else in the store expires.
+// Events expire after an hour, as with kube-apiserver's --event-ttl. One sweep a minute while any
+// exist; nothing else in the store expires.
 import { type Kernel, microsPerSecond } from '../../kernel/index.ts';
 import { parseKubeTime } from './objects.ts';
 import { keyOf, type Store } from './store.ts';

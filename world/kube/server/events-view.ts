@@ -1,5 +1,5 @@
-// Events are stored once, as core/v1; events.k8s.io/v1 shows the same objects under its own field
-// names. Pure renaming, both ways.
+// Events are stored once, as core/v1; events.k8s.io/v1 shows the same objects with its own field
+// names. Pure renaming in both directions.
 import type { Json, JsonObject } from '../../../src/api/json.ts';
 import type { Stored } from './objects.ts';
 

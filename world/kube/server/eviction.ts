@@ -1,6 +1,6 @@
 // POST pods/NAME/eviction, as measured on a real control plane (reference/real-control-plane.md 1)
-// and in the order of its registry/core/pod/storage/eviction.go: the budget is taken before the uid
-// is looked at, so a wrong uid burns a token. The disruption controller gives tokens back.
+// and in the order of registry/core/pod/storage/eviction.go. disruptionsAllowed is decremented
+// before the uid is checked, so a wrong uid uses one up; the disruption controller restores it.
 import { isObject, type Json, type JsonObject, objectOr } from '../../../src/api/json.ts';
 import type { Kernel } from '../../kernel/index.ts';
 import type { ResourceDefinition } from './definition.ts';
@@ -58,7 +58,7 @@ interface Eviction {
 
 const accepted: readonly string[] = ['policy/v1', 'policy/v1beta1', ''];
 
-/** Both API versions have the same fields; a body without kind is taken as policy/v1. */
+/** Both API versions have the same fields; a body without kind counts as policy/v1. */
 function parseEviction(request: EvictionRequest): Eviction {
   const { body, query } = request;
   if (!isObject(body)) throw badRequest('the body of the request must be an Eviction');
@@ -86,7 +86,7 @@ const isReady = (pod: Stored): boolean =>
     (condition) => condition.type === 'Ready' && condition.status === 'True',
   );
 
-/** Pods whose going disrupts nothing: pending, finished, already terminating. */
+/** Pods whose deletion disrupts nothing: pending, finished, already terminating. */
 const needsNoBudget = (pod: Stored): boolean => {
   const phase = textOf(statusOf(pod).phase) ?? '';
   return (
@@ -106,7 +106,7 @@ const stillProcessed = (name: string): ApiError =>
     cause(`The disruption budget ${name} is still being processed by the server.`),
   );
 
-/** Which of the three refusals, as the API server chooses between them. */
+/** Which of the three refusals, chosen as the API server does. */
 function exhausted(budget: Stored): ApiError {
   const { name } = budget.metadata;
   const status = statusOf(budget);
@@ -128,7 +128,7 @@ function exhausted(budget: Stored): ApiError {
   return tooManyRequests(refusal, 0, cause(text));
 }
 
-/** The condition that the disruption controller keeps in step with disruptionsAllowed. */
+/** The condition that the disruption controller derives from disruptionsAllowed. */
 function withoutAllowance(status: JsonObject, generation: number, time: string): JsonObject {
   const conditions = objectsOf(status.conditions);
   const before = conditions.find((condition) => condition.type === 'DisruptionAllowed');
@@ -169,7 +169,7 @@ export class Evictor {
     const matching = this.#budgetsOf(pod);
     const [budget, second] = matching;
     if (second !== undefined) {
-      // Plain 500 without reason, details or causes: the message is the only discriminator.
+      // Plain 500 without reason, details or causes: only the message identifies it.
       throw failure(
         500,
         undefined,
@@ -217,7 +217,7 @@ export class Evictor {
     this.#store.put(budgets, withFields(budget, { status: next }));
   }
 
-  /** Marks the pod as disrupted, then deletes it gracefully. Preconditions are checked only now. */
+  /** Marks the pod as disrupted, then deletes it gracefully. Checks preconditions only here. */
   #delete(request: EvictionRequest, pod: Stored, options: DeleteOptions): void {
     const target = { definition: request.pods, namespace: request.namespace, name: request.name };
     if (options.dryRun) {
@@ -263,7 +263,7 @@ export class Evictor {
   }
 }
 
-/** An unready pod may go without a token where the budget is met or its policy says so. */
+/** An unready pod may bypass the budget if the budget is met or its policy allows it. */
 function isUnreadyAllowed(pod: Stored, budget: Stored): boolean {
   if (isReady(pod)) return false;
   if (specOf(budget).unhealthyPodEvictionPolicy === 'AlwaysAllow') return true;

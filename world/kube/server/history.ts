@@ -1,5 +1,5 @@
-// The latest changes of one collection, oldest first, bounded: what a watch resumes from and what a
-// later page of a list undoes. Lives in memory only, so after a restart older versions are expired.
+// The latest changes of one collection, oldest first, bounded: watches resume from it, later pages
+// of a list undo it. In memory only, so older versions expire with a restart.
 import type { Stored } from './objects.ts';
 
 export interface Recorded {
@@ -16,7 +16,7 @@ export class History {
   #items: Recorded[] = [];
   #start = 0;
 
-  /** Nothing is known of changes up to and including revision `floor`. */
+  /** Changes up to and including revision `floor` are unknown. */
   constructor(floor: number, size: number) {
     this.#floor = floor;
     this.#size = size;
@@ -26,7 +26,7 @@ export class History {
     this.#items.push(change);
     if (this.#items.length - this.#start <= this.#size) return;
     this.#floor = this.#items[this.#start]?.revision ?? this.#floor;
-    // What is too old to be asked for keeps no objects alive until the list is cut.
+    // Overwrites expired changes, so that they keep no objects in memory until the list is cut.
     this.#items[this.#start] = change;
     this.#start++;
     if (this.#start > this.#size) {
@@ -35,7 +35,7 @@ export class History {
     }
   }
 
-  /** Changes after `revision`, or undefined when some of them are no longer known. */
+  /** Changes after `revision`, or undefined when some of them have expired. */
   since(revision: number): readonly Recorded[] | undefined {
     if (revision < this.#floor) return undefined;
     let low = this.#start;

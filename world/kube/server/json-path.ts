@@ -73,14 +73,14 @@ function follow(values: readonly Json[], step: Step): readonly Json[] {
   return values.flatMap((value) => stepInto(value, step));
 }
 
-/** Everything that `path` finds in `value`, in order. */
+/** Every value that `path` selects in `value`, in order. */
 export function findPath(value: Json, path: string): readonly Json[] {
   if (!cache.has(path)) cache.set(path, parse(path));
   const steps = cache.get(path);
   return steps === undefined ? [] : steps.reduce(follow, [value] as readonly Json[]);
 }
 
-/** Plain field names of a path such as `.spec.replicas`; undefined when it has anything else. */
+/** Plain field names of a path such as `.spec.replicas`; undefined for any other path. */
 export function plainPath(path: string): readonly string[] | undefined {
   const steps = parse(path);
   const names = steps?.flatMap((step) => (step.kind === 'field' ? [step.name] : []));

@@ -1,5 +1,5 @@
-// The table of built-in kinds. One line per kind; what differs from the ordinary is named, the
-// rest is derived. Behaviour of a kind stands in its strategy, not here.
+// The table of built-in kinds. One line per kind lists what differs from the defaults; the rest is
+// derived. A kind's behaviour is in its strategy, not here.
 import type { JsonObject } from '../../../src/api/json.ts';
 import type { ResourceDefinition, SubresourceDefinition } from './definition.ts';
 import { coreEventOf, eventsV1Of } from './events-view.ts';
@@ -226,7 +226,7 @@ const coreKinds: readonly ResourceDefinition[] = [
     returnsDeleted: true,
   }),
   define(core, 'podtemplates', 'PodTemplate', { ...spec }),
-  // Stored and listed: clients that look for the owners of pods watch them. No controller acts on
+  // Stored and listed: clients that resolve the owners of pods watch them. No controller acts on
   // one.
   define(core, 'replicationcontrollers', 'ReplicationController', {
     ...all,
@@ -356,9 +356,7 @@ const policyKinds: readonly ResourceDefinition[] = [
   }),
 ];
 
-/**
- * Stored and listed, as a cluster from 1.34 on has them; nothing in the world allocates devices.
- */
+/** Stored and listed, as in a cluster from 1.34 on; nothing in the world allocates devices. */
 const deviceKinds: readonly ResourceDefinition[] = [
   define(resource, 'deviceclasses', 'DeviceClass', { ...cluster, ...spec }),
   define(resource, 'resourceclaims', 'ResourceClaim', { ...status }),

@@ -1,6 +1,6 @@
-// LimitRanges: what containers ask for when they say nothing, and how little or much they, their
-// pods and claims may ask for. Upstream: plugin/pkg/admission/limitranger (1.32). Never counts what
-// is there: that is a quota's business.
+// LimitRanges: default requests and limits of containers, and the minimum and maximum for
+// containers, pods and claims. Upstream: plugin/pkg/admission/limitranger (1.32). Never counts
+// existing objects: quotas do.
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
 import { parseQuantity, printQuantity, type Quantity } from '../../../src/api/quantity.ts';
 import {
@@ -32,7 +32,7 @@ const amountsOf = (container: JsonObject, side: Side): JsonObject =>
 const quantityOf = (value: unknown): Quantity | undefined =>
   value === undefined || value === null ? undefined : parseQuantity(String(value));
 
-/** `amounts` with what `standard` has and they have not; the names that were added, sorted. */
+/** `amounts` completed from `standard`; `added`: the sorted names that were missing. */
 const filled = (
   amounts: JsonObject,
   standard: JsonObject,
@@ -45,7 +45,7 @@ const filled = (
   return { amounts: all, added: added.sort() };
 };
 
-/** The container with the standard amounts, and sentences about what was set, as the plugin's. */
+/** The container with the default amounts, and the plugin's messages about what was set. */
 const withStandard = (
   container: JsonObject,
   item: JsonObject,
@@ -91,7 +91,7 @@ const withRange = (pod: JsonObject, range: Stored): JsonObject => {
   return withMetadata(next, { annotations });
 };
 
-/** What one thing asks for of one resource, as it is written; undefined where it says nothing. */
+/** One object's request and limit of one resource, as written; undefined where not set. */
 interface Asked {
   readonly request: Quantity | undefined;
   readonly limit: Quantity | undefined;
@@ -157,7 +157,7 @@ const askOf =
     };
   };
 
-/** Undefined where no container says anything: upstream sums only what is said. */
+/** Undefined when no container sets a value: upstream sums only set values. */
 const sumOf = (
   containers: readonly JsonObject[],
   side: Side,
@@ -197,7 +197,7 @@ const refuse = (
   throw forbidden(of, textOf(metadataOf(object).name) ?? '', why);
 };
 
-/** The pod with the amounts of its namespace's LimitRanges; throws what they forbid. */
+/** The pod with the defaults of its namespace's LimitRanges; throws on violations. */
 export const withLimits = (store: Store, pod: JsonObject): JsonObject => {
   const ranges = rangesIn(store, pod);
   if (ranges.length === 0) return pod;
@@ -221,7 +221,7 @@ export const withLimits = (store: Store, pod: JsonObject): JsonObject => {
   return next;
 };
 
-/** Throws when a claim asks for less or more than its namespace's LimitRanges let it. */
+/** Throws when a claim's request is outside its namespace's LimitRanges. */
 export const limitClaim = (store: Store, claim: JsonObject): void => {
   const { resources } = specOf(claim);
   const ask = askOf({ resources: { requests: objectOr(objectOr(resources).requests) } });

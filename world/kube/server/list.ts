@@ -1,6 +1,6 @@
-// LIST: selection, pages that all show one revision, and what resourceVersion asks for. A later
-// page undoes the changes made since its first page, so no snapshot is kept; when those changes are
-// no longer known, the token has expired.
+// LIST: selection, consistent pages of one revision, and resourceVersion semantics. A later page
+// undoes the changes made since its first page, so no snapshot is kept. When those changes have
+// expired, so has the token.
 import { defined } from '../../../src/api/defined.ts';
 import { isObject, type JsonObject } from '../../../src/api/json.ts';
 import type { GroupResource } from '../../contracts.ts';
@@ -17,7 +17,7 @@ export interface Page {
 }
 
 interface Token {
-  /** -1: as it is now (an inconsistent continuation). */
+  /** -1: the current state (an inconsistent continuation). */
   readonly revision: number;
   readonly start: string;
 }
@@ -35,7 +35,7 @@ function decodeToken(text: string): Token {
       }
     }
   } catch {
-    // Falls through to the one answer for all bad tokens.
+    // Falls through to the common answer for invalid tokens.
   }
   throw badRequest('continue key is not valid');
 }
@@ -69,7 +69,7 @@ const unknownFieldMessage = (definition: ResourceDefinition) => (field: string) 
 export const selectionFor = (definition: ResourceDefinition, query: URLSearchParams): Selection =>
   selectionOf(query, definition.fields, unknownFieldMessage(definition));
 
-/** The node whose pods alone are asked for. */
+/** The node that the field selector restricts pods to. */
 export const nodeAsked = (storage: GroupResource, { exact }: Selection): string | undefined =>
   storage.group === '' && storage.resource === 'pods'
     ? exact.get('spec.nodeName') || undefined
@@ -88,7 +88,7 @@ function byIndex(
   return storage.resource === 'events' && about ? store.eventsAbout(about) : undefined;
 }
 
-/** Objects of the collection now, in key order, narrowed by an index where one fits. */
+/** Current objects of the collection in key order, narrowed by an index if one fits. */
 export function candidates(
   store: Store,
   definition: ResourceDefinition,
@@ -111,13 +111,13 @@ export function candidates(
   return store.list(definition.storage, namespace);
 }
 
-/** A sorted collection of which a page looks at its own objects only. */
+/** A sorted collection; a page reads only its own objects. */
 interface View {
   readonly keys: readonly string[];
   readonly at: (key: string) => Stored | undefined;
 }
 
-/** The collection now, as `candidates` has it. */
+/** The current collection, as `candidates` returns it. */
 function viewOf(
   store: Store,
   definition: ResourceDefinition,
@@ -133,7 +133,7 @@ function viewOf(
   return { keys: [...byKey.keys()], at: (key) => byKey.get(key) };
 }
 
-/** The same collection as it was at `revision`; undefined when that is no longer known. */
+/** The collection at `revision`; undefined when that has expired. */
 function viewAt(
   store: Store,
   definition: ResourceDefinition,
@@ -151,7 +151,7 @@ function viewAt(
   }
   const at = (key: string): Stored | undefined =>
     then.has(key) ? then.get(key) : store.get(definition.storage, key);
-  // Most changes are of objects that were and are there: the keys are then the same.
+  // Most changes are updates, which leave the set of keys unchanged.
   const isThere = (key: string): boolean => store.get(definition.storage, key) !== undefined;
   const gone = [...then.keys()].filter((key) => then.get(key) !== undefined && !isThere(key));
   const fresh = [...then.keys()].filter((key) => then.get(key) === undefined && isThere(key));

@@ -1,6 +1,5 @@
-// Who manages the fields of an object, as each write leaves it: decides which part of a write
-// counts for which path (main resource, status, scale) and hands the sets themselves to the patch
-// room.
+// Field managers after each write: decides which part of a write counts for which path (main
+// resource, status, scale). The patch room computes the field sets.
 import { isObject, type Json, type JsonObject, setOwn } from '../../../src/api/json.ts';
 import type { ApiRequest } from '../../contracts.ts';
 import {
@@ -16,7 +15,7 @@ import { metadataOf, objectsOf, type Stored, withFields, withMetadata } from './
 
 const maximumManagerLength = 128;
 
-/** The fieldManager parameter, else what stands before the slash of the user agent. */
+/** The fieldManager parameter, else the user agent up to its first slash. */
 export function managerOf({ query, userAgent }: Pick<ApiRequest, 'query' | 'userAgent'>): string {
   const given = query.get('fieldManager');
   if (given !== null && given !== '') return given;
@@ -33,7 +32,7 @@ const ignoredByStatus: Readonly<Record<ResourceDefinition['statusMetadata'], Fie
 const mainKinds = new WeakMap<ResourceDefinition, ManagedKind>();
 const statusKinds = new WeakMap<ResourceDefinition, ManagedKind>();
 
-/** Writes of the main resource never touch status, those through status never spec. */
+/** Writes of the main resource never change status, those through status never change spec. */
 export function managedKind(
   definition: ResourceDefinition,
   subresource: string | undefined,
@@ -60,7 +59,7 @@ export function managersOfNew(
   object: JsonObject,
   { manager, time }: TrackedWrite,
 ): Json | undefined {
-  // The finalizer that every namespace is given is no wish of the client.
+  // The server, not the client, sets the finalizer of every namespace.
   const own = definition.kind === 'Namespace' ? withFields(object, { spec: undefined }) : object;
   const as = { manager, subresource: undefined, time };
   const kind = managedKind(definition, undefined);
@@ -68,16 +67,16 @@ export function managersOfNew(
 }
 
 interface Versions {
-  /** As the client gave it. */
+  /** As sent by the client. */
   readonly given: JsonObject;
-  /** What of it counts as written by the client. */
+  /** The part that counts as written by the client. */
   readonly meant: JsonObject;
   /** As it will be stored; `old` itself when nothing changes. */
   readonly next: JsonObject;
   readonly old: Stored;
 }
 
-/** The object to store with its managedFields brought up to date; `old` when nothing changes. */
+/** The object to store with updated managedFields; `old` when nothing changes. */
 export function withManagers(
   write: TrackedWrite & {
     readonly definition: ResourceDefinition;
@@ -108,7 +107,7 @@ export function withManagers(
   return withMetadata(next, { managedFields });
 }
 
-/** A list that the server could not have written counts as none given. */
+/** A list that the server could not have written counts as absent. */
 const isSound = (given: Json | undefined): boolean =>
   objectsOf(given).every(
     ({ operation, fieldsType, fieldsV1 }) =>
@@ -117,7 +116,7 @@ const isSound = (given: Json | undefined): boolean =>
       (fieldsV1 === undefined || isObject(fieldsV1)),
   );
 
-/** Top-level parts that did not change are the old ones again; all equal gives `old` itself. */
+/** Reuses unchanged top-level parts of `old`; returns `old` itself when all are equal. */
 export function shareEqual(next: JsonObject, old: Stored): JsonObject {
   const shared: Record<string, Json | undefined> = {};
   let changed = Object.keys(old).some((key) => old[key] !== undefined && next[key] === undefined);

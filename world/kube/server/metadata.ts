@@ -1,5 +1,5 @@
-// Rules of metadata that hold for every kind (apimachinery's ValidateObjectMeta, apiserver's
-// rest.BeforeCreate and BeforeUpdate): names, labels, what the server sets, what never changes.
+// Metadata rules of all kinds (apimachinery's ValidateObjectMeta, apiserver's rest.BeforeCreate and
+// BeforeUpdate): names, labels, fields that the server sets, immutable fields.
 import { isObject, type Json, type JsonObject, objectOr } from '../../../src/api/json.ts';
 import { nameSuffix, uuid } from '../../kernel/index.ts';
 import { values } from '../schema/index.ts';
@@ -38,7 +38,7 @@ const label1035Message =
   "alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', " +
   "regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
 
-/** Of all keys and values together, in bytes; text outside of ASCII counts by its characters. */
+/** Total of all keys and values, in bytes; non-ASCII text counts by characters. */
 const maxAnnotations = 256 * 1024;
 
 /** Why `name` is not allowed, or undefined. */
@@ -140,7 +140,9 @@ export function validateMetadata(
   return [...errors, ...mapTrouble(metadata), ...referenceTrouble(metadata)];
 }
 
-/** Metadata of an object about to be created: system fields set, foreign ones dropped. */
+/**
+ * Metadata of an object about to be created: sets system fields, drops the client's values of them.
+ */
 export function freshMetadata(
   definition: ResourceDefinition,
   object: JsonObject,
@@ -177,7 +179,7 @@ export function freshMetadata(
 const emptyToUndefined = (value: Json | undefined): Json | undefined =>
   isObject(value) && Object.keys(value).length > 0 ? value : undefined;
 
-/** What the client may leave out of an update is taken from the stored object. */
+/** Copies from the stored object what a client may omit in an update. */
 export function carriedMetadata(given: JsonObject, old: Stored): JsonObject {
   const before = metadataOf(old);
   const next: Record<string, Json | undefined> = { ...given };
@@ -197,7 +199,7 @@ export function carriedMetadata(given: JsonObject, old: Stored): JsonObject {
   next.annotations = emptyToUndefined(next.annotations);
   if (listOf(next.finalizers).length === 0) next.finalizers = undefined;
   if (listOf(next.ownerReferences).length === 0) next.ownerReferences = undefined;
-  // Who manages what is worked out once the rest of the write is known.
+  // Managers are computed once the rest of the write is known.
   next.managedFields = before.managedFields;
   next.selfLink = undefined;
   const kept: Record<string, Json> = {};
@@ -241,7 +243,7 @@ export function validateMetadataUpdate(next: JsonObject, old: Stored): readonly 
   return errors;
 }
 
-/** Generation goes up by one when what the kind's controller acts on has changed. */
+/** Raises the generation by one when fields that the kind's controller acts on have changed. */
 export function withGeneration(
   definition: ResourceDefinition,
   next: JsonObject,

@@ -1,6 +1,6 @@
-// What a kubelet may do: the rules of the role system:node, but of what belongs to pods only what
-// pods of its own node use, and of nodes, leases and CSINodes only its own. Upstream:
-// plugin/pkg/auth/authorizer/node (1.32). It grants and never refuses: RBAC is asked besides.
+// What a kubelet may do: the rules of the role system:node, restricted to objects used by pods of
+// its node, and to its own Node, Lease and CSINode. Upstream: plugin/pkg/auth/authorizer/node
+// (1.32). It grants and never refuses: RBAC is evaluated as well.
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
 import type { UserInfo } from '../../contracts.ts';
 import type { Attributes, Verdict } from './authorization.ts';
@@ -12,13 +12,13 @@ const claims = { group: '', resource: 'persistentvolumeclaims' };
 const attachments = { group: 'storage.k8s.io', resource: 'volumeattachments' };
 const clusterRoles = { group: 'rbac.authorization.k8s.io', resource: 'clusterroles' };
 
-/** The node that this user is the kubelet of. */
+/** The node whose kubelet this user is. */
 export const nodeOfUser = ({ username, groups }: UserInfo): string | undefined =>
   username.startsWith(prefix) && groups.includes('system:nodes')
     ? username.slice(prefix.length)
     : undefined;
 
-/** `namespace/name` of what a pod uses, by resource. */
+/** `namespace/name` of the objects that a pod uses, by resource. */
 type Uses = Readonly<Record<string, (pod: Stored, store: Store) => readonly string[]>>;
 
 const namesIn = (pod: Stored, names: readonly (string | undefined)[]): readonly string[] =>
@@ -26,7 +26,7 @@ const namesIn = (pod: Stored, names: readonly (string | undefined)[]): readonly 
 
 const volumesOf = (pod: JsonObject): readonly JsonObject[] => objectsOf(specOf(pod).volumes);
 
-/** What environment variables and projected volumes name, alike for secrets and config maps. */
+/** Names in environment variables and projected volumes, for secrets and config maps alike. */
 export const named = (
   pod: JsonObject,
   kind: 'secret' | 'configMap',
@@ -86,7 +86,7 @@ const selects = (wanted: Attributes, field: string, value: string): boolean =>
   });
 
 /**
- * Why the kubelet of `node` may not, by resource; undefined where the role's rules alone decide.
+ * Why the kubelet of `node` is refused, by resource; undefined when the role's rules alone decide.
  */
 const rules: Readonly<
   Record<string, (store: Store, node: string, wanted: Attributes) => string | undefined>
@@ -122,7 +122,7 @@ const rules: Readonly<
       if (selects(wanted, 'spec.nodeName', node)) return undefined;
       return 'can only list/watch pods with spec.nodeName field selector';
     }
-    // Which pods it may write is for admission.
+    // Admission decides which pods it may write.
     return wanted.verb === 'get' ? usedThere(store, node, wanted) : undefined;
   },
 };
@@ -141,7 +141,7 @@ function usedThere(store: Store, node: string, wanted: Attributes): string | und
   return unrelated(node);
 }
 
-/** `holds` says whether a rule allows what is wanted. */
+/** `holds` returns whether a rule allows the request. */
 export function judgeNode(
   store: Store,
   node: string,

@@ -1,6 +1,6 @@
-// The admission plugin NodeRestriction: what a kubelet may write of its own node, of pods that run
-// there and of what belongs to them. Upstream: plugin/pkg/admission/noderestriction (1.36). Callers
-// in the process, the simulated kubelets among them, are not judged.
+// The admission plugin NodeRestriction: what a kubelet may write to its own node, to pods on it and
+// to their objects. Upstream: plugin/pkg/admission/noderestriction (1.36). Does not apply to
+// callers in the process, such as the simulated kubelets.
 import { type Json, type JsonObject, objectOr } from '../../../src/api/json.ts';
 import { kubeletMaySet } from '../../../src/formats/index.ts';
 import { values } from '../schema/index.ts';
@@ -27,7 +27,7 @@ export const mirrorAnnotation = 'kubernetes.io/config.mirror';
 export const isMirror = (pod: JsonObject): boolean =>
   objectOr(metadataOf(pod).annotations)[mirrorAnnotation] !== undefined;
 
-/** One refusal in upstream's words; undefined lets the write pass. */
+/** The refusal in upstream's words; undefined allows the write. */
 type Judge = (store: Store, node: string, admission: Admission) => string | undefined;
 
 const changedLabels = (next: JsonObject, old: JsonObject): readonly string[] =>
@@ -112,7 +112,7 @@ const judgePodCreate = (store: Store, node: string, pod: JsonObject): string | u
   return what && `node "${node}" can not create pods that reference ${what}`;
 };
 
-/** The pod that a write is about; 404 when there is none. */
+/** The pod that a write refers to; 404 when it does not exist. */
 const podOf = (store: Store, { namespace, name, oldObject }: Admission): JsonObject => {
   const pod = oldObject ?? store.get(pods, objectKey(namespace, name));
   if (pod === undefined) throw notFound(pods, name);
@@ -138,7 +138,7 @@ const judgePod: Judge = (store, node, admission) => {
   const isElsewhere = (): boolean => specOf(podOf(store, admission)).nodeName !== node;
   const own = 'pods with spec.nodeName set to itself';
   if (subresource === 'status') return judgePodStatus(store, node, admission);
-  // Upstream quotes the name in all but one of its sentences.
+  // Upstream quotes the name in all but one of its messages.
   if (subresource === 'eviction')
     return isElsewhere() ? `node ${node} can only evict ${own}` : undefined;
   if (subresource !== undefined) {
@@ -152,7 +152,7 @@ const judgePod: Judge = (store, node, admission) => {
   return `unexpected operation "${operation}", ${only}`;
 };
 
-/** What a kubelet may change of a claim's status. */
+/** Fields of a claim's status that a kubelet may change. */
 const claimFields = {
   capacity: undefined,
   conditions: undefined,

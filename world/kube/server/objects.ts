@@ -1,10 +1,10 @@
-// Small readers of Kubernetes objects as JSON, and the copies that set one part of metadata while
-// sharing the rest. Never mutates its arguments.
+// Small readers of Kubernetes objects as JSON, and copies that set one part of metadata and share
+// the rest. Never mutates its arguments.
 import { isObject, type Json, type JsonObject, objectOr, setOwn } from '../../../src/api/json.ts';
 import type { KubeObject } from '../../../src/api/kube.ts';
 import type { Micros } from '../../kernel/index.ts';
 
-/** An object as the store holds it: complete metadata, immutable, shared by reference. */
+/** An object as stored: complete metadata, immutable, shared by reference. */
 export type Stored = KubeObject & JsonObject;
 
 export const metadataOf = (object: JsonObject): JsonObject => objectOr(object.metadata);
@@ -33,7 +33,7 @@ export function withMetadata(object: JsonObject, changes: JsonObject): JsonObjec
 
 /** `object` with fields replaced; undefined removes one. */
 export function withFields(object: JsonObject, changes: JsonObject): JsonObject {
-  // What `delete` leaves behind is slow to read, and there are many objects that are read often.
+  // Objects after `delete` are slow to read, and many objects are read often.
   const next: Record<string, Json> = {};
   for (const key of Object.keys(object)) {
     const value = Object.hasOwn(changes, key) ? changes[key] : object[key];
@@ -46,7 +46,7 @@ export function withFields(object: JsonObject, changes: JsonObject): JsonObject 
   return next;
 }
 
-/** Many writes fall into one second: its text is kept. Only a cache, never state. */
+/** Many writes share a second: caches its text. Only a cache, never state. */
 let knownSecond = -1;
 let knownText = '';
 let knownTime = '';
@@ -61,7 +61,7 @@ const secondText = (at: Micros): string => {
   return knownText;
 };
 
-/** metav1.Time: RFC 3339 in UTC, whole seconds. One text for all objects of a second. */
+/** metav1.Time: RFC 3339 in UTC, whole seconds. All objects of a second share one text. */
 export const kubeTime = (at: Micros): string => {
   secondText(at);
   return knownTime;

@@ -1,4 +1,4 @@
-// The object that a PATCH makes of the stored one, and what later checks must know of the patch.
+// Applies a PATCH to the stored object, and records what later checks need to know of it.
 import { isObject, type Json, type JsonObject } from '../../../src/api/json.ts';
 import { isTooDeep, tooDeepMessage } from '../../../src/api/parse-json.ts';
 import type { ApiRequest } from '../../contracts.ts';
@@ -19,7 +19,7 @@ interface PatchCall {
   readonly definition: ResourceDefinition;
 }
 
-/** The object with the request's patch applied; every failure is thrown as its Status. */
+/** The object with the request's patch applied; throws every failure as its Status. */
 export function patched(
   call: PatchCall,
   gvk: { readonly group: string; readonly version: string; readonly kind: string },
@@ -38,12 +38,12 @@ export function patched(
   };
   const result = refused ? unknownPatchType(custom) : applyPatch(type, target, body ?? null);
   if (result.kind === 'error') throw new ApiError(result.status);
-  // Patch upon patch, each of them shallow.
+  // Repeated shallow patches can nest an object too deeply.
   if (isTooDeep(result.object)) throw badRequest(`the patched object is ${tooDeepMessage}`);
   return result.object;
 }
 
-/** A JSON patch may point into managedFields: then they must be there to be pointed at. */
+/** A JSON patch may address managedFields, which must then be rendered first. */
 function withReadManagers(old: JsonObject, patch: Json | undefined): JsonObject {
   if (!isPending(metadataOf(old).managedFields)) return old;
   const asked = listOf(patch).some(

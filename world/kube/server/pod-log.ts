@@ -1,5 +1,5 @@
-// GET pods/NAME/log: a simulated container says nothing, but which container was meant and whether
-// it has started is checked as on a cluster.
+// GET pods/NAME/log: a simulated container writes no log, but the container's name and whether it
+// has started are checked as on a cluster.
 import type { ApiResponse } from '../../contracts.ts';
 import { numberOf, objectsOf, type Stored, specOf, statusOf, textOf } from './objects.ts';
 import { badRequest } from './status.ts';

@@ -1,6 +1,6 @@
 // ValidatingAdmissionPolicies and their bindings, enforced on every write: matching, parameters,
-// CEL and the refusal in the API server's words (apiserver's admission/plugin/policy/validating).
-// They take effect with the write that stores them; a real server takes part of a second.
+// CEL and the API server's refusal (apiserver's admission/plugin/policy/validating). They take
+// effect with the write that stores them; a real server takes part of a second.
 import { defined } from '../../../src/api/defined.ts';
 import { type Json, type JsonObject, objectOr } from '../../../src/api/json.ts';
 import { CelFailure, celObject, evaluateCel } from '../schema/index.ts';
@@ -48,10 +48,10 @@ export class Policies {
     this.#findKind = findKind;
   }
 
-  /** Throws the first refusal; warnings are added to the request's. */
+  /** Throws the first refusal; adds warnings to the request's. */
   admit(admission: Admission): void {
     if (this.#store.count(bindingsResource) === 0) return;
-    // A policy cannot lock its own way out.
+    // Policies do not apply to policies, so that an administrator can always remove one.
     if (admission.definition.group === group) return;
     for (const policy of this.#store.list(policiesResource)) {
       const { matchConstraints } = specOf(policy);
@@ -202,7 +202,7 @@ export class Policies {
   }
 }
 
-/** Evaluated when first read, as upstream's lazy variables are. */
+/** Evaluated when first read, like upstream's lazy variables. */
 function defineVariable(
   variables: object,
   variable: JsonObject,

@@ -1,4 +1,4 @@
-// Does a request fall under a ValidatingAdmissionPolicy or its binding: resource rules, exclusions,
+// Whether a request matches a ValidatingAdmissionPolicy or its binding: resource rules, exclusions,
 // namespace and object selectors (apiserver's admission/plugin/policy/matching). Evaluates no CEL.
 import { type Json, type JsonObject, objectOr } from '../../../src/api/json.ts';
 import type { UserInfo } from '../../contracts.ts';
@@ -7,7 +7,7 @@ import { labelsOf, objectsOf, textOf, textsOf } from './objects.ts';
 import { isEmptySelector, labelSelectorMatcher } from './selectors.ts';
 import type { Store } from './store.ts';
 
-/** One write as admission sees it. */
+/** One write as passed to admission. */
 export interface Admission {
   readonly definition: ResourceDefinition;
   readonly subresource: string | undefined;
@@ -16,14 +16,14 @@ export interface Admission {
   readonly name: string;
   /** undefined on delete. */
   readonly object: JsonObject | undefined;
-  /** Kind of the object where it is not the resource's: Eviction, Binding, Scale. */
+  /** Kind of the object when it is not the resource's: Eviction, Binding, Scale. */
   readonly objectKind?: { readonly group: string; readonly version: string; readonly kind: string };
   readonly oldObject: JsonObject | undefined;
   readonly user: UserInfo;
-  /** A caller in the process. */
+  /** The caller is in the process. */
   readonly trusted: boolean;
   readonly dryRun: boolean;
-  /** Filled with sentences for Warning headers. */
+  /** Collects messages for Warning headers. */
   readonly warnings: string[];
 }
 
@@ -61,7 +61,7 @@ function selects(selector: Json | undefined, labels: JsonObject): boolean {
 }
 
 /**
- * Cluster-scoped objects match every namespace selector; a namespace is judged by its own labels.
+ * Cluster-scoped objects match every namespace selector; a namespace is matched by its own labels.
  */
 function namespaceMatches(selector: Json | undefined, admission: Admission, store: Store): boolean {
   if (admission.definition.resource === 'namespaces' && admission.definition.group === '') {
@@ -73,7 +73,7 @@ function namespaceMatches(selector: Json | undefined, admission: Admission, stor
   return selects(selector, namespace === undefined ? {} : labelsOf(namespace));
 }
 
-/** `rules` of a binding may be left out: then they match all. */
+/** `rules` of a binding may be missing: then all resources match. */
 export function resourcesMatch(
   match: Json | undefined,
   admission: Admission,

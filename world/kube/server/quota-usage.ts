@@ -1,5 +1,5 @@
-// What one object takes of a quota, whether a quota's scopes hold for it, and what a quota demands
-// that it says (apiserver's quota evaluators). Stores nothing.
+// How much of a quota one object uses, whether the quota's scopes include it, and which amounts the
+// quota requires it to set (apiserver's quota evaluators). Stores nothing.
 import { type Json, type JsonObject, objectOr } from '../../../src/api/json.ts';
 import { parseQuantity, type Quantity } from '../../../src/api/quantity.ts';
 import type { ResourceDefinition } from './definition.ts';
@@ -8,7 +8,7 @@ import { objectsOf, specOf, statusOf, textOf, textsOf } from './objects.ts';
 export const none: Quantity = { nanos: 0n, format: 'decimal' };
 const one: Quantity = { nanos: 1_000_000_000n, format: 'decimal' };
 
-/** A sum is shown in the form of the first amount that is not nothing. */
+/** A sum is shown in the format of the first non-zero amount. */
 export const plus = (a: Quantity, b: Quantity): Quantity => ({
   nanos: a.nanos + b.nanos,
   format: a.nanos === 0n ? b.format : a.format,
@@ -23,7 +23,7 @@ const ofContainer = (container: JsonObject, side: Side, name: string): Quantity 
   return value === undefined ? none : (parseQuantity(String(value)) ?? none);
 };
 
-/** Containers together, or the largest init container if that is more. */
+/** The sum of the containers, or the largest init container if that is more. */
 function podAmount(pod: JsonObject, side: Side, name: string): Quantity {
   const spec = specOf(pod);
   const together = objectsOf(spec.containers)
@@ -51,7 +51,7 @@ function podUsage(pod: JsonObject): Readonly<Record<string, Quantity>> {
   return usage;
 }
 
-/** Kinds that quotas count under their plain name too. */
+/** Kinds that quotas also count under their plain name. */
 const plainNames: readonly string[] = [
   'configmaps',
   'persistentvolumeclaims',
@@ -106,7 +106,7 @@ function scopeHolds(scope: string, operator: string, wanted: Json | undefined, p
   }
 }
 
-/** Quotas with scopes count pods only, and of them those that every scope holds for. */
+/** Quotas with scopes count only pods that every scope includes. */
 export function inScope(
   quota: JsonObject,
   { group, resource }: ResourceDefinition,
@@ -134,7 +134,7 @@ const demanded: readonly string[] = [
   'limits.memory',
 ];
 
-/** A quota on cpu or memory demands that each container says how much: `must specify ...`. */
+/** A quota on cpu or memory requires each container to set the amount: `must specify ...`. */
 export function missingRequests(
   { group, resource }: ResourceDefinition,
   object: JsonObject,

@@ -1,5 +1,5 @@
-// ResourceQuota: refuses what would go over a namespace's quota, in the API server's words, and
-// keeps status.used up to date some milliseconds after each change (kube-controller-manager's
+// ResourceQuota: refuses writes that would exceed a namespace's quota, with the API server's
+// message, and updates status.used some milliseconds after each change (kube-controller-manager's
 // part).
 import { type Json, type JsonObject, objectOr } from '../../../src/api/json.ts';
 import { parseQuantity, printQuantity, type Quantity } from '../../../src/api/quantity.ts';
@@ -21,7 +21,7 @@ type Amounts = Readonly<Record<string, Quantity>>;
 
 const nanosOf = (amount: Quantity | undefined): bigint => amount?.nanos ?? 0n;
 
-/** Resources whose objects some quota can count. */
+/** Resources whose objects a quota can count. */
 const countable = builtInKinds.filter((kind) => kind.namespaced && kind.resource !== 'events');
 
 export class Quotas {
@@ -75,7 +75,7 @@ export class Quotas {
     }
   }
 
-  /** Counted from what is stored, not from the status, which lags. */
+  /** Counted from the stored objects, not from the status, which lags. */
   #used(quota: Stored, hard: Amounts): Amounts {
     const used: Record<string, Quantity> = {};
     for (const key of Object.keys(hard).sort()) used[key] = none;
@@ -92,7 +92,7 @@ export class Quotas {
     return used;
   }
 
-  /** From the first quota on; before it, nothing is worth a look. */
+  /** Starts with the first quota; without one, no change matters. */
   #watch(): void {
     if (this.#watching) return;
     this.#watching = true;

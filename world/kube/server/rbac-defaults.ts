@@ -1,5 +1,5 @@
-// What holds while no role is stored, as on an API server that has not made its default roles yet:
-// what everybody may, and the rights with which the control plane waits for its cluster.
+// Rules while no role is stored, as on an API server that has not created its default roles yet:
+// those of every user, and those with which the control plane waits for its cluster.
 import {
   controllerNamespaceRules,
   controllerRules,

@@ -1,7 +1,7 @@
-// Who may do what: Roles and ClusterRoles through their bindings, evaluated for reviews and
-// enforced on requests from outside (plugin/pkg/auth/authorizer/rbac); kubelets besides by their
-// node's pods. Members of system:masters may do everything; escalation by writing roles is not
-// checked.
+// RBAC: evaluates Roles and ClusterRoles through their bindings for reviews, and enforces them on
+// requests from outside (plugin/pkg/auth/authorizer/rbac). Kubelets are also authorized by their
+// node's pods. Members of system:masters may do everything; writing roles is not checked for
+// privilege escalation.
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
 import type { UserInfo } from '../../contracts.ts';
 import type { Attributes, Verdict } from './authorization.ts';
@@ -42,7 +42,9 @@ function allows(rule: JsonObject, wanted: Attributes): boolean {
   );
 }
 
-/** A list or watch of one object by its name is a request for it (apiserver's requestinfo.go). */
+/**
+ * A list or watch of one object by name counts as a request for it (apiserver's requestinfo.go).
+ */
 const selectedName = ({ fieldSelector = '' }: Attributes): string =>
   /^metadata\.name={1,2}([^,=]+)$/.exec(fieldSelector)?.[1] ?? '';
 
@@ -52,7 +54,7 @@ const allowsPath = (rule: JsonObject, verb: string, path: string): boolean =>
     (url) => url === path || (url.endsWith('*') && path.startsWith(url.slice(0, -1))),
   );
 
-/** The subject of a binding that means this user, as a refusal or review names it. */
+/** The subject of a binding that matches this user, in the form of refusals and reviews. */
 function subjectOf(binding: Stored, user: UserInfo): string | undefined {
   for (const subject of objectsOf(binding.subjects)) {
     const name = textOf(subject.name) ?? '';
@@ -69,16 +71,16 @@ function subjectOf(binding: Stored, user: UserInfo): string | undefined {
 
 export const mayDoEverything = (user: UserInfo): boolean => user.groups.includes('system:masters');
 
-/** What bindings give one user in one namespace, and which roles of them are not there. */
+/** One user's grants in one namespace, and the roles in bindings that do not exist. */
 interface Grants {
   readonly list: readonly Grant[];
   readonly missing: readonly string[];
 }
 
-/** Users times namespaces whose grants are remembered until a role or binding changes. */
+/** Number of (user, namespace) pairs whose grants are cached until a role or binding changes. */
 const rememberedGrants = 4096;
 
-/** A ClusterRole that a user has by the cloud's word, everywhere or in some namespaces. */
+/** A ClusterRole that an EKS access policy grants a user, everywhere or in some namespaces. */
 export interface AccessPolicy {
   /** ARN. */
   readonly policy: string;
@@ -130,7 +132,7 @@ export class Rbac {
     return { allowed, reason: '' };
   }
 
-  /** Every rule that holds for the user in the namespace. */
+  /** Every rule that applies to the user in the namespace. */
   rules(user: UserInfo, namespace: string | undefined): readonly JsonObject[] {
     const grants = [...this.#grants(user, namespace).list, ...this.#byPolicy(user, namespace)];
     return grants.flatMap(({ rules }) => rules);
@@ -164,7 +166,7 @@ export class Rbac {
   #find(user: UserInfo, namespace: string | undefined): Grants {
     const grants: Grant[] = [];
     const missing: string[] = [];
-    // Where the default roles are stored, they say it themselves.
+    // Once the default roles are stored, they grant these rules themselves.
     const isBare =
       this.#store.get(resources.clusterRoleBindings, 'system:basic-user') === undefined;
     if (isBare) grants.push({ rules: rulesWithoutRoles(user), by: '' });

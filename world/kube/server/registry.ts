@@ -1,5 +1,6 @@
-// Which kinds are served right now: the built-in table and what CustomResourceDefinitions add.
-// Looks up only; the definitions of custom kinds are made in crd.ts.
+// The kinds that are currently served: the built-in table and the kinds of
+// CustomResourceDefinitions. Looks up only; custom-kinds.ts creates the definitions of custom
+// kinds.
 import type { GroupResource } from '../../contracts.ts';
 import type { ResourceDefinition } from './definition.ts';
 import { resourceKey } from './store.ts';
@@ -16,7 +17,7 @@ export class Registry {
     for (const definition of builtIn) this.add(definition);
   }
 
-  /** Goes up with every change: a key for cached discovery documents. */
+  /** Raised by every change: a key for cached discovery documents. */
   get generation(): number {
     return this.#generation;
   }

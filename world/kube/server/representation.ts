@@ -1,5 +1,5 @@
-// How an answer is shown: as the object, as PartialObjectMetadata or as a server-side Table, by the
-// Accept header (apiserver's negotiation and tableconvertor). Cells come from injected printers.
+// The form of an answer: the object, PartialObjectMetadata or a server-side Table, by the Accept
+// header (apiserver's negotiation and tableconvertor). The printers of cells are injected.
 import type { Json, JsonObject } from '../../../src/api/json.ts';
 import type { ResourceDefinition } from './definition.ts';
 import { metadataOf, type Stored } from './objects.ts';
@@ -32,8 +32,8 @@ const acceptable = new Set([
 const plain: Shape = { kind: 'object' };
 
 /**
- * The first form of Accept that we can give. Answers are JSON whatever the client prefers, as long
- * as it takes JSON at all.
+ * The first supported form in Accept. Answers are JSON whatever the client prefers, if it accepts
+ * JSON at all.
  */
 export function shapeOf(accept: string): Shape {
   if (accept === 'application/json') return plain;
@@ -63,7 +63,7 @@ export function shapeOf(accept: string): Shape {
 
 const partials = new WeakMap<JsonObject, JsonObject>();
 
-/** PartialObjectMetadata of one object; the same answer for the same stored version. */
+/** PartialObjectMetadata of one object; cached per stored version. */
 function partialOf(object: JsonObject, version: string): JsonObject {
   if (version !== 'v1') return makePartial(object, version);
   const known = partials.get(object);
@@ -120,7 +120,7 @@ export function includeOf(query: URLSearchParams): IncludeObject {
   return value === 'None' || value === 'Object' ? value : 'Metadata';
 }
 
-/** One object in the wanted shape. */
+/** One object in the requested form. */
 export function shown(
   shape: Shape,
   object: Stored | JsonObject,

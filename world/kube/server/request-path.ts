@@ -1,5 +1,5 @@
-// Takes an API request's path apart into group, version, resource, name and subresource, as
-// apiserver's RequestInfo does. Knows no kinds.
+// Parses an API request's path into group, version, resource, name and subresource, as apiserver's
+// RequestInfo does. Knows no kinds.
 
 export interface ResourcePath {
   readonly group: string;
@@ -10,11 +10,11 @@ export interface ResourcePath {
   readonly subresource: string | undefined;
 }
 
-/** The same few thousand paths are asked for again and again. */
+/** Cache size: the same few thousand paths are requested repeatedly. */
 const mostKnown = 4096;
 const known = new Map<string, ResourcePath | undefined>();
 
-/** Undefined for paths that name no resource (discovery, health, OpenAPI). */
+/** Undefined for paths without a resource (discovery, health, OpenAPI). */
 export function parseResourcePath(path: string): ResourcePath | undefined {
   if (known.has(path)) return known.get(path);
   const parsed = parse(path);
@@ -35,7 +35,7 @@ function parse(path: string): ResourcePath | undefined {
   if (version === undefined || first === undefined || first === '') return undefined;
   const base = { group, version };
   if (first === 'namespaces' && second !== undefined && third !== undefined) {
-    // Subresources of a namespace itself look like resources inside it.
+    // Subresources of a namespace look like resources in it.
     if (legacy && (third === 'status' || third === 'finalize') && more.length === 0) {
       return { ...base, resource: first, namespace: undefined, name: second, subresource: third };
     }

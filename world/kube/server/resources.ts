@@ -1,5 +1,5 @@
-// The verbs of one resource path: takes a parsed request to the part that answers it and shows the
-// result in the shape that was asked for. Holds no rules of its own.
+// The verbs of a resource path: dispatches a parsed request and returns the result in the requested
+// form. Contains no rules of its own.
 import type { Json, JsonObject } from '../../../src/api/json.ts';
 import { isObject } from '../../../src/api/json.ts';
 import type { ApiRequest, ApiResponse } from '../../contracts.ts';
@@ -54,7 +54,7 @@ export interface Parts {
   readonly writer: Writer;
   readonly deleter: Deleter;
   readonly evictor: Evictor;
-  /** Throws what policies and quotas refuse. */
+  /** Throws the refusals of policies and quotas. */
   readonly admit: (admission: Admission) => void;
   readonly watches: Watches;
   readonly tokens: Tokens;
@@ -248,7 +248,7 @@ export class Resources {
     });
   }
 
-  /** What is posted to a subresource of a pod: judged before anybody looks whether it exists. */
+  /** Admission of a POST to a pod's subresource, which precedes the check that the pod exists. */
   #admitPosted(call: Call, name: string, kind: { group: string; kind: string }): void {
     const { body, user, query } = call.request;
     this.#parts.admit({
@@ -265,7 +265,7 @@ export class Resources {
     });
   }
 
-  /** The deleted object in the wanted shape, for `deletedBody`. */
+  /** The deleted object in the requested form, for `deletedBody`. */
   showDeleted(call: Call, shape: Shape, stored: Stored): JsonObject {
     return this.#show(call, shape, stored);
   }

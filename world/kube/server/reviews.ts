@@ -1,4 +1,4 @@
-// Virtual resources that answer who somebody is and what they may do. Stored nowhere.
+// Virtual resources that answer who a user is and what it may do. Stored nowhere.
 import { defined } from '../../../src/api/defined.ts';
 import { isObject, type Json, type JsonObject, objectOr } from '../../../src/api/json.ts';
 import type { UserInfo } from '../../contracts.ts';
@@ -98,7 +98,7 @@ const userInfo = ({ user }: ReviewRequest): JsonObject => ({
   },
 });
 
-/** Tokens of service accounts; those of AWS are for the authenticator in front of this server. */
+/** Tokens of service accounts; the authenticator in front of this server handles AWS tokens. */
 function tokenReview({ body, tokens }: ReviewRequest): JsonObject {
   const spec = specOf(body);
   const token = textOf(spec.token) ?? '';

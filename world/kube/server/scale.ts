@@ -1,5 +1,5 @@
-// The scale subresource: autoscaling/v1 Scale read from and written to the paths of its kind. Only
-// replicas and preconditions travel; everything else of the object stays.
+// The scale subresource: autoscaling/v1 Scale, read from and written to the paths of its kind.
+// Copies only replicas and preconditions; the rest of the object is unchanged.
 import { defined } from '../../../src/api/defined.ts';
 import { isObject, type Json, type JsonObject, objectOr } from '../../../src/api/json.ts';
 import type { ResourceDefinition } from './definition.ts';
@@ -63,7 +63,7 @@ export function scaleOf(object: Stored, paths: ScalePaths): JsonObject {
   };
 }
 
-/** The object with the scale's replicas; preconditions of the Scale are those of the object. */
+/** The object with the scale's replicas; the Scale's preconditions apply to the object. */
 export function scaled(
   definition: ResourceDefinition,
   object: Stored,

@@ -1,5 +1,5 @@
-// Where the writer meets the schema room: unknown and ill-typed fields, defaults. Built-in kinds
-// have the generated facts, custom resources bring their own schema.
+// Connects the writer with the schema room: unknown and mistyped fields, defaults. Built-in kinds
+// use the generated facts, custom resources their own schema.
 import { defined } from '../../../src/api/defined.ts';
 import type { Json, JsonObject } from '../../../src/api/json.ts';
 import type { SentBody } from '../../contracts.ts';
@@ -19,7 +19,7 @@ import { ApiError, type FieldError } from './status.ts';
 
 export type FieldValidation = 'Strict' | 'Warn' | 'Ignore';
 
-/** The patch that an object came from: other codes and words than for a body. */
+/** The patch that an object came from: other codes and messages than for a body. */
 export interface PatchSource {
   readonly type: 'json' | 'merge' | 'strategic';
   readonly body: Json;
@@ -31,7 +31,7 @@ interface CheckMode {
   readonly sent: SentBody | undefined;
 }
 
-/** The object without fields that its kind does not have, or the error that names them. */
+/** The object without unknown fields, or the error that lists them. */
 export function checkedFields(
   definition: ResourceDefinition,
   object: JsonObject,
@@ -69,7 +69,7 @@ export const createDefaults = (definition: ResourceDefinition, object: JsonObjec
     ? applyCreateDefaults(definition, object)
     : applyCustomDefaults(definition.custom, object);
 
-/** Defaults only where something besides metadata and status has changed. */
+/** Sets defaults only when something besides metadata and status has changed. */
 export function updateDefaults(
   definition: ResourceDefinition,
   next: JsonObject,
@@ -82,7 +82,7 @@ export function updateDefaults(
   return touched ? applyDefaults(definition, next) : next;
 }
 
-/** A custom resource against its own schema; empty for built-in kinds. */
+/** Validates a custom resource against its own schema; empty for built-in kinds. */
 export const schemaErrors = (
   { custom }: ResourceDefinition,
   object: JsonObject,

@@ -1,5 +1,5 @@
-// Label and field selectors: parsed from query text or from a LabelSelector object, then asked of
-// objects. Bad text is a BadRequest in the API server's words.
+// Label and field selectors: parsed from query text or a LabelSelector object, then matched against
+// objects. Invalid text is a BadRequest with the API server's message.
 import { isObject, type Json, type JsonObject, objectOr } from '../../../src/api/json.ts';
 import { type Requirement, requirementHolds } from '../../../src/api/selectors.ts';
 import { labelsOf, objectsOf, textOf, textsOf } from './objects.ts';
@@ -27,7 +27,7 @@ const labelValue = /^(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
 export const isLabelKey = (text: string): boolean => labelKey.test(text);
 export const isLabelValue = (text: string): boolean => labelValue.test(text);
 
-/** Splits at commas that stand outside parentheses. */
+/** Splits at commas outside parentheses. */
 function splitTerms(text: string): readonly string[] {
   const terms: string[] = [];
   let depth = 0;
@@ -149,9 +149,9 @@ function parseFieldSelector(text: string | null): readonly FieldTerm[] {
 }
 
 export interface Selection {
-  /** Undefined when everything is wanted. */
+  /** Undefined when every object matches. */
   readonly matches: ((object: JsonObject) => boolean) | undefined;
-  /** Exact values asked for, e.g. `spec.nodeName` to `n1`: a chance to use an index. */
+  /** Exact values required, e.g. `spec.nodeName` to `n1`, for which an index may exist. */
   readonly exact: ReadonlyMap<string, string>;
 }
 

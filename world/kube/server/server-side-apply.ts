@@ -1,5 +1,5 @@
 // PATCH with application/apply-patch+yaml: parameters, the merge by the patch room, and the write
-// of its result through the same path as every update. Decides no ownership itself.
+// of its result through the same path as every update. Never decides ownership itself.
 import { defined } from '../../../src/api/defined.ts';
 import { isObject, type Json, type JsonObject } from '../../../src/api/json.ts';
 import type { SentBody } from '../../contracts.ts';
@@ -20,7 +20,7 @@ interface ApplyRequest {
   readonly options: WriteOptions;
 }
 
-/** The configuration, once it is sure that it may be applied to this path at all. */
+/** The configuration, after the checks that it may be applied to this path. */
 function configuration({ target, body, query }: ApplyRequest): JsonObject {
   if ((query.get('fieldManager') ?? '') === '') {
     const of = { group: 'meta.k8s.io', kind: 'PatchOptions' };
@@ -86,7 +86,7 @@ const conflicted = ({ conflicts }: Extract<Applied, { kind: 'conflicts' }>): Api
 const withoutDuplicates = (sent: SentBody | undefined): SentBody | undefined =>
   sent === undefined ? undefined : { ...sent, duplicates: [] };
 
-/** An applied configuration is YAML, whatever it looks like: converted before anything else. */
+/** An applied configuration is YAML, whatever it looks like, and is converted first. */
 function reportDuplicates({ sent, fieldValidation, warnings }: WriteOptions): void {
   const { duplicates = [] } = sent ?? {};
   if (duplicates.length === 0 || fieldValidation === 'Ignore') return;
@@ -97,7 +97,7 @@ function reportDuplicates({ sent, fieldValidation, warnings }: WriteOptions): vo
   warnings.push(...duplicates);
 }
 
-/** Creates what is not there yet, unless it is a subresource that was applied to. */
+/** Creates a missing object, except when applied to a subresource. */
 export function serverSideApply(
   writer: Writer,
   store: Store,
@@ -108,7 +108,7 @@ export function serverSideApply(
   const { definition, namespace, name, subresource } = target;
   const config = configuration(request);
   reportDuplicates(request.options);
-  // Reported once: what is written is no longer the body.
+  // Duplicates are reported once: the written object differs from the body.
   const options = { ...request.options, sent: withoutDuplicates(request.options.sent) };
   const kind = managedKind(definition, subresource);
   const force = query.get('force') === 'true';

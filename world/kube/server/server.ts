@@ -41,27 +41,29 @@ import { Watches } from './watch.ts';
 import { Webhooks } from './webhooks.ts';
 import { Writer } from './write.ts';
 
-/** kube-apiserver's watch cache holds between 100 and 102,400 changes by load; this is between. */
+/**
+ * kube-apiserver's watch cache holds 100 to 102,400 changes depending on load; this is in between.
+ */
 const standardHistory = 8192;
 
 export interface KubeApiServerOptions {
   readonly kernel: Kernel;
   readonly audit?: AuditSink;
-  /** Told of every write, heartbeats excepted, without an audit event being rendered. */
+  /** Called with every write except heartbeats, without rendering an audit event. */
   readonly onWrite?: (record: WriteRecord) => void;
-  /** Asked with each request of /version. */
+  /** Called for each request of /version. */
   readonly version: () => VersionInfo;
   readonly serviceCidr?: string;
   /** Columns by `group/resource`; kinds without an entry get NAME and AGE. */
   readonly printers: Readonly<Record<string, Printer>>;
   readonly defaultPrinter: Printer;
-  /** How many changes per resource a watch can catch up on. */
+  /** Number of changes per resource from which a watch can resume. */
   readonly watchHistory?: number;
-  /** False keeps no managedFields, for simulations that read none. */
+  /** False disables managedFields, for simulations that do not read them. */
   readonly managers?: boolean;
-  /** False gives pods no volume with their account's token, for simulations that read none. */
+  /** False omits the token volume of pods, for simulations that do not read it. */
   readonly accountVolumes?: boolean;
-  /** What the cloud allows besides roles and bindings. */
+  /** Access granted by the cloud in addition to roles and bindings. */
   readonly accessPolicies?: AccessPolicies;
 }
 
@@ -145,12 +147,12 @@ export class KubeApiServer implements WorldKube {
     return new InWorldClient(this, identity);
   }
 
-  /** The account behind a token that this server gave. */
+  /** The account of a token that this server issued. */
   userOfToken(token: string): UserInfo | undefined {
     return this.#tokens.userOf(token);
   }
 
-  /** The definition that in-world callers mean by group and resource. */
+  /** The definition for an in-world caller's group and resource. */
   definitionOf(resource: GroupResource): ResourceDefinition | undefined {
     return this.#registry.preferred(resource);
   }
@@ -197,7 +199,8 @@ export class KubeApiServer implements WorldKube {
     if (!trusted) this.#rbac.enforce(request.user, attributesOf(request, path));
     const definition = this.#registry.find(path.group, path.version, path.resource);
     if (definition !== undefined) {
-      // A cluster-scoped kind under a namespace, or an item of a namespaced one outside: no path.
+      // A cluster-scoped kind in a namespace, or an item of a namespaced one without: an invalid
+      // path.
       const misplaced =
         (path.namespace !== undefined) !== definition.namespaced &&
         (path.namespace !== undefined || path.name !== undefined);
@@ -262,7 +265,7 @@ function refusal(error: ApiError): ApiResponse {
   return { kind: 'object', status: status.code, body: status, ...headers };
 }
 
-/** A request on a namespace itself is one in that namespace, as RequestInfo has it. */
+/** A request for a namespace counts as a request in that namespace, as in RequestInfo. */
 function attributesOf(request: ApiRequest, path: ResourcePath): Attributes {
   const own = path.group === '' && path.resource === 'namespaces' ? path.name : undefined;
   const fieldSelector = request.query.get('fieldSelector');

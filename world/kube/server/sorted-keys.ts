@@ -1,5 +1,5 @@
-// Keys of one collection in the order in which lists show them. Additions and removals are cheap;
-// the order is made again, in linear time, only when somebody asks.
+// Keys of one collection in list order. Additions and removals are cheap; the order is rebuilt on
+// the next read, in linear time.
 
 export class SortedKeys {
   #sorted: readonly string[];

@@ -1,6 +1,6 @@
-// The API server's errors as it words them (apimachinery's api/errors and util/validation/field,
+// The API server's errors with its messages (apimachinery's api/errors and util/validation/field,
 // Kubernetes 1.32): Status objects with reason, details and causes. Thrown inside this folder,
-// turned into answers at its border.
+// converted to answers at its border.
 import { defined } from '../../../src/api/defined.ts';
 import type { Json, JsonObject } from '../../../src/api/json.ts';
 import type { ApiStatus } from '../../contracts.ts';
@@ -10,12 +10,12 @@ export interface GroupResourceName {
   readonly resource: string;
 }
 
-/** Thrown by any step of a request; carries the whole answer. */
+/** Thrown by any step of a request; carries the complete answer. */
 export class ApiError extends Error {
   readonly status: ApiStatus;
   constructor(status: ApiStatus) {
-    // An answer, not a defect: nobody reads where it was made, and walking the stack costs more
-    // than the request that it answers.
+    // An answer, not a defect: its stack is never read, and capturing it costs more than the
+    // request.
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
     super(status.message);
@@ -61,7 +61,7 @@ const detailsOf = (of: GroupResourceName, name: string, more: JsonObject = {}): 
 export const notFound = (of: GroupResourceName, name: string): ApiError =>
   failure(404, 'NotFound', `${qualified(of)} "${name}" not found`, detailsOf(of, name));
 
-/** No such path or resource type. */
+/** The path or resource type does not exist. */
 export const noSuchResource = (): ApiError =>
   failure(404, 'NotFound', 'the server could not find the requested resource', {});
 
@@ -137,7 +137,7 @@ export const tooManyRequests = (
 export const internalError = (message: string): ApiError =>
   failure(500, 'InternalError', `Internal error occurred: ${message}`, { causes: [{ message }] });
 
-/** An honest answer for what this world does not model. */
+/** The answer for features that this world does not model. */
 export const notImplemented = (what: string): ApiError =>
   failure(501, 'NotImplemented', `${what} is not available in this embedded world`);
 

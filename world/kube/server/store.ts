@@ -1,5 +1,5 @@
-// All objects, one monotonic revision, what changed lately (for watches and consistent pages), and
-// the indexes that keep the cost of a question at the size of its answer. Knows no kinds: it never
+// All objects, one monotonic revision, recent changes (for watches and consistent pages), and the
+// indexes that make the cost of a query proportional to its result. Knows no kinds: it never
 // validates and never decides what may be written.
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
 import type { GroupResource, StoreChange } from '../../contracts.ts';
@@ -46,13 +46,13 @@ export class Store {
   readonly #kernel: Kernel;
   readonly #meta: Table<JsonObject>;
   readonly #collections = new Map<string, Collection>();
-  /** The same, by who asks: most askers hold one and the same name all their life. */
+  /** Collections by the caller's resource object: most callers reuse one for their lifetime. */
   readonly #opened = new WeakMap<GroupResource, Collection>();
-  /** Node name to the keys of its pods. */
+  /** Node name to keys of its pods. */
   readonly #podsByNode: Index<string> = new Map();
-  /** Owner's uid to what it owns, by the owned object's uid. */
+  /** Owner's uid to the objects it owns, by their uid. */
   readonly #owned: Index<Owned> = new Map();
-  /** Uid of what an event is about to the keys of its events. There are five a pod: no maps. */
+  /** Uid of an event's object to keys of its events. Arrays: a pod has about five. */
   readonly #eventsAbout = new Map<string, string[]>();
   readonly #historySize: number;
   readonly #compaction: Compaction;
@@ -60,7 +60,7 @@ export class Store {
   #delivering = false;
   #revision: number;
 
-  /** `resources` are opened at once so that the indexes see what a stored world holds. */
+  /** `resources` are opened at once, so that the indexes include a stored world's objects. */
   constructor(kernel: Kernel, resources: readonly GroupResource[], historySize: number) {
     this.#kernel = kernel;
     this.#historySize = historySize;
@@ -108,7 +108,7 @@ export class Store {
     return this.open(resource).table.get(key) as Stored | undefined;
   }
 
-  /** Sorted by key. With `namespace` only those keys. */
+  /** Sorted by key; `namespace` restricts the result. */
   list(resource: GroupResource, namespace?: string): readonly Stored[] {
     const { table } = this.open(resource);
     const out: Stored[] = [];
@@ -119,7 +119,7 @@ export class Store {
     return out;
   }
 
-  /** The keys of the same list, without a look at the objects. */
+  /** The keys of the same list, without reading objects. */
   keys(resource: GroupResource, namespace?: string): readonly string[] {
     const { keys } = this.open(resource);
     if (namespace === undefined || namespace === '') return keys.all();
@@ -141,7 +141,7 @@ export class Store {
     return keys.flatMap((key) => (table.get(key) as Stored | undefined) ?? []);
   }
 
-  /** With `only` objects of that kind: those of others are not even looked at. */
+  /** With `only`, objects of other kinds are skipped without being read. */
   ownedBy(uid: string, only?: GroupResource): readonly Stored[] {
     const wanted = only === undefined ? undefined : this.open(only).table;
     return found(this.#owned.get(uid), ({ table, key }) =>
@@ -149,7 +149,7 @@ export class Store {
     );
   }
 
-  /** Lists read no revision before this one. Watches read from memory and still begin there. */
+  /** The oldest revision that lists read. Watches read from memory and start there as well. */
   get compacted(): number {
     return this.#compaction.compacted(this.#kernel.now(), this.#revision);
   }
@@ -173,7 +173,7 @@ export class Store {
     return stored;
   }
 
-  /** Removes it; the returned last state carries the revision of the removal. */
+  /** Removes the object; the returned last state carries the revision of the removal. */
   remove(resource: GroupResource, key: string, last?: JsonObject): Stored | undefined {
     const collection = this.open(resource);
     const previous = collection.table.get(key) as Stored | undefined;
@@ -193,7 +193,7 @@ export class Store {
     this.open(resource).listeners.push(listener);
   }
 
-  /** `node`, of pods: nothing but what is, or was, on that node is of interest. */
+  /** `node`, for pods: only changes of pods that are, or were, on that node are delivered. */
   subscribe(resource: GroupResource, subscriber: Subscriber, node?: string): () => void {
     return this.open(resource).subscribers.add(subscriber, node);
   }
@@ -205,7 +205,7 @@ export class Store {
     return this.#revision;
   }
 
-  /** A listener that writes does not overtake: its change waits until this one is delivered. */
+  /** Keeps the order: a change written by a listener waits until this one is delivered. */
   #deliver(collection: Collection, change: Recorded): void {
     collection.history.push(change);
     this.#queue.push({ collection, change });
@@ -235,7 +235,7 @@ export class Store {
     else known.push(key);
   }
 
-  /** Nothing to do, at little cost, while neither node nor owners change. */
+  /** Returns cheaply when neither node nor owners changed. */
   #index(
     { resource, table }: Collection,
     key: string,

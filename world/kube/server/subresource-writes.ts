@@ -1,6 +1,6 @@
-// What a write through /status, /finalize, /approval or /ephemeralcontainers may change; everything
-// else of the object stays as it is stored. Labels through /status are written, as measured on a
-// real control plane.
+// What a write through /status, /finalize, /approval or /ephemeralcontainers may change; the rest
+// of the object stays as stored. Labels through /status are written, as measured on a real control
+// plane.
 import { isObject, type Json, type JsonObject } from '../../../src/api/json.ts';
 import type { ResourceDefinition } from './definition.ts';
 import { metadataOf, type Stored, specOf, withFields } from './objects.ts';
@@ -10,7 +10,7 @@ import { validateEphemeralContainers } from './strategies/ephemeral-containers.t
 
 export type Subresource = 'status' | 'finalize' | 'approval' | 'ephemeralcontainers';
 
-/** Metadata that a write through /status may not touch is taken from the stored object. */
+/** Restores from the stored object the metadata that a write through /status may not change. */
 function statusMetadata(definition: ResourceDefinition, next: JsonObject, old: Stored): JsonObject {
   const before = metadataOf(old);
   if (definition.statusMetadata === 'none') return before;
@@ -24,7 +24,7 @@ function statusMetadata(definition: ResourceDefinition, next: JsonObject, old: S
   });
 }
 
-/** The stored object with what this subresource may change taken from `next`. */
+/** The stored object with the fields that this subresource may change taken from `next`. */
 export function prepareSubresource(
   definition: ResourceDefinition,
   subresource: Subresource,
@@ -50,7 +50,7 @@ export function prepareSubresource(
   }
 }
 
-/** What is wrong with what was written through a subresource. */
+/** Validation errors of a write through a subresource. */
 export const subresourceErrors = (
   subresource: Subresource,
   next: JsonObject,
@@ -58,7 +58,7 @@ export const subresourceErrors = (
 ): readonly FieldError[] =>
   subresource === 'ephemeralcontainers' ? validateEphemeralContainers(next, old) : [];
 
-/** Approval conditions of a certificate request are written through /approval only. */
+/** Approval conditions of a certificate request can be written only through /approval. */
 function keptApproval(
   definition: ResourceDefinition,
   next: JsonObject,

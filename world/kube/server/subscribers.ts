@@ -1,12 +1,12 @@
-// Who follows the changes of one collection. Who asked for the pods of one node is told of changes
-// that touch that node alone: a hundred such watches cost a change no more than one. Tells in the
-// order of subscribing; judges nothing else.
+// Subscribers to one collection's changes. A subscriber to one node's pods receives only changes
+// that touch that node: a hundred such watches cost a change no more than one. Delivers in the
+// order of subscription; makes no other decision.
 import type { Recorded } from './history.ts';
 import { type Stored, specOf, textOf } from './objects.ts';
 
 export type Subscriber = (change: Recorded) => void;
 
-/** Of a pod that has a place. */
+/** The node of a scheduled pod. */
 export const nodeOf = (pod: Stored | undefined): string | undefined =>
   pod === undefined ? undefined : textOf(specOf(pod).nodeName) || undefined;
 
@@ -22,7 +22,7 @@ export class Subscribers {
   readonly #toNodes = new Map<string, Subscriptions>();
   #order = 0;
 
-  /** `node`: wants nothing but what is, or was, a pod of that node. */
+  /** `node`: only pods that are, or were, on that node. */
   add(subscriber: Subscriber, node?: string): () => void {
     const subscription = { order: this.#order++, subscriber };
     const at = node === undefined ? this.#toAll : (this.#toNodes.get(node) ?? new Set());
@@ -47,7 +47,7 @@ export class Subscribers {
     }
     const all = [...this.#toAll, ...some].sort((a, b) => a.order - b.order);
     for (const one of all) {
-      // One of those before may have ended this one.
+      // An earlier subscriber may have ended this subscription.
       if (this.#toAll.has(one) || places.some((at) => at?.has(one))) one.subscriber(change);
     }
   }

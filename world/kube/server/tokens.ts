@@ -1,6 +1,7 @@
-// Tokens of service accounts: what `kubectl create token` and kubelets ask for, and who presents
-// one. They look like the JSON web tokens of a cluster and are known by their text: no key signs
-// here. Upstream: pkg/registry/core/serviceaccount/storage/token.go, pkg/serviceaccount (1.32).
+// Tokens of service accounts: issues them for `kubectl create token` and kubelets, and identifies
+// their holder. They look like a cluster's JSON web tokens and are looked up, not verified: no key
+// signs here. Upstream: pkg/registry/core/serviceaccount/storage/token.go, pkg/serviceaccount
+// (1.32).
 import { isObject, type Json, type JsonObject, objectOr } from '../../../src/api/json.ts';
 import type { ApiRequest, UserInfo } from '../../contracts.ts';
 import { type Kernel, type Micros, microsPerSecond, type Table, uuid } from '../../kernel/index.ts';
@@ -24,7 +25,7 @@ const issuer = 'https://kubernetes.default.svc';
 const standardSeconds = 3600;
 const shortestSeconds = 600;
 const longestSeconds = 2 ** 32;
-/** Of an RSA signature with 2048 bits. */
+/** Size of an RSA signature with 2048 bits. */
 const signatureBytes = 256;
 
 const boundKinds: Readonly<
@@ -47,10 +48,10 @@ interface Row extends JsonObject {
   readonly account: string;
   readonly uid: string;
   readonly until: Micros;
-  /** Whether it is meant for this API server. */
+  /** Whether this API server is among the audiences. */
   readonly ours: boolean;
   readonly bound: Bound | null;
-  /** What is known of whoever presents it, beside who it is. */
+  /** Extra user information of the holder. */
   readonly extra?: JsonObject;
 }
 
@@ -123,13 +124,13 @@ export class Tokens {
     };
   }
 
-  /** Whom a token authenticates at this API server. */
+  /** The user that a token authenticates at this API server. */
   userOf(token: string): UserInfo | undefined {
     const row = this.#table.get(textOf(payloadOf(token).jti) ?? '');
     return row?.ours === true ? this.#holder(token) : undefined;
   }
 
-  /** The status of a TokenReview; `asked`: the audiences of which the token must be for one. */
+  /** The status of a TokenReview; `asked`: the token must be for one of these audiences. */
   review(token: string, asked: readonly string[]): JsonObject {
     const user = this.#holder(token);
     if (user === undefined) return { user: {}, error: 'invalid bearer token' };
@@ -145,7 +146,7 @@ export class Tokens {
     return { authenticated: true, user: { username, uid, groups, extra }, audiences };
   }
 
-  /** While it lasts, and while its account and what it is bound to exist. */
+  /** Undefined once the token has expired, or its account or bound object is deleted. */
   #holder(token: string): UserInfo | undefined {
     const row = this.#table.get(textOf(payloadOf(token).jti) ?? '');
     if (row === undefined || row.token !== token) return undefined;
@@ -170,7 +171,7 @@ export class Tokens {
     };
   }
 
-  /** The pod that a token is bound to, and the node where that runs when the token is given. */
+  /** The pod that a token is bound to, and that pod's node at the time of issue. */
   #extra(namespace: string, bound: Bound | null): JsonObject {
     const about = (kind: string, { name, uid }: { name: string; uid: string }): JsonObject => ({
       [`authentication.kubernetes.io/${kind}-name`]: [name],
@@ -191,7 +192,7 @@ export class Tokens {
     return this.#store.get({ group: '', resource: of.resource }, key);
   }
 
-  /** The object that the token is to end with, as it is stored. */
+  /** The stored object whose deletion invalidates the token. */
   #bound(account: Stored, spec: JsonObject): Bound | null {
     if (!isObject(spec.boundObjectRef)) return null;
     const { kind = '', name = '', uid = '' } = spec.boundObjectRef;

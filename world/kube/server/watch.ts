@@ -1,6 +1,6 @@
-// WATCH: replays what is still known after a resourceVersion, then follows commits as they happen.
-// A selector's border crossing shows as ADDED or DELETED. Bookmarks, the end at timeoutSeconds and
-// WatchList's initial events are here too.
+// WATCH: replays known changes after a resourceVersion, then follows commits. An object that starts
+// or stops matching a selector is ADDED or DELETED. Also bookmarks, the end at timeoutSeconds and
+// WatchList's initial events.
 import type { JsonObject } from '../../../src/api/json.ts';
 import type { ApiResponse, WatchFrame } from '../../contracts.ts';
 import { type Kernel, microsPerSecond } from '../../kernel/index.ts';
@@ -25,14 +25,14 @@ export interface WatchRequest {
   readonly definition: ResourceDefinition;
   readonly namespace: string | undefined;
   readonly query: URLSearchParams;
-  /** Turns an object into the shape that Accept asks for. */
+  /** Converts an object to the form that Accept requests. */
   readonly show: (object: JsonObject) => JsonObject;
 }
 
 interface Plan {
   readonly request: WatchRequest;
   readonly selection: Selection;
-  /** Undefined: begin with the present state as ADDED. */
+  /** Undefined: starts with the current state as ADDED. */
   readonly since: number | undefined;
   readonly bookmarks: boolean;
   readonly announceInitial: boolean;
@@ -67,7 +67,7 @@ export class Watches {
     this.#store = store;
   }
 
-  /** Bad options are thrown here, before the stream begins. */
+  /** Throws for invalid options, before the stream begins. */
   open(request: WatchRequest): OpenWatch {
     const { query, definition } = request;
     checkOptions(query);
@@ -97,7 +97,7 @@ export class Watches {
   }
 }
 
-/** Without a version, or with 0, a watch starts from the state as it is, unless told not to. */
+/** Without a version, or with 0, a watch starts from the current state unless disabled. */
 function sinceOf(
   initial: boolean | undefined,
   revision: number,
@@ -116,7 +116,7 @@ class Stream {
   readonly #timers = new Map<'bookmark' | 'end', number>();
   #unsubscribe: (() => void) | undefined;
   #ended = false;
-  /** Revision up to which everything has been sent. */
+  /** Revision up to which all events have been sent. */
   #seen: number;
 
   constructor(kernel: Kernel, store: Store, plan: Plan, on: Sink) {
@@ -226,7 +226,7 @@ class Stream {
   }
 }
 
-/** A deleted object shows its last state; one that left the selection the state it had inside. */
+/** The last state of a deleted object; for one that stopped matching, its last matching state. */
 function leaving(change: Recorded): Stored {
   if (change.type === 'DELETED' || change.previous === undefined) return change.object;
   const { resourceVersion } = change.object.metadata;

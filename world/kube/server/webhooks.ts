@@ -1,6 +1,6 @@
-// Admission webhooks as far as a world without anybody to ask has them: one whose Service has no
-// Ready server refuses what it is asked about unless it fails open, in the API server's words; one
-// that could be reached allows everything. Never calls anybody (upstream: apiserver's
+// Admission webhooks, as far as they can be simulated without calling one. A webhook whose Service
+// has no Ready server refuses matching requests with the API server's message, unless it fails
+// open; a reachable one allows everything. Never calls a webhook (upstream: apiserver's
 // admission/plugin/webhook, kube-aggregator's endpoint resolver).
 import { defined } from '../../../src/api/defined.ts';
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
@@ -25,9 +25,9 @@ export class Webhooks {
     this.#store = store;
   }
 
-  /** Throws where one that must answer cannot. */
+  /** Throws when a required webhook is unreachable. */
   admit(admission: Admission): void {
-    // Webhooks are never asked about their own configurations: nobody could mend them.
+    // Webhooks do not apply to their own configurations, so that an operator can always fix them.
     if (admission.definition.group === group) return;
     for (const resource of configurations) {
       if (this.#store.count(resource) === 0) continue;

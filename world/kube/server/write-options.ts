@@ -1,5 +1,5 @@
 // The query parameters of writes (CreateOptions, UpdateOptions, PatchOptions) and their validation
-// in the API server's words. Reads nothing else of a request.
+// with the API server's messages. Reads nothing else of a request.
 import type { ApiRequest } from '../../contracts.ts';
 import { patchTypeOf } from '../patch/index.ts';
 import { dryRunOf } from './deletion.ts';
@@ -48,7 +48,7 @@ function troubles({ method, query, contentType }: ApiRequest): readonly FieldErr
   return errors;
 }
 
-/** Throws what the API server says of parameters that do not fit. */
+/** Throws the API server's error for invalid parameters. */
 export function writeOptionsOf(
   request: ApiRequest,
   more: { readonly trusted: boolean; readonly warnings: string[] },

@@ -1,5 +1,5 @@
 // Create and update of any kind: decode, default, prepare, validate, store. PUT, PATCH and the
-// status subresource meet in one update path, so that no rule holds for one of them only.
+// status subresource share one update path, so that every rule applies to all of them.
 import { isObject, type Json, type JsonObject } from '../../../src/api/json.ts';
 import type { SentBody, UserInfo } from '../../contracts.ts';
 import type { Kernel } from '../../kernel/index.ts';
@@ -51,13 +51,13 @@ export interface WriteOptions {
   readonly user: UserInfo;
   readonly dryRun: boolean;
   readonly fieldValidation: FieldValidation;
-  /** In-world clients send objects of our own making: their fields are not checked again. */
+  /** In-world clients send the world's own objects, whose fields are not checked again. */
   readonly trusted: boolean;
-  /** How the body came over the wire; undefined within the process, where no size is checked. */
+  /** The body as received; undefined within the process, where size is not checked. */
   readonly sent: SentBody | undefined;
-  /** Who is said to manage the fields that this write sets. */
+  /** The manager of the fields that this write sets. */
   readonly manager: string;
-  /** Filled with sentences for Warning headers. */
+  /** Collects messages for Warning headers. */
   readonly warnings: string[];
 }
 
@@ -69,13 +69,15 @@ export interface Target {
 
 export interface UpdateRequest extends Target {
   readonly subresource: Subresource | undefined;
-  /** The new object from the stored one; PUT ignores the argument. Already field-checked. */
+  /**
+   * Computes the new object from the stored one; PUT ignores the argument. Already field-checked.
+   */
   readonly change: (old: Stored) => JsonObject;
-  /** PATCH of an unchanged resourceVersion and PUT without one are both unconditional. */
+  /** PATCH with an unchanged resourceVersion and PUT without one are both unconditional. */
   readonly verb: 'update' | 'patch' | 'apply';
-  /** Where the write is said to come through, when it is not `subresource`. */
+  /** The subresource recorded in managedFields, when it is not `subresource`. */
   readonly through?: string;
-  /** The objects as admission sees them, where they are not those of the resource. */
+  /** The objects passed to admission, when they are not those of the resource. */
   readonly shownAs?: (
     next: Stored,
     old: Stored,
@@ -86,11 +88,11 @@ export interface WriterOptions {
   readonly kernel: Kernel;
   readonly store: Store;
   readonly serviceCidr: string;
-  /** False: pods get no volume for their account's token. */
+  /** False: pods get no token volume. */
   readonly accountVolumes: boolean;
-  /** Throws what policies and quotas refuse; asked last, before anything is stored. */
+  /** Throws the refusals of policies and quotas; called last, before anything is stored. */
   readonly admit: (admission: Admission) => void;
-  /** False: new objects have no managedFields, until somebody applies to them. */
+  /** False: new objects have no managedFields until the first apply. */
   readonly tracksManagers: boolean;
 }
 
@@ -190,12 +192,12 @@ export class Writer {
     return fromStored(definition, saved);
   }
 
-  /** An eviction is creation of content, as admission sees it. */
+  /** For admission, an eviction is the creation of an object. */
   admitSubresource(definition: ResourceDefinition, namespace: string, name: string): void {
     admitNamespace(this.#store, definition, namespace, name);
   }
 
-  /** Field checks of a body or of a patched object; unknown fields are gone from the answer. */
+  /** Field checks of a body or of a patched object; the result has no unknown fields. */
   decode(
     definition: ResourceDefinition,
     body: Json | undefined,
@@ -205,7 +207,7 @@ export class Writer {
     if (!isObject(body)) throw badRequest('the body of the request must be an object');
     const typed = withTypeMeta(definition, body);
     if (options.trusted) return typed;
-    // What nobody has read yet is no JSON to be checked, and is ours.
+    // Pending managedFields are not JSON yet and come from the server itself.
     const { managedFields } = metadataOf(typed);
     if (!isPending(managedFields)) return checkedFields(definition, typed, options, patch);
     const bare = withMetadata(typed, { managedFields: undefined });
@@ -213,7 +215,9 @@ export class Writer {
     return withMetadata(checked, { managedFields });
   }
 
-  /** Undefined object: the update emptied the finalizers of a dying object, which is gone now. */
+  /**
+   * Undefined `object`: the update removed the last finalizer of a terminating object, now deleted.
+   */
   update(request: UpdateRequest, options: WriteOptions): { object: Stored; deleted: boolean } {
     const { definition, namespace, name } = request;
     const key = objectKey(namespace, name);
@@ -259,7 +263,7 @@ export class Writer {
     return this.#commit({ definition, key }, shared, old, options);
   }
 
-  /** What will be stored, and what of it the client meant to write. */
+  /** The object to store, and the part of it that the client wrote. */
   #prepared(
     { definition, subresource }: UpdateRequest,
     given: JsonObject,
@@ -312,7 +316,7 @@ export class Writer {
     return withGeneration(definition, next, old);
   }
 
-  /** Stores a prepared object in place of `old`; nothing happens when it is `old` itself. */
+  /** Stores a prepared object in place of `old`; no-op when it is `old` itself. */
   #commit(
     { definition, key }: { readonly definition: ResourceDefinition; readonly key: string },
     shared: JsonObject,
@@ -325,7 +329,7 @@ export class Writer {
       const last = this.#store.remove(definition.storage, key, stored);
       return { object: fromStored(definition, last ?? old), deleted: true };
     }
-    // Like etcd3's GuaranteedUpdate: a write that changes nothing makes no new revision.
+    // Like etcd3's GuaranteedUpdate: a write that changes nothing creates no new revision.
     if (shared === old || dryRun) return { object: shared as Stored, deleted: false };
     const stored = toStored(definition, shared);
     if (sent !== undefined) refuseTooLarge(stored);
@@ -339,7 +343,7 @@ const toStored = (definition: ResourceDefinition, object: JsonObject): JsonObjec
 export const fromStored = (definition: ResourceDefinition, object: Stored): Stored =>
   definition.storage.fromStored?.(object) ?? object;
 
-/** kind and apiVersion set; a body that names others is refused. */
+/** Sets kind and apiVersion; refuses a body with others. */
 function withTypeMeta(definition: ResourceDefinition, body: JsonObject): JsonObject {
   const apiVersion = apiVersionOf(definition);
   const { kind } = definition;
@@ -378,7 +382,7 @@ function checkNames(request: Target, metadata: JsonObject): void {
   }
 }
 
-/** A dying object without finalizers and without grace left is removed by the update itself. */
+/** The update itself removes a terminating object without finalizers and remaining grace period. */
 function isReleased(next: JsonObject, old: Stored): boolean {
   if (old.metadata.deletionTimestamp === undefined) return false;
   if ((old.metadata.deletionGracePeriodSeconds ?? 0) !== 0) return false;

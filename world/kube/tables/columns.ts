@@ -1,4 +1,4 @@
-// What the columns of all kinds are built from. No kind is named here.
+// Building blocks for the columns of all kinds. Names no kind.
 import type { Json, JsonObject } from '../../../src/api/json.ts';
 import { ageOf } from './human.ts';
 import { mapAt, numberAt, objectsAt, selectorText, textAt } from './read.ts';
@@ -44,7 +44,7 @@ export const age = text('Age', (object, now) =>
 );
 export const orNone = (value: string): string => (value === '' ? '<none>' : value);
 
-/** Containers, images and selector of what has a pod template below `path`. */
+/** Containers, images and selector of a pod template below `path`. */
 export const templateColumns = (...path: readonly string[]): Printer => {
   const containers = (object: JsonObject): readonly JsonObject[] =>
     objectsAt(object, ...path, 'template', 'spec', 'containers');

@@ -1,7 +1,7 @@
-// Ages as kubectl's server-side tables show them. Rules after apimachinery's HumanDuration: two
-// units while the first is small, one when it no longer matters.
+// Ages as in kubectl's server-side tables, by apimachinery's HumanDuration: two units while the
+// first is small, one otherwise.
 
-/** `seconds` may be negative for objects from the future of a lagging clock. */
+/** `seconds` may be negative when a clock lags behind. */
 export const humanDuration = (seconds: number): string => {
   const whole = Math.trunc(seconds);
   if (whole < -1) return '<invalid>';
@@ -22,7 +22,7 @@ export const humanDuration = (seconds: number): string => {
   return years < 8 ? both(years, 'y', days % 365, 'd') : `${years}y`;
 };
 
-/** Age of an RFC 3339 time at `nowMs`; `<unknown>` when there is none, as kubectl prints. */
+/** Age of an RFC 3339 time at `nowMs`; `<unknown>` without one, as kubectl prints. */
 export const ageOf = (timestamp: unknown, nowMs: number): string => {
   if (typeof timestamp !== 'string' || timestamp === '') return '<unknown>';
   const at = Date.parse(timestamp);

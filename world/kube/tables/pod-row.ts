@@ -1,5 +1,5 @@
-// The READY, STATUS and RESTARTS columns of a pod: which of its containers' states speaks for it.
-// Follows the order in which the API server's printer looks (init containers first, last wins).
+// The READY, STATUS and RESTARTS columns of a pod, and which container state determines them.
+// Follows the order of the API server's printer (init containers first, last wins).
 import type { JsonObject } from '../../../src/api/json.ts';
 import { ageOf } from './human.ts';
 import { at, mapAt, numberAt, objectsAt, textAt } from './read.ts';
@@ -48,7 +48,7 @@ const containerReason = (pod: JsonObject, phase: string): string => {
   return reason;
 };
 
-/** What stands in a pod's row at `nowMs`. */
+/** The cells of a pod's row at `nowMs`. */
 export const summarizePod = (pod: JsonObject, nowMs: number): Summary => {
   const statuses = objectsAt(pod, 'status', 'containerStatuses');
   const total = objectsAt(pod, 'spec', 'containers').length;

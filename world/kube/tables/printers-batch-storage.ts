@@ -1,4 +1,4 @@
-// Columns of Jobs, CronJobs, revisions, webhooks, and of volumes with all that belongs to them.
+// Columns of Jobs, CronJobs, revisions, webhooks, volumes and related kinds.
 import type { JsonObject } from '../../../src/api/json.ts';
 import {
   age,

@@ -1,4 +1,4 @@
-// Columns of certificate requests and of what says who may do what.
+// Columns of certificate requests and of RBAC kinds.
 import type { JsonObject } from '../../../src/api/json.ts';
 import { age, type Cell, name, type Printer, text, wide } from './columns.ts';
 import { humanDuration } from './human.ts';

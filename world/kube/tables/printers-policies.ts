@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../src/api/json.ts';
 import { age, type Cell, count, name, orNone, type Printer, text } from './columns.ts';
 import { at, mapAt, numberAt, objectsAt, selectorText, textAt } from './read.ts';
 
-/** `a,b,c + 2 more...`; `most` stand there before the rest is counted. */
+/** `a,b,c + 2 more...`; lists at most `most` items. */
 const first = (all: readonly string[], most: number, separator = ','): string =>
   all.slice(0, most).join(separator) + (all.length > most ? ` + ${all.length - most} more...` : '');
 
@@ -13,7 +13,7 @@ const shownMetrics = 2;
 const shownEndpoints = 3;
 const shownPorts = 3;
 
-/** Where the parts of a metric stand, by its type. */
+/** Fields of a metric, by its type. */
 const metricFields: Readonly<Record<string, string>> = {
   Resource: 'resource',
   ContainerResource: 'containerResource',
@@ -88,7 +88,7 @@ const amounts =
       })
       .join(', ');
 
-/** Each ready address with each port; an address alone where there is no port. */
+/** Each ready address with each port; the address alone when there are no ports. */
 const subsetEndpoints = (subset: JsonObject): readonly string[] => {
   const all = objectsAt(subset, 'addresses').map((address) => textAt(address, 'ip'));
   const ports = objectsAt(subset, 'ports').map((port) => numberAt(port, 'port'));

@@ -1,4 +1,4 @@
-// Small readers for printing foreign-shaped JSON: a missing branch reads as empty, never throws.
+// Small readers for printing JSON of any shape: a missing branch reads as empty, never throws.
 import { isObject, type Json, type JsonObject, objectOr } from '../../../src/api/json.ts';
 
 export const at = (object: JsonObject, ...path: readonly string[]): Json | undefined => {

@@ -1,5 +1,6 @@
-// Reads from AWS and the nodes what the NodeGroup of an adopted group leaves out: when the Auto
-// Scaling group changes, and every few minutes. What may not be read is left out. Writes nothing.
+// Reads the fields that the NodeGroup of an adopted group omits from AWS and the nodes. Reads when
+// the Auto Scaling group changes, and every few minutes. Omits what it may not read. Writes
+// nothing.
 
 import { completeNodeGroup } from '../../../api/adopted.ts';
 import type { EpochMs } from '../../../api/brand.ts';
@@ -18,15 +19,15 @@ import { CloudError } from '../../../ports/index.ts';
 import { nodeOfInstance } from '../../informers.ts';
 import type { NodeGroupDeps } from '../deps.ts';
 
-/** A template's default version and a node's kubelet change without the group. */
+/** A template's default version and a node's kubelet can change without the group. */
 const lookEveryMs = 300_000;
 
 export interface AdoptedMemory {
-  /** `facts`: absent where the spec leaves nothing out. */
+  /** `facts`: absent if the spec omits nothing. */
   adopted?: { readonly key: string; readonly lookedAt: EpochMs; readonly facts?: AdoptedFacts };
 }
 
-/** Undefined where AWS refuses it for good: a right that is missing costs a field. */
+/** Undefined if AWS refuses for good: a missing permission costs one field. */
 const orRefused = async <T>(answer: Promise<T>): Promise<T | undefined> => {
   try {
     return await answer;
@@ -40,7 +41,7 @@ interface NodeWithInfo extends KubeObject {
   readonly status?: { readonly nodeInfo?: { readonly kubeletVersion?: string } };
 }
 
-/** `1.32` of the first instance that is a node. */
+/** `1.32`, from the first instance that is a node. */
 const versionOf = async (
   { kube, nodes }: NodeGroupDeps,
   { instances }: ScalingGroup,
@@ -76,7 +77,7 @@ const roleOf = async (
   return (await orRefused(cloud.findInstanceProfile(name, { signal })))?.roleArn;
 };
 
-/** What is known before AWS is asked: enough to say whose the group is. */
+/** The facts known before AWS is read: enough to decide whose group it is. */
 export const withClusterName = (
   { nodeGroups }: Pick<NodeGroupDeps, 'nodeGroups'>,
   group: NodeGroup,
@@ -94,7 +95,7 @@ export const withClusterName = (
   });
 };
 
-/** The spec states all that AWS could say: nothing is asked. */
+/** The spec states every field that AWS could provide, so AWS is not read. */
 const isWhole = (stated: Partial<NodeGroupSpec>): boolean => {
   const { clusterName, capacityType, nodeRole, subnets, version, launchTemplate } = stated;
   const fields = [clusterName, capacityType, nodeRole, subnets, version, launchTemplate];
@@ -116,7 +117,10 @@ const factsOf = async (
   return adoptedFacts(group, scaling, { clusterName, data, nodeRole, version });
 };
 
-/** The group with what AWS says; as it is where Drover created it. Throws CloudError, KubeError. */
+/**
+ * Completes an adopted group with facts from AWS; a group that Drover created is returned as it is.
+ * Throws CloudError, KubeError.
+ */
 export const readAdopted = async (
   deps: NodeGroupDeps,
   group: NodeGroup,

@@ -1,6 +1,5 @@
-// Instance profile, launch template and Auto Scaling group of a new node group. Each call may be
-// the one that an earlier process made and did not live to see: what is there already is found by
-// name and tag.
+// Creates instance profile, launch template and Auto Scaling group of a new node group. Each call
+// may repeat one of a process that crashed, so existing objects are found by name and tag.
 
 import type { LaunchTemplate, NewGroup, Subnet } from '../../../api/cloud.ts';
 import { defined } from '../../../api/defined.ts';
@@ -74,7 +73,7 @@ const chooseImage = async (
   return { imageId: image.id, releaseVersion: releaseOf(family, image, version) };
 };
 
-/** Everything that the derived template is made of. Throws Impossible, CloudError. */
+/** All input of the derived template. Throws Impossible, CloudError. */
 export const templateFacts = async (
   deps: NodeGroupDeps,
   group: NodeGroup,
@@ -121,7 +120,7 @@ export const templateFacts = async (
   };
 };
 
-/** What the template names: it stands first. Throws Impossible, CloudError. */
+/** The template names the profile, so it is created first. Throws Impossible, CloudError. */
 const ensureProfile = async (
   { cloud }: NodeGroupDeps,
   group: NodeGroup,
@@ -143,7 +142,9 @@ const ensureProfile = async (
   await cloud.ensureInstanceProfile(profile, { signal });
 };
 
-/** What EKS' face refuses at once can still be asked for with kubectl. Throws Impossible. */
+/**
+ * The EKS API refuses these at once, but kubectl can write them into the spec. Throws Impossible.
+ */
 const checkSource = ({ spec }: NodeGroup, { source }: Pick<TemplateFacts, 'source'>): void => {
   const { launchTemplate: asked } = spec;
   if (asked === undefined || source === undefined) return;
@@ -152,7 +153,7 @@ const checkSource = ({ spec }: NodeGroup, { source }: Pick<TemplateFacts, 'sourc
   throw new Impossible('Ec2LaunchTemplateInvalidConfiguration', refusal.message, [asked.id]);
 };
 
-/** The derived template of the group, made if it is not there. Throws Impossible, CloudError. */
+/** The group's derived template, created if it does not exist. Throws Impossible, CloudError. */
 const ensureTemplate = async (
   deps: NodeGroupDeps,
   group: NodeGroup,
@@ -180,7 +181,7 @@ const ensureTemplate = async (
   return { template, made: facts.made };
 };
 
-/** Article 001's topic belongs to EKS' account in each region. */
+/** The topic of article 001, in EKS' account in each region. */
 const eksTopic = (region: string): string =>
   `arn:aws:sns:${region}:346952985317:eks-asg-lifecycle-hook-topic`;
 
@@ -198,12 +199,12 @@ const checkSubnets = async (
 };
 
 /**
- * Called just before the Auto Scaling group is asked for; what it returns, when that was refused
- * for good.
+ * Called just before the Auto Scaling group is requested. Call the result if the request was
+ * refused for good.
  */
 type Asks = () => () => void;
 
-/** Makes what is missing of a group that was never whole. Throws Impossible, CloudError. */
+/** Creates the missing parts of a group that was never complete. Throws Impossible, CloudError. */
 export const createGroup = async (
   deps: NodeGroupDeps,
   group: NodeGroup,

@@ -1,6 +1,6 @@
-// Keeps the lifecycle hooks of a node group's Auto Scaling group: looks once a minute, installs
-// what is missing, and remembers why terminations cannot be seen. Leaves hooks of other names
-// alone.
+// Maintains the lifecycle hooks of a node group's Auto Scaling group. Reads them once a minute,
+// installs missing ones, and remembers why terminations cannot be seen. Does not touch hooks of
+// other names.
 
 import type { EpochMs } from '../../../api/brand.ts';
 import type { LifecycleHook, ScalingGroup } from '../../../api/cloud.ts';
@@ -16,7 +16,7 @@ export interface HooksMemory {
   hooks?: { readonly lookedAt: EpochMs; readonly generation: number; readonly lack?: HookLack };
 }
 
-/** Throws CloudError for what a retry may fix. */
+/** Throws CloudError if a retry may help. */
 export const keepHooks = async (
   deps: NodeGroupDeps,
   group: NodeGroup,
@@ -51,7 +51,7 @@ export const keepHooks = async (
   memory.hooks = { lookedAt, generation, ...defined({ lack }) };
 };
 
-/** What AWS refuses is a health issue besides; what the NodeGroup asks for is a condition alone. */
+/** A refusal by AWS is also a health issue; a choice of the NodeGroup is a condition only. */
 export const hookIssues = (
   { hooks }: HooksMemory,
   autoScalingGroup: string,

@@ -46,7 +46,7 @@ const aDrain = (
     },
   }) as unknown as NodeDisruption;
 
-/** What it says at these seconds of these drains, looked at every few seconds. */
+/** What the health reports at these seconds of these drains, checked every few seconds. */
 const told = (
   looks: readonly (readonly [seconds: number, draining: readonly NodeDisruption[]])[],
   group = aGroup(),
@@ -107,7 +107,7 @@ describe('a delete under budgets', () => {
   });
 
   it('takes what was not written yet for no standstill', () => {
-    // Written at 16 s, and again from 128 s on: in between nobody knows.
+    // Written at 16 s and again from 128 s on; the state in between is unknown.
     const drain = aDrain('n1', pods(2), { writtenAt: 16 });
     const looks = [
       [17, [drain]],

@@ -1,6 +1,6 @@
-// What keeps a node group that is being deleted from going, as issues of its health: the drains
-// that have failed, else nodes whose pods a budget holds now and lets none of them go for longer
-// than a replacement takes. Decides nothing.
+// Health issues of a node group whose deletion does not progress: its failed drains. Without one,
+// nodes with pods whose budget has evicted none of them for longer than a replacement takes.
+// Decides nothing.
 import { type EpochMs, epochMs, parseTime } from '../../../api/brand.ts';
 import type { NodeDisruption, WaitingOn } from '../../../api/disruption.ts';
 import type { HealthIssue, NodeGroup, NodeGroupStatus } from '../../../api/nodegroup.ts';
@@ -9,14 +9,14 @@ import { progressDueAt } from '../../../core/termination/index.ts';
 
 type Failure = NonNullable<NodeGroupStatus['failure']>;
 
-/** A budget that lets the next pod go when the one before is replaced is no trouble. */
+/** A budget that allows the next eviction once a pod is replaced is not an issue. */
 const patienceMs = 60_000;
-/** A change of what a drain waits for is written this soon after it is due. */
+/** A change of what a drain waits for is written at most this long after it is due. */
 const writtenWithinMs = 5_000;
 
 /**
- * What each budget held by the last look, and when that last became less: of pods alone it is not
- * known whether others go.
+ * The pods that each budget held in the last pass, and when that set last shrank. One drain alone
+ * does not show whether other pods were evicted.
  */
 export type HeldMemory = Map<string, { readonly pods: ReadonlySet<string>; movedAt: EpochMs }>;
 
@@ -26,7 +26,9 @@ const issueOfFailure = ({ code, message, resourceIds }: Failure): HealthIssue =>
   resourceIds,
 });
 
-/** Progress is written ever more rarely: until when it is known that nothing else has happened. */
+/**
+ * Progress is written less and less often: until when it is known that nothing else has happened.
+ */
 const knownUntil = ({ status }: NodeDisruption, now: EpochMs): EpochMs => {
   const due = status && progressDueAt(status);
   if (due !== undefined && now >= due + writtenWithinMs) return now;
@@ -39,7 +41,7 @@ interface Held {
   until: EpochMs;
 }
 
-/** By budget, over all drains: one that lets a pod of another node go moves. */
+/** By budget, over all drains: a budget that allows an eviction on another node is progressing. */
 const heldNow = (draining: readonly NodeDisruption[], now: EpochMs): ReadonlyMap<string, Held> => {
   const all = new Map<string, Held>();
   for (const drain of draining) {
@@ -51,7 +53,7 @@ const heldNow = (draining: readonly NodeDisruption[], now: EpochMs): ReadonlyMap
         const known = all.get(budget) ?? { pods: new Set<string>(), since: now, until };
         all.set(budget, known);
         known.pods.add(one.pod);
-        // Of those that are only counted, that one has gone shows in their number.
+        // If pods are only counted, their number shows that one is gone.
         if (waitingOnTotal > waitingOn.length) {
           known.pods.add(`${drain.metadata.name} ${waitingOnTotal}`);
         }
@@ -63,7 +65,7 @@ const heldNow = (draining: readonly NodeDisruption[], now: EpochMs): ReadonlyMap
   return all;
 };
 
-/** The budgets of which no pod has gone for the patience. */
+/** The budgets that have evicted no pod for `patienceMs`. */
 const restingBudgets = (
   draining: readonly NodeDisruption[],
   {
@@ -82,7 +84,7 @@ const restingBudgets = (
   for (const [budget, { pods, since, until }] of all) {
     const known = memory.get(budget);
     const hasMoved = known !== undefined && [...known.pods].some((pod) => !pods.has(pod));
-    // What a process before this one has told goes on.
+    // An issue reported by an earlier process continues.
     const movedAt = hasMoved ? now : (known?.movedAt ?? (isTold(budget) ? since : now));
     memory.set(budget, { pods, movedAt });
     if (until - movedAt >= patienceMs) resting.add(budget);
@@ -101,7 +103,7 @@ const isStuckOn = (one: WaitingOn, resting: ReadonlySet<string>, now: EpochMs): 
 const nodeOf = ({ spec, status, metadata }: NodeDisruption): string =>
   status?.node?.name ?? spec.nodeName ?? metadata.name;
 
-/** What a drain does at its end, if that lasts. */
+/** What a drain does at its deadline if nothing changes. */
 const endText = ({ status }: NodeDisruption, name: string): string => {
   const { deadline, onDeadline } = status ?? {};
   if (deadline === undefined) return '';
@@ -110,7 +112,7 @@ const endText = ({ status }: NodeDisruption, name: string): string => {
     : ` The drain gives up at ${deadline}, and node group ${name} is DELETE_FAILED if that lasts.`;
 };
 
-/** Undefined: it goes on. */
+/** Undefined: the deletion progresses. */
 const stuckIssue = (
   { metadata: { name }, status }: NodeGroup,
   draining: readonly NodeDisruption[],
@@ -134,7 +136,7 @@ const stuckIssue = (
   return { code: 'PodEvictionFailure', message, resourceIds: names };
 };
 
-/** Nothing while it goes on. */
+/** Empty while the deletion progresses. */
 export const leaveIssues = (
   group: NodeGroup,
   {
@@ -145,7 +147,7 @@ export const leaveIssues = (
   }: {
     readonly failure?: Failure | undefined;
     readonly draining?: readonly NodeDisruption[] | undefined;
-    /** Of this process, as long as the delete lasts. */
+    /** Memory of this process, kept during the deletion. */
     readonly memory?: HeldMemory | undefined;
     readonly now?: EpochMs;
   },

@@ -1,4 +1,4 @@
-// A group that is missing from an answer of the cloud, and what an adopted one is made of, in
+// A group that is missing from an answer of the cloud, and the revision of an adopted one, in
 // virtual time.
 import { describe, expect, it } from 'vitest';
 import { aGroupSpec, anInstance, setUpControllers } from '../../../../test/builders/controllers.ts';
@@ -87,7 +87,7 @@ describe('what is told of an Auto Scaling group that is missing', () => {
     expect(group()?.status).toEqual(before);
     put();
     await clock.advance(30_000);
-    // Counted anew from the next answer without it.
+    // Counted again from the next answer without it.
     cloud.dropGroup('asg-1');
     await clock.advance(50_000);
     expect(group()?.status).toEqual(before);
@@ -131,7 +131,7 @@ describe('a group that is deleted while its Auto Scaling group is missing from a
     const { cloud, clock, held, deletedNow } = await aLoneGroup(0);
     const describeGroups = cloud.describeGroups.bind(cloud);
     let asked = 0;
-    // The pass sees it; the removal of the rest, which asks again, does not.
+    // The pass observes it; the cleanup, which reads again, does not.
     cloud.describeGroups = async (names) => {
       const found = await describeGroups(names);
       return ++asked === 2 ? [] : found;

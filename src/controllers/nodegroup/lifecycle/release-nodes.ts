@@ -1,5 +1,5 @@
-// What an update puts on nodes, removed where the group is released before the update ends: its
-// taint and its scale-down-disabled annotation. Leaves drains and cordons to their records.
+// Removes an update's marks from nodes if the group is released before the update ends: its taint
+// and its scale-down-disabled annotation. Drains and cordons are left to their records.
 
 import type { ScalingGroup } from '../../../api/cloud.ts';
 import { resourceTypes } from '../../../api/kube.ts';
@@ -8,8 +8,8 @@ import { nodeOfInstance } from '../../informers.ts';
 import type { NodeGroupDeps } from '../deps.ts';
 
 /**
- * One patch per node that has any; a node that changed meanwhile is patched by the next pass.
- * Throws KubeError.
+ * One patch per marked node; a node that changed meanwhile is patched by the next pass. Throws
+ * KubeError.
  */
 export const clearNodes = async (
   deps: NodeGroupDeps,
@@ -26,7 +26,7 @@ export const clearNodes = async (
     const isShielded = shieldOf(node) === 'ours';
     if (!isTainted && !isShielded) continue;
     const annotations = isShielded ? unshieldPatch(node) : {};
-    // The version makes it safe to write the list of taints as a whole.
+    // With the resourceVersion it is safe to replace the whole list of taints.
     const body = {
       metadata: { uid, resourceVersion, annotations },
       ...(isTainted ? { spec: { taints: taints.map((one) => ({ ...one })) } } : {}),

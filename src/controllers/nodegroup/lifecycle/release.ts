@@ -1,6 +1,6 @@
-// The release of a node group whose policy is Retain: drains that Drover asked for are cancelled,
-// what an update suspended or enlarged is set back, hooks and tags of Drover are removed. Ends no
-// instance and deletes no group.
+// The release of a node group with policy Retain: cancels Drover's drains, restores what an update
+// suspended or enlarged, removes Drover's hooks and tags. Terminates no instance and deletes no
+// Auto Scaling group.
 import type { LifecycleHook, ScalingGroup } from '../../../api/cloud.ts';
 import { isRefuted } from '../../../api/confirmation.ts';
 import type { NodeDisruption } from '../../../api/disruption.ts';
@@ -22,7 +22,7 @@ import { removeFinalizer } from '../write.ts';
 import { clearNodes } from './release-nodes.ts';
 import { removeDerived } from './remove.ts';
 
-/** Causes of scale-ins and updates of this group: an operator's own drains go on. */
+/** Causes of this group's scale-ins and updates; an operator's own drains continue. */
 const isOwnCause = (
   { spec }: NodeDisruption,
   cause: NodeDisruption['spec']['causes'][number],
@@ -32,8 +32,8 @@ const isOwnCause = (
   (cause.kind === 'Update' && cause.cancelledAt === undefined && spec.nodeGroup === group);
 
 /**
- * What an update, or a delete that began under policy Delete, has changed of the group: back to the
- * spec.
+ * Restores the spec's values after changes by an update, or by a delete that began under policy
+ * Delete.
  */
 const restoreGroup = async (
   deps: NodeGroupDeps,
@@ -56,7 +56,7 @@ const restoreGroup = async (
   await deps.cloud.updateGroup({ name, minSize, maxSize }, { signal });
 };
 
-/** Records of this group whose cancelled drains are not undone yet. */
+/** Number of this group's records with a cancelled drain that is not undone yet. */
 const undoing = (
   { disruptions }: Pick<NodeGroupDeps, 'disruptions'>,
   group: string,
@@ -72,7 +72,10 @@ const undoing = (
   }).length;
 };
 
-/** False: instances wait in one of them, and removing it would end their wait at once. */
+/**
+ * Returns hooks that were not removed because instances wait in them; removal would end the wait at
+ * once.
+ */
 const removeHooks = async (
   deps: NodeGroupDeps,
   group: NodeGroup,
@@ -93,7 +96,10 @@ const removeHooks = async (
   return busy;
 };
 
-/** A release ends no instance, an update's surplus included: the message says how large that is. */
+/**
+ * A release terminates no instance, not even an update's surplus: the message says how large that
+ * is.
+ */
 const releasedText = ({ status }: NodeGroup, { name, instances }: ScalingGroup): string => {
   const text =
     `Auto Scaling group ${name} stays with its ${instances.length} instances; Drover no ` +
@@ -106,7 +112,7 @@ const releasedText = ({ status }: NodeGroup, { name, instances }: ScalingGroup):
   );
 };
 
-/** What keeps the group from being let go now, a sentence. Throws CloudError, KubeError. */
+/** A sentence about what delays the release; undefined: nothing. Throws CloudError, KubeError. */
 const releaseStep = async (
   deps: NodeGroupDeps,
   group: NodeGroup,
@@ -121,7 +127,7 @@ const releaseStep = async (
   await clearNodes(deps, scaling, signal);
   const cancelled = undoing(deps, name, scaling);
   if (cancelled > 0) return `${cancelled} cancelled drains are being undone.`;
-  // A removed hook ends the wait of whatever is in it: looked at just before.
+  // Removing a hook ends the wait of instances in it, so the group is read just before.
   const [now] = await deps.cloud.describeGroups([scaling.name], { signal });
   const busy = await removeHooks(deps, group, now ?? scaling, signal);
   return busy.length === 0
@@ -130,7 +136,7 @@ const releaseStep = async (
 };
 
 /**
- * One pass; true when the NodeGroup is gone. Remembers what it waits for. Throws CloudError,
+ * One pass; returns true if the NodeGroup is gone. Remembers what it waits for. Throws CloudError,
  * KubeError.
  */
 export const releaseGroup = async (
@@ -144,7 +150,7 @@ export const releaseGroup = async (
   if (ownershipOf(group, scaling.tags).kind === 'own') {
     await deps.cloud.untagGroup(scaling.name, releasedTags(scaling.tags), { signal });
   }
-  // Instances start from the derived template and profile where the group uses it: both stay then.
+  // If the group uses the derived template and profile, instances launch from them: both stay.
   if (scaling.launchTemplate?.name !== launchTemplateNameOf(group)) {
     await removeDerived(deps, group, signal);
   }

@@ -1,6 +1,6 @@
-// The end of a node group: its nodes drained and gone, then Auto Scaling group, launch template,
-// instance profile, role in aws-auth, finalizer, in this order. Never touches what carries another
-// owner's tags.
+// Deletes a node group once its nodes are drained and terminated: Auto Scaling group, launch
+// template, instance profile, role in aws-auth, finalizer, in this order. Never touches objects
+// with another owner's tags.
 import { formatTime } from '../../../api/brand.ts';
 import {
   autoScalingGroupNameOf,
@@ -21,7 +21,7 @@ import { removeFinalizer } from '../write.ts';
 type Failure = NonNullable<NodeGroupStatus['failure']>;
 type RemoveContext = Pick<PassInput, 'memory' | 'roles' | 'signal'>;
 
-/** The template that we derived, by the group that uses it or by its name. */
+/** The template that Drover derived, found through the group that uses it or by its name. */
 const removeTemplate = async (
   deps: NodeGroupDeps,
   group: NodeGroup,
@@ -46,8 +46,8 @@ const removeProfile = async (
 };
 
 /**
- * Launch template and instance profile that Drover derived. Throws CloudError while they are in
- * use.
+ * Deletes the launch template and instance profile that Drover derived. Throws CloudError while
+ * they are in use.
  */
 export const removeDerived = async (
   deps: NodeGroupDeps,
@@ -59,8 +59,8 @@ export const removeDerived = async (
 };
 
 /**
- * Removes what is left of a group that has no instances any more, asking the cloud past every
- * cache. True when the object is free to go. Throws Impossible while something of it is in use.
+ * Deletes the rest of a group without instances, bypassing every cache. True if the object may be
+ * deleted. Throws Impossible while a part is in use.
  */
 const removeRest = async (
   deps: NodeGroupDeps,
@@ -77,7 +77,7 @@ const removeRest = async (
     await cloud.deleteGroup(name, { signal });
     memory.absence = 'deleted';
   }
-  // Template and profile that an adopted group came with are those of whoever has the group.
+  // The template and profile of an adopted group belong to the owner of the group.
   if (isOwn || group.spec.autoScalingGroupName === undefined) {
     await removeDerived(deps, group, signal);
   }
@@ -90,7 +90,7 @@ const removeRest = async (
   return true;
 };
 
-/** An instance that has just ended keeps its security groups for a while. */
+/** Security groups stay in use for a while after their instance is terminated. */
 const inUseToldMs = 60_000;
 const inUseAgainMs = 10_000;
 const leftAgainMs = 1_000;
@@ -99,7 +99,7 @@ export type Rest =
   | { readonly kind: 'gone' }
   | { readonly kind: 'left'; readonly againMs: number; readonly failure?: Failure };
 
-/** As removeRest; what somebody else has in use for long is told, and tried until it goes. */
+/** Like removeRest; parts that stay in use for long are reported, and their deletion is retried. */
 export const endRest = async (
   deps: NodeGroupDeps,
   group: NodeGroup,

@@ -1,5 +1,6 @@
-// The EKS access entry of a group's node role, in clusters whose mode has entries: made before the
-// first node starts, taken away after the last. Leaves alone what it did not make.
+// The EKS access entry of a group's node role, in clusters whose authentication mode has entries.
+// Created before the first node starts, deleted after the last. Does not touch entries that Drover
+// did not create.
 
 import type { AccessEntry, ClusterAccess } from '../../../api/cloud.ts';
 import type { NodeGroup } from '../../../api/nodegroup.ts';
@@ -8,12 +9,10 @@ import { CloudError } from '../../../ports/index.ts';
 import type { NodeGroupDeps } from '../deps.ts';
 import { Impossible } from '../impossible.ts';
 
-/** On entries that are ours to take away again. */
+/** Marks entries that Drover may delete. */
 const ownTag = 'drover.dev/added';
 
-/**
- * Whether EKS asks its access entries who a node is; it then keeps managed groups out of aws-auth.
- */
+/** Whether EKS authorizes nodes by access entries; it then keeps managed groups out of aws-auth. */
 export const hasEntries = ({ authenticationMode = 'CONFIG_MAP' }: ClusterAccess): boolean =>
   authenticationMode !== 'CONFIG_MAP';
 
@@ -24,7 +23,7 @@ const wantedFor = ({ spec }: NodeGroup): AccessEntry => ({
   tags: { [ownTag]: 'true' },
 });
 
-/** False: it was there. Throws Impossible where the one that is there lets no nodes in. */
+/** False: the entry existed. Throws Impossible if the existing entry does not authorize nodes. */
 export const admitByEntry = async (
   deps: NodeGroupDeps,
   group: NodeGroup,
@@ -37,7 +36,8 @@ export const admitByEntry = async (
       await deps.cloud.createAccessEntry(wanted, { signal });
       return true;
     } catch (error) {
-      // Two groups of one role begin side by side: whose call came first does not matter.
+      // Two groups of one role may be created at the same time; the order of the calls does not
+      // matter.
       const now =
         error instanceof CloudError && error.code === 'InvalidRequest'
           ? await deps.cloud.findAccessEntry(wanted, { signal })
@@ -58,7 +58,7 @@ export const admitByEntry = async (
   return false;
 };
 
-/** False: there was none of ours, or somebody else has the role. */
+/** False: there was no entry of Drover's, or the role is used elsewhere. */
 export const dropEntry = async (
   deps: NodeGroupDeps,
   group: NodeGroup,

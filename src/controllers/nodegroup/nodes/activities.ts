@@ -1,19 +1,18 @@
-// What Auto Scaling tells of its launches, looked at only where it can have changed since the last
-// look: an instance came, went or became another, or one is missing that it tries to start. Decides
-// nothing.
+// Reads Auto Scaling's activities only if they can have changed since the last read: an instance
+// appeared, disappeared or changed, or a launch is pending. Decides nothing.
 import type { EpochMs } from '../../../api/brand.ts';
 import type { ScalingActivity, ScalingGroup } from '../../../api/cloud.ts';
 import { countedOf } from '../../../core/group-plan/index.ts';
 import type { NodeGroupDeps } from '../deps.ts';
 
 export interface ActivityMemory {
-  /** The group as it was then. */
+  /** The state of the group at that time. */
   readonly of: string;
   readonly at: EpochMs;
   readonly activities: readonly ScalingActivity[];
 }
 
-/** Auto Scaling tries a launch that failed again and again, further and further apart. */
+/** Auto Scaling retries failed launches at growing intervals. */
 const triesEveryMs = 10_000;
 
 const pictureOf = ({ desiredCapacity, instances }: ScalingGroup): string => {

@@ -1,6 +1,6 @@
-// Why instances of a group are late to join: what `drover explain nodegroup` says too, for the
-// group's health. Reads aws-auth, the launch template, kubelets' certificate requests, the cluster
-// and its network once somebody is late; decides nothing.
+// Why instances of a group are late to join, with the findings of `drover explain nodegroup`, for
+// the group's health. Reads aws-auth, launch template, kubelet certificate requests, cluster and
+// network, but only once an instance is late. Decides nothing.
 
 import type { CloudInstance, ScalingGroup } from '../../../api/cloud.ts';
 import { resourceTypes } from '../../../api/kube.ts';
@@ -37,7 +37,7 @@ const userDataOf = async (
 
 export type LateInstance = Unjoined & Pick<CloudInstance, 'privateDnsName' | 'network'>;
 
-/** The surest first; `late` have no Ready node. */
+/** Most certain cause first; `late` have no Ready node. */
 export const joinCausesOf = async (
   deps: NodeGroupDeps,
   group: NodeGroup,

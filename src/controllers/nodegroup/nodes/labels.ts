@@ -1,4 +1,4 @@
-// Labels and taints of a group's spec in the template of the nodes to come. Touches no node.
+// Puts the labels and taints of a group's spec into the template of future nodes. Touches no node.
 
 import type { ScalingGroup } from '../../../api/cloud.ts';
 import type { JsonObject } from '../../../api/json.ts';
@@ -18,8 +18,8 @@ import { openUpdate } from '../update/records.ts';
 import { templateSource } from '../update/requests.ts';
 
 /**
- * A further version of the derived template where new nodes would get other labels or taints than
- * the spec has. Looked at when the spec has changed. False: not now, an update is making its own
+ * Creates a further version of the derived template if new nodes would get other labels or taints
+ * than the spec's. Called when the spec has changed. False: not yet, an update is creating its own
  * template. Throws Impossible, CloudError.
  */
 export const syncTemplate = async (
@@ -32,7 +32,7 @@ export const syncTemplate = async (
   const use = scaling.launchTemplate;
   if (use === undefined) return true;
   if (isMakingTemplate(deps, group, use.version)) return false;
-  // Not the latest: that may be one that an update has made and did not live to note.
+  // Not the latest version: a crashed update may have created that without recording it.
   const inUse = await cloud.findLaunchTemplate({ id: use.id, version: use.version }, { signal });
   if (inUse === undefined || !ownsDerived(group, inUse)) return true;
   const wanted = await labelled(deps, group, { data: inUse.data }, signal);
@@ -47,8 +47,9 @@ export const syncTemplate = async (
 };
 
 /**
- * What an update asks for stands in the spec, and is not in use yet: it puts the labels in besides,
- * as it does in what restores. A version of ours after that one would pass for it.
+ * An update's revision is in the spec before its template is in use. The update adds the labels
+ * itself, also to the version that restores. A version created here after the update's would be
+ * taken for it.
  */
 const isMakingTemplate = (deps: NodeGroupDeps, group: NodeGroup, inUse: string): boolean => {
   const update = openUpdate(deps, group);
@@ -58,8 +59,8 @@ const isMakingTemplate = (deps: NodeGroupDeps, group: NodeGroup, inUse: string):
 };
 
 /**
- * The data with the labels and taints of the spec, of the same revision: what an update asks for is
- * its own business. Undefined: its user data cannot be written. Throws Impossible, CloudError.
+ * The data with the spec's labels and taints, at the same revision, since revisions are the
+ * updates' task. Undefined: its user data cannot be rendered. Throws Impossible, CloudError.
  */
 export const labelled = async (
   deps: NodeGroupDeps,
@@ -80,8 +81,8 @@ export const labelled = async (
 };
 
 /**
- * A version of this data after the one named: the latest, where an earlier process has made it, or
- * another.
+ * A version with this data after the named one: the latest, if an earlier process created it, or a
+ * new one.
  */
 export const laterVersion = async (
   deps: NodeGroupDeps,

@@ -1,7 +1,6 @@
-// Labels and taints of a group's spec on the nodes that it has, in one pass. A node that cannot be
-// patched is owed them: the others get theirs, the status names it, and it is tried again until it
-// has them. A node that registers anew, with whatever it says of itself then, gets them once more,
-// and EKS' own labels with them.
+// Applies the labels and taints of a group's spec to its existing nodes, in one pass. A node whose
+// patch is refused is named in the status and retried; the other nodes are patched. A node that
+// registers again is patched again, with EKS' own labels.
 
 import { type EpochMs, epochMs, parseTime } from '../../../api/brand.ts';
 import type { ScalingGroup, ScalingInstance } from '../../../api/cloud.ts';
@@ -26,12 +25,12 @@ import type { NodeGroupDeps } from '../deps.ts';
 import type { PassMemory } from '../pass-input.ts';
 import { tell } from '../tell.ts';
 
-/** Somebody wrote the node meanwhile: the cache has it soon. */
+/** The node was written meanwhile; the cache will have it soon. */
 const conflictMs = 1_000;
 const againMs = 5_000;
 
 export interface MarkTrouble {
-  /** Told at once where no retry mends it, otherwise from the second try on. */
+  /** Reported at once if retrying cannot help, otherwise from the second failure on. */
   readonly issue?: HealthIssue;
   readonly retryAt: EpochMs;
 }
@@ -47,7 +46,7 @@ export class Marking {
     this.#owed = new Set(status?.nodeMarks?.owed ?? []);
   }
 
-  /** Patches each node that the spec's labels and taints have not reached yet. */
+  /** Patches each node that does not have the spec's labels and taints yet. */
   async apply(
     group: NodeGroup,
     scaling: ScalingGroup,
@@ -64,7 +63,7 @@ export class Marking {
       const { name, uid } = node.metadata;
       const place = this.#placeOf(group, scaling, instance);
       const known = this.#uids.get(instanceId);
-      // Once for each node that this process sees: who takes the label off later meant it.
+      // Once for each node that this process observes: a later removal of the label is intentional.
       const isBare = known === undefined && lacksGroupLabel(group, node);
       const isAnew = isBare || (known === undefined ? place.isOwed : known !== uid);
       let error: KubeError | undefined;
@@ -72,7 +71,7 @@ export class Marking {
       else if (mustMark(group.spec, before, place, now)) {
         error = await this.#patch(group, node, group.spec, signal);
       }
-      // A new node stays another one than before until it has what it must have.
+      // A node counts as new until its marks are complete.
       if (error === undefined || !isAnew) this.#uids.set(instanceId, uid);
       if (error !== undefined) refused.set(instanceId, { node: name, error });
     }
@@ -91,7 +90,9 @@ export class Marking {
     };
   }
 
-  /** What the nodes have of the spec; what they had before, while the spec's marks cannot be. */
+  /**
+   * The marks of the spec that the nodes have; the earlier ones while the spec's marks are invalid.
+   */
   status(group: NodeGroup, scaling: ScalingGroup | undefined): MarksStatus {
     const { spec, status } = group;
     if (marksComplaint(spec) === undefined) {
@@ -108,8 +109,7 @@ export class Marking {
   }
 
   /**
-   * Instances that had a node and have none: the next one has nothing of ours but what it says
-   * itself.
+   * Instances that had a node and have none: the next node has only the labels it registers with.
    */
   #lost(scaling: ScalingGroup): readonly string[] {
     const ids = new Set(countedOf(scaling).map(({ instanceId }) => instanceId));
@@ -121,7 +121,7 @@ export class Marking {
     );
   }
 
-  /** Of a node that was there before under another uid, or was owed its marks. */
+  /** For a node that existed under another uid, or whose marks are still missing. */
   async #patchAnew(
     group: NodeGroup,
     node: Node,
@@ -134,7 +134,7 @@ export class Marking {
     const known = this.#uids.get(instanceId);
     const isMissing = nodePatch(node, wanted, group.status ?? {}) !== undefined;
     const error = await this.#patch(group, node, wanted, signal);
-    // After a restart nobody knows which of the owed were there before under another uid.
+    // After a restart it is unknown which of these nodes existed under another uid.
     if (error !== undefined || !isMissing || known === undefined || known === uid) return error;
     const message =
       `Node ${name} of instance ${instanceId} registered anew without the labels and taints ` +
@@ -148,7 +148,7 @@ export class Marking {
     return undefined;
   }
 
-  /** The refusal; undefined where the node has what it should have, or is gone. */
+  /** The refusal; undefined if the node has its marks or is gone. */
   async #patch(
     group: NodeGroup,
     node: Node,
@@ -185,8 +185,8 @@ export class Marking {
       instanceId,
       isOwed: this.#owed.has(instanceId),
       joinedAt: joined === undefined ? undefined : parseTime(joined),
-      // A template that is not ours, or whose image brings its own bootstrap, says nothing of the
-      // spec.
+      // A template that is not Drover's, or whose image brings its own bootstrap, does not contain
+      // the spec's marks.
       isCurrent:
         group.spec.amiType !== 'CUSTOM' &&
         launchTemplate?.name === launchTemplateNameOf(group) &&
@@ -195,7 +195,7 @@ export class Marking {
   }
 }
 
-/** EKS' codes for what the API server said. */
+/** EKS' codes for the API server's errors. */
 const facts = ({
   code,
   message,

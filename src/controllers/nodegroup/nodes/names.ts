@@ -1,4 +1,4 @@
-// The nodes of an Auto Scaling group's instances, by instance id. Decides nothing.
+// Node names of an Auto Scaling group's instances, by instance id. Decides nothing.
 import type { ScalingGroup } from '../../../api/cloud.ts';
 import { nodeOfInstance } from '../../informers.ts';
 import type { NodeGroupDeps } from '../deps.ts';

@@ -1,6 +1,6 @@
-// The role of a group's nodes in kube-system/aws-auth, or its access entry: let in before the first
-// node starts, taken out again after the last when nobody else uses it. Writes nothing that it did
-// not read just before, and takes away no entry that it did not add.
+// The role of a group's nodes in kube-system/aws-auth, or its access entry. Added before the first
+// node starts, removed after the last if no other group uses it. Reads aws-auth just before each
+// write, and removes no entry that Drover did not add.
 import { resourceTypes } from '../../../api/kube.ts';
 import { type NodeGroup, nodeGroupFinalizer } from '../../../api/nodegroup.ts';
 import {
@@ -23,9 +23,9 @@ import { journalRole } from '../events.ts';
 import { Impossible } from '../impossible.ts';
 import { admitByEntry, dropEntry, hasEntries } from './access-entry.ts';
 
-/** Others write it too, but rarely. */
+/** Other tools write it too, but rarely. */
 const attempts = 5;
-/** A mode changes once or twice in a cluster's life, and people wait some minutes between. */
+/** The mode changes once or twice in a cluster's life, with some minutes between the steps. */
 const modeLookMs = 300_000;
 const { configmaps } = resourceTypes;
 
@@ -35,31 +35,34 @@ const told = (why: string): Impossible =>
   ]);
 
 interface Change {
-  /** For the backup: what is about to be done. */
+  /** For the backup: the change that follows it. */
   readonly what: string;
   readonly plan: (map: AwsAuthMap | undefined) => AwsAuthPlan;
 }
 
 export interface ModeMemory {
-  /** The cluster's authentication mode by the last look, and when that was. */
+  /** The cluster's last observed authentication mode, and when that was read. */
   mode?: { readonly name: string; readonly lookedAt: number };
 }
 
 export class NodeRoles {
   readonly #deps: NodeGroupDeps;
-  /** Groups end and begin side by side: who else uses a role must not change while it is asked. */
+  /**
+   * Serializes changes, since groups are created and deleted concurrently: the other users of a
+   * role must not change during a check.
+   */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(deps: NodeGroupDeps) {
     this.#deps = deps;
   }
 
-  /** Lets the group's nodes in. Throws Impossible, CloudError, KubeError. */
+  /** Authorizes the group's nodes. Throws Impossible, CloudError, KubeError. */
   async admit(group: NodeGroup, signal: AbortSignal): Promise<void> {
     const { cloud, journal } = this.#deps;
     const { clusterName, amiType } = group.spec;
     const cluster = await cloud.describeCluster(clusterName, { signal });
-    // Other clusters ask somebody else who a node is.
+    // Clusters outside EKS authenticate nodes in another way.
     if (cluster === undefined) return;
     if (hasEntries(cluster)) {
       if (await admitByEntry(this.#deps, group, signal)) journalRole(journal, group, 'added');
@@ -84,9 +87,9 @@ export class NodeRoles {
   }
 
   /**
-   * A cluster may change how it knows nodes while they live (EKS: from aws-auth to access entries).
-   * Where it has, as seen every few minutes, the role has an entry afterwards: what stands in
-   * aws-auth ends with the next mode. Throws Impossible, CloudError.
+   * A cluster's authentication mode may change while its nodes run (EKS: from aws-auth to access
+   * entries). Checks it every few minutes and then creates the role's entry, since aws-auth has no
+   * effect in mode API. Throws Impossible, CloudError.
    */
   async keep(group: NodeGroup, memory: ModeMemory, signal: AbortSignal): Promise<void> {
     const lookedAt = this.#deps.clock.now();
@@ -97,7 +100,7 @@ export class NodeRoles {
     memory.mode = { name, lookedAt };
   }
 
-  /** The cluster's mode now. */
+  /** The cluster's current mode. */
   async #follow(
     group: NodeGroup,
     before: string | undefined,
@@ -112,8 +115,9 @@ export class NodeRoles {
   }
 
   /**
-   * The group's end: its role goes if we added it and nobody else has it, then `release` lets the
-   * object go. What cannot be taken out stays, and is logged: a group is not kept for it.
+   * At the group's deletion: removes its role if Drover added it and no other group uses it. Then
+   * calls `release` to let the object be deleted. A role that cannot be removed stays and is
+   * logged; it does not block the deletion.
    */
   async release(
     group: NodeGroup,
@@ -143,8 +147,8 @@ export class NodeRoles {
   }
 
   /**
-   * The group's release: its nodes live on, so its role stays in aws-auth and is Drover's no more.
-   * Where aws-auth cannot be written the role stays Drover's: a group is not kept for it.
+   * At the group's release: its nodes keep running, so its role stays in aws-auth and is marked as
+   * not Drover's. If aws-auth cannot be written the mark stays; that does not block the release.
    */
   async leaveToOwner(group: NodeGroup, signal: AbortSignal): Promise<void> {
     const { kube, log } = this.#deps;
@@ -184,7 +188,7 @@ export class NodeRoles {
     );
   }
 
-  /** By another group, past every cache, or by a self-managed group's stack. */
+  /** Used by another group, read past every cache, or by the stack of a self-managed group. */
   async #isUsed(group: NodeGroup, role: string, signal: AbortSignal): Promise<boolean> {
     const { kube, cloud } = this.#deps;
     const items = await listNodeGroups(kube, { signal });
@@ -204,7 +208,7 @@ export class NodeRoles {
     );
   }
 
-  /** Compare and swap, with a backup first; false = there was nothing to write. */
+  /** Compare and swap, with a backup first; false: there was nothing to write. */
   async #swap(change: Change, signal: AbortSignal): Promise<boolean> {
     const { kube, log } = this.#deps;
     for (let attempt = 1; ; attempt += 1) {
@@ -234,7 +238,7 @@ export class NodeRoles {
     }
   }
 
-  /** Keeps what stands there, before it is written over. */
+  /** Keeps the current content before it is overwritten. */
   async #backUp(map: AwsAuthMap | undefined, what: string, signal: AbortSignal): Promise<void> {
     const { kube, clock } = this.#deps;
     if (map === undefined) return;
@@ -255,7 +259,7 @@ export class NodeRoles {
         { signal },
       );
       if (written.kind !== 'gone') return;
-      // Deleted since it was read: nothing is written before what stands there is kept.
+      // The backups were deleted since they were read: create them again before any write.
       backups = undefined;
     }
   }

@@ -1,6 +1,5 @@
-// What is wrong with a group, found out: failed launches while instances are missing, instances
-// that are late to join with what their console says. Asks the cloud only where something is
-// missing.
+// Observes a group's health: failed launches while instances are missing, and late instances with
+// their console output. Reads the cloud only if something is missing.
 import type { EpochMs } from '../../../api/brand.ts';
 import type { ScalingGroup } from '../../../api/cloud.ts';
 import { isReady } from '../../../api/conditions.ts';
@@ -31,14 +30,14 @@ import { joinCausesOf, type LateInstance } from './join-causes.ts';
 
 export interface Health {
   readonly issues: readonly HealthIssue[];
-  /** Of launches that fail, and instances that are no Ready node: what is known of them at once. */
+  /** Failed launches, and instances without a Ready node, with what is known of each. */
   readonly launches: readonly MissingNode[];
   readonly unjoined: readonly (Unjoined & { readonly why?: string })[];
-  /** When somebody becomes late. */
+  /** When the next instance becomes late. */
   readonly nextAt: EpochMs | undefined;
 }
 
-/** A console that cannot be read is no reason to fail. */
+/** A console that cannot be read is not an error. */
 const consoleOf = async (
   { cloud }: NodeGroupDeps,
   instanceId: string,
@@ -62,7 +61,8 @@ const unjoinedOf = async (
 ): Promise<readonly LateInstance[]> => {
   const hasJoined = (id: string): boolean => {
     const node = nodeOfInstance(deps.nodes, id);
-    // In a group that was whole a node that is ill has joined: that is health, not creation.
+    // In a group that was complete once, an unhealthy node has joined: that is a health issue, not
+    // a creation failure.
     return node !== undefined && (status?.createdAt !== undefined || isReady(node));
   };
   const ids = countedOf(scaling)
@@ -79,19 +79,19 @@ const unjoinedOf = async (
 
 export interface LateFindings {
   readonly at: EpochMs;
-  /** Who was late then. */
+  /** Ids of the late instances at that time. */
   readonly ids: string;
   readonly instances: readonly LateInstance[];
   readonly causes: readonly KnownCause[];
 }
 
 /**
- * Consoles and configurations change slowly, and passes come every two seconds while an update
- * runs.
+ * Console output and configuration change slowly, but passes run every two seconds during an
+ * update.
  */
 const lookAgainMs = 30_000;
 
-/** Why they do not join; what was found out just before stands while the same ones are late. */
+/** Why they do not join; recent findings are reused while the late instances are the same. */
 const findLate = async (
   deps: NodeGroupDeps,
   group: NodeGroup,
@@ -115,8 +115,8 @@ const findLate = async (
 };
 
 /**
- * An update in this phase waits for the first new nodes of each zone, also where as many run as
- * were asked for.
+ * An update in this phase waits for the first new node of each zone, even if the requested number
+ * of instances runs.
  */
 const awaitsNewNodes = ({ updates }: NodeGroupDeps, { status }: NodeGroup): boolean =>
   updates.get(status?.updating?.name ?? '')?.status?.phase === 'ScalingUp';
@@ -140,7 +140,7 @@ export const observeHealth = async (
   const activities =
     isShort || isWaiting ? await lookAtActivities(deps, { scaling, memory }, signal) : [];
   const unjoined = await unjoinedOf(deps, group, scaling, signal);
-  // An update says why they do not join long before its time is over.
+  // An update reports why nodes do not join long before its timeout.
   const afterMs = group.status?.updating === undefined ? joinTimeoutMs : usualJoinMs;
   const overdue = unjoined.filter((each) => isLate(each, now, afterMs));
   const looked = { scaling, unjoined: overdue, memory };

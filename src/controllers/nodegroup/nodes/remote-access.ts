@@ -1,5 +1,5 @@
-// The security group with which EKS opens port 22 of a node group's nodes, where the group asks for
-// remote access: made before the launch template that names it, ended after the last node.
+// The security group with which EKS opens port 22 of a node group's nodes, if the group requests
+// remote access. Created before the launch template that names it, deleted after the last node.
 
 import type { SecurityGroup } from '../../../api/cloud.ts';
 import { type NodeGroup, ownerTag, remoteAccessGroupNameOf } from '../../../api/nodegroup.ts';
@@ -11,7 +11,9 @@ import { Impossible } from '../impossible.ts';
 const sshPort = 22;
 const anywhere = '0.0.0.0/0';
 
-/** Undefined: nobody asked for remote access, or it is not made. Throws CloudError. */
+/**
+ * Undefined: remote access is not requested, or the group does not exist yet. Throws CloudError.
+ */
 export const findRemoteAccess = async (
   { cloud }: NodeGroupDeps,
   group: NodeGroup,
@@ -23,7 +25,7 @@ export const findRemoteAccess = async (
   return found.find((one) => one.tags[ownerTag] === group.metadata.uid);
 };
 
-/** There afterwards, where somebody asked for remote access. Throws Impossible, CloudError. */
+/** Ensures that it exists if remote access is requested. Throws Impossible, CloudError. */
 export const ensureRemoteAccess = async (
   deps: NodeGroupDeps,
   group: NodeGroup,
@@ -53,12 +55,12 @@ export const ensureRemoteAccess = async (
       { signal },
     );
   }
-  // Without sources EKS opens the port to everybody.
+  // Without source groups EKS opens the port to all addresses.
   const cidrs = sources.length === 0 ? [anywhere] : [];
   await deps.cloud.allowIngress(id, { port: sshPort, groups: sources, cidrs }, { signal });
 };
 
-/** Throws Impossible while somebody else still uses it. */
+/** Throws Impossible while it is in use elsewhere. */
 export const removeRemoteAccess = async (
   deps: NodeGroupDeps,
   group: NodeGroup,

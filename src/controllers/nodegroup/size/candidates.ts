@@ -1,5 +1,4 @@
-// The instances of a group among which a scale-in chooses, with what is known of each. Chooses
-// nothing.
+// Reads the instances among which a scale-in chooses, and their facts. Chooses nothing.
 
 import type { ScalingInstance } from '../../../api/cloud.ts';
 import { isReady } from '../../../api/conditions.ts';
@@ -11,10 +10,7 @@ import { KubeError } from '../../../ports/index.ts';
 import { nodeOfInstance } from '../../informers.ts';
 import type { NodeGroupDeps } from '../deps.ts';
 
-/**
- * Pods are no reason to hold a scale-in up: a node whose pods cannot be read counts as one that has
- * some.
- */
+/** A node whose pods cannot be read counts as occupied; that does not block the scale-in. */
 const isEmpty = async (
   { kube }: NodeGroupDeps,
   node: Node | undefined,

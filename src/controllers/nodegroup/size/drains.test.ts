@@ -1,4 +1,5 @@
-// Whom a scale-in asks, and what it ends: only what is drained at the moment of the call.
+// Which instances a scale-in drains and terminates: it terminates only those drained at the time of
+// the call.
 import { describe, expect, it } from 'vitest';
 import { aGroupSpec, anInstance, setUpControllers } from '../../../../test/builders/controllers.ts';
 import type { ScalingGroup } from '../../../api/cloud.ts';

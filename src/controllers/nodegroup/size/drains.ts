@@ -1,5 +1,5 @@
-// The effects of a scale-in: causes recorded and withdrawn on NodeDisruptions, drained instances
-// terminated. Each looks once more right before it. Decides nothing.
+// The effects of a scale-in: records and withdraws causes on NodeDisruptions, terminates drained
+// instances. Each reads again just before it acts. Decides nothing.
 import { formatTime } from '../../../api/brand.ts';
 import type { ScalingGroup, ScalingInstance } from '../../../api/cloud.ts';
 import { defined } from '../../../api/defined.ts';
@@ -16,7 +16,7 @@ import { nodeNamesOf } from '../nodes/names.ts';
 
 type StepOf<K extends GroupStep['kind']> = Extract<GroupStep, { kind: K }>;
 
-/** Cancels the causes of one record that are done; others stay as they are. */
+/** Cancels the done causes of one record; others stay as they are. */
 const withdraw = async (
   { kube, disruptions, clock }: NodeGroupDeps,
   disruption: NodeDisruption,
@@ -39,13 +39,13 @@ const withdraw = async (
   } as const;
   const type = resourceTypes.nodedisruptions;
   const found = await kube.patch<NodeDisruption>(type, { name }, patch, { signal });
-  // Seen before the next pass looks: what is withdrawn must not be withdrawn again.
+  // Wait until the cache has the write, so that the next pass does not withdraw again.
   if (found.kind === 'found') {
     await disruptions.observedAtLeast(found.object.metadata.resourceVersion, signal);
   }
 };
 
-/** Cancels causes on instances that stay. An instance that is being terminated keeps its causes. */
+/** Cancels causes on instances that stay. An instance that is terminating keeps its causes. */
 export const withdrawCauses = async (
   deps: NodeGroupDeps,
   what: {
@@ -64,7 +64,7 @@ export const withdrawCauses = async (
   }
 };
 
-/** The record as it is by now: its drain writes it while the plan is carried out. */
+/** Uses the current record, since its drain writes it while the plan is carried out. */
 export const withdrawStep = async (
   deps: NodeGroupDeps,
   { disruption: name, causeIds }: StepOf<'WithdrawCauses'>,
@@ -90,7 +90,7 @@ export const recordStep = async (
   journalDrain(deps.journal, group, disruption);
 };
 
-/** Ends what is drained, as far as it is still too many. */
+/** Terminates drained instances, as long as the group is above its target. */
 export const terminateSteps = async (
   deps: NodeGroupDeps,
   group: NodeGroup,
@@ -103,7 +103,7 @@ export const terminateSteps = async (
   if (now === undefined) return;
   let terminated = 0;
   for (const { instanceId, scaleIn } of steps) {
-    // Drained when it was decided is not drained now: a node may have come back meanwhile.
+    // An instance drained at the decision may not be drained any more: its node may have come back.
     const records = recordsOf(deps.disruptions.list());
     const drainRecords = { records, nodeNames: nodeNamesOf(deps, now), now: deps.clock.now() };
     const { drained, needed } = viewScaleIn(drainRecords, now, scaleIn);
@@ -115,17 +115,18 @@ export const terminateSteps = async (
   }
 };
 
-/** Of fewer than there are Auto Scaling would end one of its own choice, with its pods. */
+/**
+ * Below the number of instances Auto Scaling would terminate one of its own choice, with its pods.
+ */
 const endsWhatCame = (desired: number, now: ScalingGroup, members: number): boolean => {
   const count = countedOf(now).length;
   return desired < count && count > members;
 };
 
 /**
- * How many there are to be is set as a number, and Auto Scaling takes no condition with it: what
- * somebody set since the group was looked at would be lost, and so would an instance that has come
- * since. So it is looked at right before, and where it differs nothing is done: the next pass
- * decides on what is there then.
+ * Sets the desired size. Auto Scaling supports no precondition, so a concurrent change would be
+ * lost, and so would an instance launched since. The group is therefore read just before; if it
+ * differs nothing is done, and the next pass decides again.
  */
 export const setSizesStep = async (
   { cloud }: Pick<NodeGroupDeps, 'cloud'>,

@@ -1,6 +1,6 @@
-// Instances that left their group with their places: those that an update ends with decrement, and
-// those that others terminate so. Records say who may have ended them, Auto Scaling's activities
-// who did. Decides nothing.
+// Instances that left their group with decrement: those that an update terminates, and those that
+// other actors terminate. NodeDisruptions show who may have terminated them, Auto Scaling's
+// activities who did. Decides nothing.
 import { epochMs, formatTime, parseTime } from '../../../api/brand.ts';
 import type { ScalingActivity, ScalingGroup } from '../../../api/cloud.ts';
 import type { NodeGroup } from '../../../api/nodegroup.ts';
@@ -11,12 +11,10 @@ import { endedByCall, isAskedToEnd } from '../../../core/update/index.ts';
 import { CloudError } from '../../../ports/index.ts';
 import type { NodeGroupDeps } from '../deps.ts';
 
-/** Of instances that have left, by id: whether the group became smaller by each. */
+/** Instances that have left, by id: whether the group shrank by each. */
 export type LeftMemory = Map<string, boolean>;
 
-/**
- * Auto Scaling's words for TerminateInstanceInAutoScalingGroup with decrement, whoever calls it.
- */
+/** Auto Scaling's text for TerminateInstanceInAutoScalingGroup with decrement, by any caller. */
 const shrank = /in response to a user request, shrinking the capacity/;
 
 const findOut = (
@@ -34,7 +32,7 @@ const findOut = (
 };
 
 /**
- * Every termination with decrement that this controller asks for has its reason in the instance's
+ * Every termination with decrement that this controller requests has its cause in the instance's
  * NodeDisruption.
  */
 const isOurs = ({ disruptions }: Pick<NodeGroupDeps, 'disruptions'>, instanceId: string): boolean =>
@@ -49,8 +47,8 @@ const isShrink = ({ description, cause = '' }: ScalingActivity): boolean =>
   /^Terminating/.test(description) && shrank.test(cause);
 
 /**
- * What others terminated with its place since it was last looked up, in Auto Scaling's own time;
- * where nothing is noted, looking begins. Asks only where the group is smaller than told.
+ * Terminations with decrement by other actors since the last read, by Auto Scaling's clock; without
+ * a record the count starts here. Reads activities only if the group is smaller than recorded.
  */
 const takenOf = async (
   deps: NodeGroupDeps,
@@ -77,7 +75,7 @@ const takenOf = async (
   return { taken: { count: others.length + 1, until: newest.startedAt } };
 };
 
-/** None where Auto Scaling does not let them be read. */
+/** Empty if the activities may not be read. */
 const activitiesOf = async (
   { cloud, log }: NodeGroupDeps,
   { name }: ScalingGroup,
@@ -87,7 +85,7 @@ const activitiesOf = async (
     return await cloud.describeActivities(name, { signal });
   } catch (error) {
     signal.throwIfAborted();
-    // Anything else is tried again before it is decided on.
+    // Any other error is retried before a decision is made.
     if (!(error instanceof CloudError) || error.code !== 'AccessDenied') throw error;
     log.warn('activities not read', { group: name, code: error.code });
     return [];
@@ -95,8 +93,8 @@ const activitiesOf = async (
 };
 
 /**
- * `sure`: the activity says that the group became smaller by it. Where Auto Scaling tells nothing
- * (any more) the record alone is no proof: EC2 may have taken the instance back just then.
+ * `sure`: the activity shows that the group shrank by it. If Auto Scaling does not list the
+ * activity, the record alone does not prove it: EC2 may have reclaimed the instance at that time.
  */
 export const leftOf = async (
   deps: NodeGroupDeps,
@@ -108,8 +106,7 @@ export const leftOf = async (
   const { disruptions, clock } = deps;
   const { update, memory } = context;
   const taken = await takenOf(deps, group, scaling, signal);
-  // One that waits for its turn has ended nobody yet: what leaves still belongs to the one before
-  // it.
+  // A queued update has terminated no instance yet: what leaves belongs to the previous update.
   if (update === undefined || update.metadata.name !== group.status?.updating?.name) {
     memory.clear();
     return { ...leftSince(group.status?.surge), ...taken };
@@ -132,8 +129,7 @@ export const leftOf = async (
   );
   const shown = left.filter((id) => memory.get(id) === true).length;
   const untold = left.filter((id) => !memory.has(id)).length;
-  // Another process, or this one long ago, has counted those of which Auto Scaling tells nothing
-  // any more.
+  // An earlier pass has counted those whose activities Auto Scaling has dropped.
   const sure = shown + Math.min(untold, Math.max(0, known - shown));
   const maybe = mayHave.filter(({ metadata }) => !memory.has(metadata.name)).length;
   return { sure, most: Math.max(sure, shown + maybe), ...taken };

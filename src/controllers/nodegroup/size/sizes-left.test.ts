@@ -1,5 +1,5 @@
-// Instances that take their places along when they leave, which is nobody's wish for fewer: beside
-// an update that waits for its turn, and beside a size that an earlier leader's call has set late.
+// Instances that leave with decrement, which is not a request for a smaller group. Cases: a queued
+// update, and a size that an earlier leader's call set late.
 import { describe, expect, it } from 'vitest';
 import { aGroupSpec } from '../../../../test/builders/controllers.ts';
 import { epochMs } from '../../../api/brand.ts';
@@ -11,7 +11,7 @@ type Args = Parameters<typeof leftOf>;
 const signal = new AbortController().signal;
 
 describe('an instance of an update that has ended', () => {
-  /** It ended with one new node that stays, and one old node is being scaled in. */
+  /** It ended with one surplus new node, and one old node is being scaled in. */
   const surge = { desired: 1, maxSize: 1, carried: 2, left: 0 };
   const leftBeside = (updating: string | undefined) => {
     const status = { surge, ...(updating === undefined ? {} : { updating: { name: updating } }) };
@@ -35,8 +35,8 @@ describe('an instance of an update that has ended', () => {
 
 describe('a node that an update ends beside a late call', () => {
   /**
-   * Six were there, a late call made eight of them; people state `desired`, and one has left by our
-   * call.
+   * Six instances, which a late call made eight; a user sets `desired`, and one instance left by
+   * Drover's call.
    */
   const followed = (desired: number, actual: number) => {
     const call = { maxSize: 11, desired: 8, epoch: 1, at: '2026-01-01T00:00:00.000Z' };

@@ -1,5 +1,5 @@
-// The beginning of an update: what it asks for is put into the group's spec, and its journal
-// begins. Touches nothing in the cloud.
+// Begins an update: writes its request into the group's spec, and starts its status. Touches
+// nothing in the cloud.
 
 import { formatTime } from '../../../api/brand.ts';
 import type { ScalingGroup } from '../../../api/cloud.ts';
@@ -27,8 +27,8 @@ import { failUpdate, holdUpdate, writeUpdate } from './records.ts';
 type BeginInput = Omit<RolloutInput, 'health' | 'memory' | 'taken' | 'wanted'>;
 
 /**
- * A group that could not be made has nothing to update, and is made by its spec alone: there what
- * is wrong has to be mended. What the spec itself asks for is what it is made with.
+ * A group that could not be created has nothing to update: its spec must be corrected, and it is
+ * created from that. An update requested by the spec itself is not refused.
  */
 const isRefused = (group: NodeGroup, { metadata }: NodeGroupUpdate): boolean =>
   group.status?.state === 'CREATE_FAILED' &&
@@ -36,8 +36,8 @@ const isRefused = (group: NodeGroup, { metadata }: NodeGroupUpdate): boolean =>
   metadata.annotations?.[byGenerationAnnotation] === undefined;
 
 /**
- * What an update asks for is put into the spec, and its journal begins. Undefined: the group is
- * gone. A version update waits for a scale-in that is under way, and for its Auto Scaling group.
+ * Writes the update's request into the spec and starts its status. Undefined: the group is gone. A
+ * version update waits for a scale-in in progress and for its Auto Scaling group.
  */
 export const beginUpdate = async (
   deps: NodeGroupDeps,
@@ -58,7 +58,10 @@ export const beginUpdate = async (
   return beginRollout(deps, { ...input, scaling });
 };
 
-/** Where an adopted group does not state its template, another version is written with its id. */
+/**
+ * If an adopted group does not state its template, the new version is written together with the
+ * template's id.
+ */
 const specDifference = (group: NodeGroup, after: NodeGroupSpec): JsonObject | undefined => {
   const difference = mergePatchBetween(group.spec, after);
   const { launchTemplate } = after;

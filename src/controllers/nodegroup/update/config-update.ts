@@ -1,5 +1,5 @@
-// The change of a configuration is put into the spec once, and its update ends when the group's
-// status says that it was carried out or given up.
+// Writes a configuration change into the spec once; the update ends when the group's status shows
+// that it was carried out or given up.
 
 import { formatTime } from '../../../api/brand.ts';
 import { defined } from '../../../api/defined.ts';
@@ -18,7 +18,7 @@ import { writeUpdate } from './records.ts';
 
 const sameTaint = (a: Taint, b: Taint): boolean => a.key === b.key && a.effect === b.effect;
 
-/** The spec with the change in it; changing it twice gives the same. */
+/** The spec with the change applied; idempotent. */
 export const changed = (
   spec: NodeGroupSpec,
   { type, change }: Pick<NodeGroupUpdateSpec, 'type' | 'change'>,
@@ -26,13 +26,13 @@ export const changed = (
   type === 'VersionUpdate' ? withRevision(spec, change) : configured(spec, change);
 
 /**
- * EKS knows three of its fields: what it says nothing of stays, unless it chooses one of its
+ * EKS knows three of its fields. The other fields stay, unless the change chooses one of EKS'
  * strategies.
  */
 const updateConfigWith = (before: UpdateConfig | undefined, change: UpdateConfig): UpdateConfig => {
   const { maxUnavailable: _number, maxUnavailablePercentage: _share, ...rest } = before ?? {};
   if (change.updateStrategy === undefined) return { ...rest, ...change };
-  // When a step may begin is of every strategy; policies and hooks are not.
+  // Pacing applies to every strategy; policies and hooks do not.
   const { drain, maxQuarantined, rollback, capacity, blueGreen, hooks, updateStrategy, ...pacing } =
     rest;
   return { ...pacing, ...change };
@@ -66,7 +66,7 @@ const configured = (spec: NodeGroupSpec, change: NodeGroupChange): NodeGroupSpec
   };
 };
 
-/** Puts an update that nobody has looked at into the spec. The group as it is then. */
+/** Writes a new update into the spec. Returns the group after the write. */
 export const applyUpdate = async (
   deps: NodeGroupDeps,
   group: NodeGroup,
@@ -89,7 +89,7 @@ const changesNodes = (change: NodeGroupChange): boolean =>
     (part) => part !== undefined && Object.keys(part).length > 0,
   );
 
-/** Ends the update when the group's status has its end; otherwise nothing. */
+/** Ends the update if the group's status shows its end. */
 export const endUpdate = async (
   deps: NodeGroupDeps,
   group: NodeGroup,

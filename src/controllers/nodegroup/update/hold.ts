@@ -1,5 +1,5 @@
-// An update that may not begin yet: it waits in the phase Pending, says what for, and touches
-// nothing. One that is aborted then, or that the spec no longer asks for, is Cancelled.
+// An update that may not begin yet: it waits in phase Pending, reports what for, and touches
+// nothing. If it is aborted, or the spec requests another revision, it is Cancelled.
 import { formatTime } from '../../../api/brand.ts';
 import type { NodeGroup } from '../../../api/nodegroup.ts';
 import {
@@ -12,7 +12,7 @@ import { sameRevisionAsked, startHolds, withRevision } from '../../../core/updat
 import type { NodeGroupDeps } from '../deps.ts';
 import { writeUpdate } from './records.ts';
 
-/** Asked for in the spec, which asks for something else by now. */
+/** Requested by the spec, which has changed to another revision since. */
 const isSuperseded = ({ spec }: NodeGroup, { metadata, spec: asked }: NodeGroupUpdate): boolean =>
   metadata.annotations?.[byGenerationAnnotation] !== undefined &&
   !sameRevisionAsked(withRevision(spec, asked.change), spec);
@@ -29,7 +29,7 @@ const cancel = (
     status: 'Cancelled',
     phase: 'Ended',
     phases: [...(status?.phases ?? []), { phase: 'Ended', at }],
-    // Taken note of: what the spec asks for is not asked for again by itself.
+    // Recorded, so that the spec's request is not repeated automatically.
     ...(spec.abort === undefined ? {} : { startedAt: at }),
     endedAt: at,
     message,
@@ -37,7 +37,7 @@ const cancel = (
   return writeUpdate(deps, update, next, signal);
 };
 
-/** True: nothing of it was begun, and it ends with that. Nothing of it is put into the spec. */
+/** True: the update ended before it began. Nothing of it is written into the spec. */
 export const cancelled = async (
   deps: NodeGroupDeps,
   group: NodeGroup,
@@ -56,7 +56,7 @@ export const cancelled = async (
   return true;
 };
 
-/** True: it is not to be begun in this pass, and says what holds it. */
+/** True: the update must not begin in this pass, and its status says what holds it. */
 export const heldBack = async (
   deps: NodeGroupDeps,
   group: NodeGroup,

@@ -1,4 +1,4 @@
-// What an update that ends does about the Jobs of its hooks where it may not see them.
+// What an ending update does about the Jobs of its hooks if it may not list them.
 import { describe, expect, it } from 'vitest';
 import { aGroupSpec, setUpControllers } from '../../../../test/builders/controllers.ts';
 import { resourceTypes } from '../../../api/kube.ts';

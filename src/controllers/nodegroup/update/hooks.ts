@@ -1,6 +1,6 @@
-// Looks at the Jobs of an update's hooks, makes them from their CronJobs, and takes away what an
-// update that ends leaves of them; webhooks are asked beside them. A Job's name says whose it is:
-// who comes after a crash finds it again. Decides nothing.
+// Reads the Jobs of an update's hooks, creates them from their CronJobs, and deletes the rest when
+// the update ends; also calls webhooks. A Job's name identifies its hook, so a process finds it
+// again after a crash. Decides nothing.
 
 import { resourceTypes } from '../../../api/kube.ts';
 import type { NodeGroup } from '../../../api/nodegroup.ts';
@@ -28,14 +28,14 @@ const rightsRemedy =
 const wordsOf = (error: KubeError): string =>
   error.code === 'Forbidden' ? `${error.message}. ${rightsRemedy}` : error.message;
 
-/** What ended stays so: it is asked for once. */
+/** An ended hook stays ended, so it is read once. */
 const runsOf = (memory: PassMemory, { metadata }: NodeGroupUpdate): HookMemory => {
   const { uid } = metadata;
   if (memory.hooked?.uid !== uid) memory.hooked = { uid, ended: new Map(), asked: new Map() };
   return memory.hooked;
 };
 
-/** Undefined: it has not begun, or nobody can say at the moment. */
+/** Undefined: it has not started, or its state is unknown at present. */
 const look = async (
   { kube }: NodeGroupDeps,
   update: NodeGroupUpdate,
@@ -52,7 +52,7 @@ const look = async (
   }
 };
 
-/** What became of each, by the name of its Job; one that has not begun is not in it. */
+/** The state of each hook by the name of its Job; hooks that have not started are missing. */
 export const lookAtHooks = async (
   deps: NodeGroupDeps,
   memory: PassMemory,
@@ -93,7 +93,7 @@ const make = async (
 };
 
 /**
- * Made once: one that is there already is found by its name. What is refused for good has failed.
+ * Creates the Job once: an existing one is found by its name. A permanent refusal counts as failed.
  */
 export const runHook = async (
   deps: NodeGroupDeps,
@@ -134,7 +134,7 @@ const clearNamespace = async (
   }
 };
 
-/** Of an update that ends: Jobs that failed stay with it, to be looked at; the others go. */
+/** When an update ends: failed Jobs stay for inspection; the others are deleted. */
 export const clearHooks = async (
   deps: NodeGroupDeps,
   group: NodeGroup,
@@ -147,7 +147,7 @@ export const clearHooks = async (
     try {
       await clearNamespace(deps, { namespace, uid }, signal);
     } catch (error) {
-      // Without rights the update ends all the same: its Jobs, if there are any, are its own and go
+      // Without permission the update ends all the same: its Jobs, if any, are deleted together
       // with it.
       if (!(error instanceof KubeError) || error.code !== 'Forbidden') throw error;
     }

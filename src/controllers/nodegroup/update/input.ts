@@ -1,5 +1,5 @@
-// What the parts of a version update share: what it begins with, the status as others have it now,
-// the group's instances as core/update wants them. Decides nothing.
+// Shared by the parts of a version update: its input, its cached status, and the group's instances
+// in core/update's form. Decides nothing.
 
 import type { ScalingGroup } from '../../../api/cloud.ts';
 import { isReady } from '../../../api/conditions.ts';
@@ -26,26 +26,26 @@ export interface RolloutInput {
   readonly scaling: ScalingGroup;
   readonly update: NodeGroupUpdate;
   readonly health: Health;
-  /** How many people want now, without what is an update's. */
+  /** The desired size without the update's part. */
   readonly wanted: number;
-  /** How many instances of the surplus others have terminated since the last pass. */
+  /** How many surplus instances other actors have terminated since the last pass. */
   readonly taken: number;
   readonly memory: PassMemory;
   readonly signal: AbortSignal;
 }
 
-/** What the steps of an update are run with. */
+/** The input of an update's steps. */
 export type StepInput = Omit<RolloutInput, 'health' | 'wanted' | 'taken'>;
 
 /**
- * Right before an effect in the cloud: even when its answer is lost, the next look is not an older
- * one.
+ * Called just before an effect in the cloud: even if the answer is lost, the next read is not an
+ * older one.
  */
 export const willAct = (deps: NodeGroupDeps, { memory }: Pick<RolloutInput, 'memory'>): void => {
   memory.actedAt = deps.clock.now();
 };
 
-/** The status as others have it now. */
+/** The update with its cached status. */
 export const statusOf = ({ updates }: NodeGroupDeps, update: NodeGroupUpdate): NodeGroupUpdate =>
   updates.get(update.metadata.name) ?? update;
 

@@ -1,6 +1,6 @@
-// The instance types that EC2 Auto Scaling may choose among while a group is updated by Drover's
-// own strategy: those of the group in people's order, without those that the pods of old nodes do
-// not fit on. Decides nothing.
+// The instance types among which EC2 Auto Scaling may choose while Drover's own strategy updates a
+// group. They are the group's types in their order, without those that cannot fit the pods of old
+// nodes. Decides nothing.
 
 import type { ScalingGroup } from '../../../api/cloud.ts';
 import type { JsonObject } from '../../../api/json.ts';
@@ -21,8 +21,8 @@ const same = (a: Overrides | undefined, b: Overrides): boolean =>
   JSON.stringify(a) === JSON.stringify(b);
 
 /**
- * Types that are ours to choose among: of an adopted group with weights or requirements they are
- * its owner's.
+ * Types that Drover may restrict; those of an adopted group with weights or requirements belong to
+ * its owner.
  */
 const typesOf = (group: NodeGroup, { overrides = [] }: ScalingGroup): readonly string[] => {
   const { instanceTypes } = group.spec;
@@ -34,7 +34,7 @@ const typesOf = (group: NodeGroup, { overrides = [] }: ScalingGroup): readonly s
   return isOurs && overrides.length > 0 ? instanceTypes : [];
 };
 
-/** What an update is told of them. */
+/** The instance-type facts in an update's observation. */
 export const ladderOf = (
   group: NodeGroup,
   scaling: ScalingGroup,
@@ -42,14 +42,14 @@ export const ladderOf = (
 ) => {
   const types = typesOf(group, scaling);
   if (types.length === 0) return {};
-  // What somebody else made of it is theirs.
+  // Overrides that another actor changed are not Drover's.
   return { types, isNarrowed: skipped.length > 0 && widened(group, scaling) !== undefined };
 };
 
-/** So many nodes are looked at before an update begins. */
+/** Maximum number of nodes read before an update begins. */
 const maxNodes = 40;
 
-/** Looked at once, before the first new node is started. Throws KubeError. */
+/** Read once, before the first launch. Throws KubeError. */
 export const findSkippedTypes = async (
   { kube }: Pick<NodeGroupDeps, 'kube'>,
   { group, scaling }: { readonly group: NodeGroup; readonly scaling: ScalingGroup },
@@ -67,9 +67,7 @@ export const findSkippedTypes = async (
   return skippedTypes(types, loads);
 };
 
-/**
- * What Auto Scaling is to choose among while the update runs; undefined: nothing is to be changed.
- */
+/** The overrides during the update; undefined: no change. */
 export const narrowed = (
   group: NodeGroup,
   scaling: ScalingGroup,
@@ -81,7 +79,7 @@ export const narrowed = (
   return wanted.length === 0 || same(scaling.overrides, wanted) ? undefined : wanted;
 };
 
-/** All of them again; undefined: they are. */
+/** The overrides with all types again; undefined: no change. */
 export const widened = (group: NodeGroup, scaling: ScalingGroup): Overrides | undefined => {
   const wanted = plain(typesOf(group, scaling));
   return wanted.length === 0 || same(scaling.overrides, wanted) ? undefined : wanted;

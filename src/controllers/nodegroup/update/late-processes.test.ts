@@ -1,4 +1,4 @@
-// A process that is suspended after its update has ended: by whom, and when, it is a late call.
+// A process suspended after its update has ended: when it counts as a late call, by term and time.
 import { describe, expect, it } from 'vitest';
 import { epochMs, formatTime } from '../../../api/brand.ts';
 import type { ScalingGroup } from '../../../api/cloud.ts';
@@ -30,7 +30,7 @@ interface Look {
   readonly memory?: LateMemory;
 }
 
-/** What is made to run again, and what is told, at one look. */
+/** The processes that one pass resumes, and its events. */
 const lookAt = async ({
   afterMs = 60_000,
   epoch = 2,

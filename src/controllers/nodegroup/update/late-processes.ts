@@ -1,4 +1,5 @@
-// Resumes what a leader that stood still has suspended late, and tells of it once. Decides nothing.
+// Resumes processes that a stalled leader has suspended late, and reports that once. Decides
+// nothing.
 import type { ScalingGroup } from '../../../api/cloud.ts';
 import type { NodeGroup } from '../../../api/nodegroup.ts';
 import type { GroupStep } from '../../../api/plan.ts';
@@ -6,16 +7,16 @@ import type { NodeGroupDeps } from '../deps.ts';
 import { tell } from '../tell.ts';
 
 /**
- * Updates whose late call was taken back, by uid: each suspends in one call, and what is suspended
- * after that is people's.
+ * UIDs of updates whose late call was undone. Each update suspends in one call; later suspensions
+ * are a user's.
  */
 export interface LateMemory {
   resumedFor?: ReadonlySet<string>;
 }
 
 /**
- * What people suspend within these minutes runs again, too, and is told: once, so that it stays
- * when they do it again.
+ * A user's suspension within these minutes is undone, too, and reported. That happens once, so a
+ * repeated suspension stays.
  */
 export const resumeLate = async (
   deps: Pick<NodeGroupDeps, 'clock' | 'cloud' | 'kube' | 'log'>,

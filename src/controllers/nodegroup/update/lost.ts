@@ -1,6 +1,6 @@
-// An update whose object vanished while it ran (its finalizer was taken off by hand): what it did
-// stands in the group's status, and the object is made once more, stopped, so that all of it is set
-// back the way every stopped update is. Decides nothing.
+// An update whose object vanished while it ran, because its finalizer was removed by hand. The
+// group's status records what it did; the object is recreated as aborted, so that everything is
+// restored as for any aborted update. Decides nothing.
 
 import { formatTime } from '../../../api/brand.ts';
 import type { ScalingGroup } from '../../../api/cloud.ts';
@@ -35,8 +35,8 @@ const isThere = (deps: NodeGroupDeps, name: string): boolean =>
   deps.updates.list().some(({ metadata }) => metadata.name === name);
 
 /**
- * The update that the group's status names is made once more where it is no more. One that is there
- * after all, and that this process has not heard of yet, stays as it is.
+ * Recreates the update that the group's status names, if it does not exist. If it exists after all,
+ * outside this process' cache, it stays as it is.
  */
 const reviveLost = async (
   deps: NodeGroupDeps,
@@ -73,7 +73,7 @@ const goesForGood = (deps: NodeGroupDeps, name: string, instanceId: string): boo
   return ownCause(known, updateCauseId(name))?.followUp === 'Terminate';
 };
 
-/** True: it is the one that was made once more, and is being set back from now on. */
+/** True: the update was recreated, and its restore begins. */
 export const resumeLost = async (
   deps: NodeGroupDeps,
   { group, scaling }: { readonly group: NodeGroup; readonly scaling: ScalingGroup | undefined },
@@ -94,7 +94,7 @@ export const resumeLost = async (
     ...journal,
     status: 'InProgress',
     phase: 'Restoring',
-    // By it blue/green knows that there is no way back any more.
+    // From this phase blue/green knows that a rollback without new nodes is impossible.
     phases: [...(goes ? [{ phase: 'ScalingDown' as const, at }] : []), { phase: 'Restoring', at }],
     startedAt: at,
     ...defined({ restored }),
@@ -109,7 +109,7 @@ export const resumeLost = async (
   return true;
 };
 
-/** The version update or change that is open now, those that have ended let go. */
+/** The version update or change in progress; releases those that have ended. */
 export const tendUpdates = async (
   deps: NodeGroupDeps,
   group: NodeGroup,
@@ -125,6 +125,6 @@ export const tendUpdates = async (
   return open;
 };
 
-/** It has ended: told of no more by this pass, it is let go by the next. */
+/** The update has ended: this pass removes it from the status, the next one releases it. */
 export const isStale = ({ status }: NodeGroup, open: NodeGroupUpdate | undefined): boolean =>
   status?.updating !== undefined && status.updating.name !== open?.metadata.name;

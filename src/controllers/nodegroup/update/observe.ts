@@ -1,5 +1,5 @@
-// What a version update is decided on, gathered for one pass: its journal, the group's instances,
-// hooks, probes, and the pods of nodes among which the next drain is chosen. Writes nothing.
+// Gathers the input of a version update's decision for one pass: its status, the group's instances,
+// hooks and probes. Also reads the pods of nodes that may be drained next. Writes nothing.
 import type { ScalingGroup } from '../../../api/cloud.ts';
 import type { NodeGroupUpdate, Revision, UpdatePace } from '../../../api/nodegroup-update.ts';
 import type { HookTime } from '../../../api/update-hooks.ts';
@@ -21,7 +21,9 @@ import { ladderOf } from './instance-types.ts';
 import { paceOf } from './pacing.ts';
 import { lookAtGate } from './pods.ts';
 
-/** Labels make versions too, which are later and of the target; the one that restores is not. */
+/**
+ * Label changes create later versions, which are of the target; the version that restores is not.
+ */
 const usesTarget = (
   { templateVersion }: Revision,
   restored: string | undefined,
@@ -31,10 +33,12 @@ const usesTarget = (
   return inUse >= Number(templateVersion) && !(inUse >= Number(restored));
 };
 
-/** So many earlier updates say how fast this one may go. */
+/** Number of earlier updates used for the pace. */
 const maxHistory = 5;
 
-/** Of earlier updates of the group that went as this one goes, the newest first. */
+/**
+ * The pace of the group's earlier updates with the same strategy and maxUnavailable, newest first.
+ */
 const paceHistory = (
   { updates }: Pick<NodeGroupDeps, 'updates'>,
   { metadata, spec, status }: NodeGroupUpdate,
@@ -61,7 +65,7 @@ const hookHistory = (
     .filter((one) => one.metadata.name !== metadata.name && one.spec.nodeGroup === spec.nodeGroup)
     .flatMap(({ status }) => status?.hookTimes ?? []);
 
-/** Without what is looked up of nodes and hooks. */
+/** The observation without the reads about nodes and hooks. */
 const look = async (deps: NodeGroupDeps, input: RolloutInput, update: NodeGroupUpdate) => {
   const { group, scaling, health } = input;
   const { status } = update;
@@ -92,7 +96,7 @@ const look = async (deps: NodeGroupDeps, input: RolloutInput, update: NodeGroupU
   };
 };
 
-/** With the pods of the nodes among which the next drain is chosen: others are not looked at. */
+/** Adds the pods of nodes that may be drained next; no others are read. */
 const weighed = async (
   deps: NodeGroupDeps,
   { scaling, memory, signal }: RolloutInput,
@@ -106,7 +110,7 @@ const weighed = async (
     ...one,
     ...gate.found.get(one.nodeName ?? ''),
   }));
-  // Blue/green has all its new nodes by then.
+  // Blue/green has all its new nodes at this point.
   const launches =
     observation.status.strategy === 'SURGE'
       ? { shortages: shortagesOf(await lookAtActivities(deps, { scaling, memory }, signal)) }
@@ -114,7 +118,7 @@ const weighed = async (
   return { ...observation, instances, ...launches, weighedUntil: gate.nextAt };
 };
 
-/** What the next decision about the update is made on; undefined as long as it has no target. */
+/** The input of the next decision about the update; undefined while it has no target. */
 export const observeUpdate = async (
   deps: NodeGroupDeps,
   input: RolloutInput,

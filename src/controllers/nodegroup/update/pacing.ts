@@ -1,19 +1,19 @@
-// What a decision about an update needs to know of when its next step may begin: what holds it by
-// the clock, the group's waves, and what its health probes find now. Decides nothing.
+// Gathers whether an update's next step may begin: holds by the clock, the group's waves, and
+// current probe results. Decides nothing.
 import type { NodeGroupUpdate } from '../../../api/nodegroup-update.ts';
 import { type StepPacing, stepHolds } from '../../../core/update/index.ts';
 import type { NodeGroupDeps } from '../deps.ts';
 import type { RolloutInput } from './input.ts';
 import { runProbes } from './probes.ts';
 
-/** Nothing where no nodes are updated at the moment. */
+/** Empty in phases in which no nodes are updated. */
 export const paceOf = async (
   deps: NodeGroupDeps,
   { group, memory, signal }: RolloutInput,
   update: NodeGroupUpdate,
 ): Promise<StepPacing> => {
   const { phase, strategy } = update.status ?? {};
-  // Blue/green closes its old nodes all at once, as soon as the new ones are there.
+  // Blue/green closes all its old nodes at once, as soon as the new ones are healthy.
   const isMarking = phase === (strategy === 'BLUE_GREEN' ? 'ScalingUp' : 'Marking');
   if (phase !== 'Rolling' && phase !== 'Soaking' && !isMarking) return {};
   const pacing = group.spec.updateConfig ?? {};
@@ -25,8 +25,7 @@ export const paceOf = async (
     const probed = await runProbes(deps, memory, { update, probes }, signal);
     return { holds, waves, probes, probed };
   }
-  // While nothing may begin anyway nobody is asked, and what was found before is not believed after
-  // it.
+  // While another hold exists probes do not run, and earlier results are dropped.
   delete memory.probed;
   return { holds, waves, probes };
 };

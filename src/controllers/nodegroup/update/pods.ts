@@ -1,7 +1,6 @@
-// What the pods of nodes that are to go ask of their budgets, for the gate of an update: how many
-// there are, how many may be missing, how long a replacement takes by what these pods themselves
-// took. Lists the pods of the nodes at hand and no others, and none again before something can have
-// changed; decides nothing.
+// Reads the load of nodes' pods on their budgets, for the gate of an update. The load is the number
+// of pods, the allowed disruptions, and the replacement time by these pods' own start times. Lists
+// only pods of the given nodes, and only when they can have changed. Decides nothing.
 import { type EpochMs, epochMs, parseTime } from '../../../api/brand.ts';
 import { type Pod, type PodDisruptionBudget, resourceTypes } from '../../../api/kube.ts';
 import { BudgetIndex, classifyPods, keyOfObject } from '../../../core/drain/index.ts';
@@ -13,13 +12,13 @@ interface NodeLoad {
   readonly loads: readonly BudgetLoad[];
 }
 
-/** So many nodes are looked at before the next is chosen. */
+/** Maximum number of nodes read before the next is chosen. */
 const maxNodes = 40;
-/** Where no pod of a budget tells how long it took. */
+/** If no pod of a budget shows how long it took. */
 const usualRecoveryMs = 30_000;
 const defaultGraceSeconds = 30;
 
-/** Created until Ready, and the grace that its predecessor may take. */
+/** From creation until Ready, plus the grace period of its predecessor. */
 const recoveryOf = ({ metadata, spec, status }: Pod): number => {
   const readyAt = status.conditions?.find(({ type }) => type === 'Ready')?.lastTransitionTime;
   const [created, ready] = [parseTime(metadata.creationTimestamp), parseTime(readyAt)];
@@ -51,9 +50,9 @@ const loadOf = (pods: readonly Pod[], budgets: BudgetIndex): NodeLoad => {
   return { pods: evict.length, loads: [...perBudget.values()] };
 };
 
-/** What was seen when the gate was last looked at: pods change slowly, and are many. */
+/** Results of the gate's last read: pods are many and change slowly. */
 export interface GateMemory {
-  /** Of the drains under way and of the nodes among which is chosen. */
+  /** The drains in flight and the candidate nodes. */
   readonly key: string;
   readonly found: ReadonlyMap<string, NodeLoad>;
   readonly looked: ReadonlyMap<string, { readonly at: number; readonly load: NodeLoad }>;
@@ -61,15 +60,15 @@ export interface GateMemory {
   readonly nextAt: EpochMs;
 }
 
-/** A gate that holds is looked at again after this, then after twice as long, up to the second. */
+/** A gate that holds is read again after this interval, doubled each time up to the second one. */
 const firstLookMs = 4_000;
 const longestLookMs = 30_000;
-/** Pods of a node that is not being drained are believed for so long. */
+/** Pods of a node that is not being drained are read again after this. */
 const believedMs = 60_000;
 
 /**
- * By node name, of these instances: those that are being drained first. The last answer, until a
- * drain has moved on or its time is over. Throws KubeError.
+ * By node name, for these instances, draining ones first. Returns the last result until a drain has
+ * progressed or the interval is over. Throws KubeError.
  */
 export const lookAtGate = async (
   { kube, clock }: Pick<NodeGroupDeps, 'kube' | 'clock'>,
@@ -78,7 +77,7 @@ export const lookAtGate = async (
   signal: AbortSignal,
 ): Promise<GateMemory> => {
   const now = clock.now();
-  // All that are being drained, and as many more: beside them the next ones are weighed.
+  // All draining nodes, and up to `maxNodes` candidates to compare with them.
   const begun = instances.filter(({ disruption }) => disruption?.status?.phase === 'Draining');
   const others = instances.filter((one) => !begun.includes(one)).slice(0, maxNodes);
   const left = begun.map(({ instanceId, disruption }) => [

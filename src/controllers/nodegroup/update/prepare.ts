@@ -1,5 +1,5 @@
-// What a version update needs before its first effect: its target, how many more nodes, how many at
-// once. What cannot be ends it here, with nothing touched.
+// Prepares a version update before its first effect: its target, surge and maxUnavailable. A
+// request that is impossible ends the update here, with nothing changed.
 import { formatTime } from '../../../api/brand.ts';
 import type { NodeGroup } from '../../../api/nodegroup.ts';
 import {
@@ -30,7 +30,7 @@ import { findSkippedTypes } from './instance-types.ts';
 import { writeUpdate } from './records.ts';
 import { makeTarget } from './template.ts';
 
-/** `wanted`: how many people want, without what is an update's. */
+/** `wanted`: the desired size without the update's part. */
 type PrepareInput = StepInput & { readonly wanted: number };
 
 const zonesOf = async (
@@ -53,7 +53,7 @@ const surgeOf = async (
   const counted = instancesOf(deps, group, scaling, target).filter(({ isCounted }) => isCounted);
   const old = counted.filter(({ isTarget }) => !isTarget).map(({ zone }) => zone);
   if (old.length === 0) return 0;
-  // All of the new ones before the first of these goes.
+  // All new nodes are launched before the first drain.
   if (strategy === 'BLUE_GREEN') return old.length;
   const zones = await zonesOf(deps, group, signal);
   if (strategy !== 'SURGE') return eksSurge(zones.length, maxUnavailable);
@@ -70,16 +70,10 @@ const skippedOf = (deps: NodeGroupDeps, input: PrepareInput, target: Revision) =
   return findSkippedTypes(deps, { group, scaling }, old, signal);
 };
 
-/**
- * Moving instances between zones in the middle of an update would end new ones (reference updates
- * 3.1, 7).
- */
+/** Rebalancing zones during an update would terminate new nodes (reference updates 3.1, 7). */
 const disturbing = ['AZRebalance'] as const;
 
-/**
- * What EKS and the command line refuse at once can still be asked for in the spec. Throws
- * Impossible.
- */
+/** EKS and the CLI refuse these at once, but the spec can still request them. Throws Impossible. */
 const checkVersion = async (
   { cloud }: NodeGroupDeps,
   group: NodeGroup,
@@ -94,7 +88,7 @@ const checkVersion = async (
   if (complaint !== undefined) throw new Impossible('OperationNotPermitted', complaint);
 };
 
-/** The same of a version of the template that it is not made from yet. Throws Impossible. */
+/** The same for a template version that is not in use yet. Throws Impossible. */
 const checkTemplate = async (
   { cloud }: NodeGroupDeps,
   { spec }: NodeGroup,
@@ -111,14 +105,14 @@ const checkTemplate = async (
     find(status?.from?.launchTemplate?.version ?? version),
   ]);
   if (template === undefined) return;
-  // Where the one in use is no longer there nobody knows what the group was made with.
+  // If the version in use was deleted, it is unknown how the group was created.
   const refusal =
     before === undefined ? madeRefusal(spec, template) : versionRefusal(spec, template, before);
   if (refusal === undefined) return;
   throw new Impossible('Ec2LaunchTemplateInvalidConfiguration', refusal.message, [id]);
 };
 
-/** The target, the surge and how many may be out of service: all of it before the first effect. */
+/** Determines target, surge and maxUnavailable before the first effect. */
 const prepare = async (deps: NodeGroupDeps, input: PrepareInput): Promise<void> => {
   const { group, scaling, signal } = input;
   const update = statusOf(deps, input.update);
@@ -146,7 +140,7 @@ const prepare = async (deps: NodeGroupDeps, input: PrepareInput): Promise<void> 
   await writeUpdate(deps, update, next, signal);
 };
 
-/** What nothing mends ends the update before anything was done. */
+/** An error that retrying cannot fix ends the update before any change. */
 export const prepareOrFail = async (deps: NodeGroupDeps, input: PrepareInput): Promise<void> => {
   try {
     await prepare(deps, input);

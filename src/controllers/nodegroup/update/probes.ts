@@ -1,5 +1,5 @@
-// Looks at the health probes of an update, each as often as it asks for. What was found lives as
-// long as this process; what fails stands in the update's journal. Decides nothing.
+// Runs the health probes of an update, each at its own interval. Results are kept in this process;
+// failures are in the update's status. Decides nothing.
 import { type EpochMs, formatTime, parseTime } from '../../../api/brand.ts';
 import type { NodeGroupUpdate } from '../../../api/nodegroup-update.ts';
 import type { Probe, ProbeResult } from '../../../api/update-pacing.ts';
@@ -9,7 +9,7 @@ import type { NodeGroupDeps } from '../deps.ts';
 import type { PassMemory } from '../pass-input.ts';
 
 const defaultIntervalSeconds = 30;
-/** A pass waits for all probes together no longer than this. */
+/** Longest time that a pass waits for all probes together. */
 const timeoutMs = 5_000;
 const maxMessage = 300;
 
@@ -59,7 +59,7 @@ const resultOf = ({ name }: Probe, before: number, message: Looked, now: EpochMs
   at: formatTime(now),
 });
 
-/** The last result of each; those that are due are looked at, all at once. */
+/** The last result of each probe; due probes run in parallel. */
 export const runProbes = async (
   deps: NodeGroupDeps,
   memory: PassMemory,
@@ -76,7 +76,7 @@ export const runProbes = async (
       const every = (probe.intervalSeconds ?? defaultIntervalSeconds) * 1000;
       const lastAt = parseTime(last?.at);
       if (last !== undefined && lastAt !== undefined && now < lastAt + every) return last;
-      // A process that begins goes on counting where the one before it was.
+      // A new process continues the count of the earlier one.
       const journal = update.status?.failingProbes?.find(({ name }) => name === probe.name);
       const before = last?.failures ?? journal?.failures ?? 0;
       return resultOf(probe, before, await look(deps, probe, signal), deps.clock.now());

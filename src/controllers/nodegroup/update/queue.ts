@@ -1,5 +1,5 @@
-// Updates that wait until the one before them is over: each says so in its status, and one that is
-// stopped while it waits ends there. Nothing of them is begun.
+// Updates that wait for the one before them: each reports that in its status; one that is aborted
+// while it waits ends here. None of them begins.
 import { formatTime } from '../../../api/brand.ts';
 import type { NodeGroup } from '../../../api/nodegroup.ts';
 import {
@@ -13,7 +13,7 @@ import type { NodeGroupDeps } from '../deps.ts';
 import { cancelled } from './hold.ts';
 import { writeUpdate } from './records.ts';
 
-/** One that the group's status tells of was made once more, and goes on from what stands there. */
+/** An update in the group's status was recreated, and continues from its record. */
 const isQueued = ({ metadata, status }: NodeGroup, one: NodeGroupUpdate): boolean =>
   one.spec.nodeGroup === metadata.name &&
   updateStatusOf(one) === 'InProgress' &&
@@ -37,7 +37,8 @@ const tellOne = async (
 };
 
 /**
- * `open`: the one that is under way or next. What one that waits refuses holds nothing of that up.
+ * `open`: the update in progress or next. A refused write for a queued update does not delay that
+ * one.
  */
 export const tellQueue = async (
   deps: NodeGroupDeps,

@@ -1,5 +1,5 @@
-// Updates of a node group: one at a time, oldest first. Reads and writes the objects; decides
-// nothing of what is in them.
+// Updates of a node group: one at a time, oldest first. Reads and writes the objects; does not
+// decide their content.
 import { formatTime } from '../../../api/brand.ts';
 import type { JsonObject } from '../../../api/json.ts';
 import { resourceTypes } from '../../../api/kube.ts';
@@ -16,16 +16,16 @@ import type { NodeGroupDeps } from '../deps.ts';
 import { journalUpdate } from '../events.ts';
 import { tell } from '../tell.ts';
 
-/** The one that is under way or next; undefined when none is. */
+/** The update in progress or next; undefined: none. */
 export const openUpdate = (
   { updates }: Pick<NodeGroupDeps, 'updates'>,
   group: Pick<NodeGroup, 'metadata' | 'status'>,
 ): NodeGroupUpdate | undefined => openInTurn(updates.list(), group)[0];
 
-/** How many ended updates of a group are kept, to be looked up and told apart by their tokens. */
+/** Number of ended updates kept per group, for lookups and to match client tokens. */
 const keptUpdates = 20;
 
-/** Deletes the oldest of those that have ended, where there are more than are kept. */
+/** Deletes the oldest ended updates beyond `keptUpdates`. */
 export const pruneUpdates = async (
   deps: NodeGroupDeps,
   groupName: string,
@@ -54,7 +54,7 @@ const patchFinalizers = async (
   await deps.updates.observedAtLeast(found.object.metadata.resourceVersion, signal);
 };
 
-/** Before its first effect: who deletes it then waits until all is taken back. */
+/** Set before the first effect: a deletion then waits until everything is restored. */
 export const holdUpdate = async (
   deps: NodeGroupDeps,
   update: NodeGroupUpdate,
@@ -66,8 +66,8 @@ export const holdUpdate = async (
 };
 
 /**
- * Those that have ended may go, but for the one that the group's status still tells of (`noted`):
- * gone, it would be made once more. Without a group in the cloud all that are being deleted may,
+ * Releases ended updates, except the one still in the group's status (`noted`), which would be
+ * recreated. If the Auto Scaling group is gone, all updates that are being deleted are released,
  * too.
  */
 export const releaseUpdates = async (
@@ -87,7 +87,7 @@ export const releaseUpdates = async (
   }
 };
 
-/** What is over has no end to come, and nothing holds it. */
+/** An ended update has no ETA and no holds. */
 const settled = (status: NodeGroupUpdateStatus): NodeGroupUpdateStatus => {
   if (status.status === 'InProgress') return status;
   const { holds: _over, held: _kinds, waitingSince: _nobody, progress, ...rest } = status;
@@ -96,7 +96,7 @@ const settled = (status: NodeGroupUpdateStatus): NodeGroupUpdateStatus => {
   return { ...rest, progress: counts };
 };
 
-/** All kinds in one word, as a column of kubectl shows no more than one value. */
+/** All hold kinds in one value, since a kubectl column shows only one. */
 const withHeld = ({ held: _before, ...status }: NodeGroupUpdateStatus): NodeGroupUpdateStatus => {
   const kinds = [...new Set((status.holds ?? []).map(({ kind }) => kind))];
   return kinds.length === 0 ? status : { ...status, held: kinds.join(',') };
@@ -125,8 +125,8 @@ export const writeUpdate = async (
 };
 
 /**
- * EKS refuses such a request in these words; here it may be written by anybody, whatever the group
- * is like.
+ * EKS refuses such a request with this message; here the object can be written whatever state the
+ * group is in.
  */
 const whyNot = ({ metadata, status }: NodeGroup): string => {
   if (metadata.deletionTimestamp !== undefined)
@@ -138,7 +138,7 @@ const whyNot = ({ metadata, status }: NodeGroup): string => {
   );
 };
 
-/** The group is being deleted, or could not be created: nothing of an update is done. */
+/** The group is being deleted or could not be created: the update is not carried out. */
 export const failUpdate = (
   deps: NodeGroupDeps,
   group: NodeGroup,
@@ -152,7 +152,7 @@ export const failUpdate = (
   };
   const endedAt = formatTime(deps.clock.now());
   const { status: known } = update;
-  // What no longer is: nothing holds it, no probe is asked, no hook runs.
+  // Fields that do not apply any more: no holds, probes or hooks.
   const {
     holds: _h,
     failingProbes: _p,
@@ -162,7 +162,7 @@ export const failUpdate = (
     message,
     ...begun
   } = known ?? {};
-  // Behind whom it waited is no news of its end.
+  // The message about the update it waited for is irrelevant after its end.
   const isBegun = message !== undefined && known?.phase !== 'Pending';
   const before = { ...begun, ...(isBegun ? { message } : {}) };
   const phase = 'Ended' as const;

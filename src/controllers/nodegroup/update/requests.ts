@@ -1,5 +1,5 @@
-// Requests for version updates: what a changed spec asks for becomes a NodeGroupUpdate, once; an
-// update that is taken back is followed by another. Carries none of them out.
+// Requests for version updates: a changed spec becomes one NodeGroupUpdate; an update that is
+// rolled back is followed by another. Carries none of them out.
 
 import type { ScalingGroup } from '../../../api/cloud.ts';
 import { defined } from '../../../api/defined.ts';
@@ -26,10 +26,7 @@ import {
 import { KubeError } from '../../../ports/index.ts';
 import type { NodeGroupDeps } from '../deps.ts';
 
-/**
- * What the revision in the spec asks for, where that was taken note of: with the first look, or
- * with an update.
- */
+/** The revision that the spec is recorded to request: from the first pass, or from an update. */
 export const requestedRevision = (
   deps: Pick<NodeGroupDeps, 'updates'>,
   { metadata, spec, status }: NodeGroup,
@@ -37,9 +34,9 @@ export const requestedRevision = (
   const known = status?.requestedRevision;
   const begun = allBegun(deps, metadata.name);
   const last = begun.at(-1);
-  // One that ended before it did anything, stopped while it waited, leaves it to the one before it.
+  // An update that was cancelled while it waited does not count; the one before it does.
   const worked = begun.findLast(({ status: its }) => its?.target !== undefined);
-  // By what it asks for, not by the generation: that may have moved before this was written.
+  // Compared by request, not by generation, which may have changed before this was written.
   const isOf = (one: NodeGroupUpdate | undefined): boolean =>
     one !== undefined && isAskedBy(one, spec);
   const isBegun = isOf(last) || (last?.status?.target === undefined && isOf(worked));
@@ -47,8 +44,8 @@ export const requestedRevision = (
 };
 
 /**
- * The user's own template that the derived one in use was made from; `before` an update: at its
- * beginning.
+ * The user's template from which the derived one in use was created. `before`: as of the start of
+ * that update.
  */
 export const templateSource = (
   deps: Pick<NodeGroupDeps, 'updates'>,
@@ -81,10 +78,10 @@ const allBegun = (
     .toSorted(inTurn);
 
 /**
- * A revision in the spec that nobody has taken note of becomes an update. One object per request,
- * however often it is tried and whoever else asks for the same; what failed and was taken back is
- * no request before it changes. A group that is not there yet is made as its spec has it, without
- * any.
+ * Creates an update for a revision in the spec that is not recorded yet. Each request has one
+ * object, however often it is tried and whichever client makes it. A request that failed and was
+ * rolled back is not repeated until it changes. A group that does not exist yet is created from its
+ * spec, without an update.
  */
 export const requestBySpec = async (
   deps: NodeGroupDeps,
@@ -116,7 +113,7 @@ interface NewUpdate {
   readonly signal: AbortSignal;
 }
 
-/** Once: one of that name that is there already is it. */
+/** Idempotent: an existing object of that name is this request. */
 const createVersionUpdate = async (
   deps: Pick<NodeGroupDeps, 'kube'>,
   group: NodeGroup['metadata'],
@@ -136,10 +133,7 @@ const createVersionUpdate = async (
   }
 };
 
-/**
- * An update that was aborted so, or whose new nodes failed, is followed by one that takes back what
- * it has done.
- */
+/** Creates the rollback of an update that was aborted with RollBack or whose new nodes failed. */
 export const rollBack = async (
   deps: NodeGroupDeps,
   { metadata }: NodeGroup,

@@ -1,5 +1,5 @@
-// Runs what a group's plan has for a version update: its journal is written, template and processes
-// are set up, its steps are run, it ends. Decides nothing.
+// Runs the steps of a plan for a version update: writes its status, sets up template and processes,
+// runs its steps, ends it. Decides nothing.
 import { formatTime } from '../../../api/brand.ts';
 import type { NodeGroupUpdate, NodeGroupUpdateStatus } from '../../../api/nodegroup-update.ts';
 import type { GroupStep, UpdateStep } from '../../../api/plan.ts';
@@ -18,10 +18,10 @@ import { useTemplate } from './template.ts';
 
 type StepOf<K extends GroupStep['kind']> = Extract<GroupStep, { kind: K }>;
 
-/** What is done for an update after the group's sizes are set. */
+/** Steps of an update that follow the group's sizes. */
 export type LastStep = UpdateStep | StepOf<'PrepareUpdate' | 'ClearHooks' | 'EndUpdate'>;
 
-/** Why it is where it is, where others can see it. */
+/** Writes the reason for its current state to its status. */
 const tell = async (
   deps: NodeGroupDeps,
   update: NodeGroupUpdate,
@@ -33,7 +33,7 @@ const tell = async (
   await writeUpdate(deps, statusOf(deps, update), { ...status, message }, signal);
 };
 
-/** False: the journal has changed since it was decided; the next pass decides anew. */
+/** False: the status has changed since the decision; the next pass decides again. */
 export const writeUpdateStep = async (
   deps: NodeGroupDeps,
   { group, update, signal }: StepInput,
@@ -50,8 +50,8 @@ export const writeUpdateStep = async (
 };
 
 /**
- * The first effects of an update. What AWS refuses for good (an image that is not there, a
- * permission) ends the update with its words: false, and the next pass decides anew.
+ * The first effects of an update. A permanent refusal by AWS (a missing image or permission) ends
+ * the update with AWS' message: returns false, and the next pass decides again.
  */
 export const setUpStep = async (
   deps: NodeGroupDeps,
@@ -120,7 +120,7 @@ export const runLast = async (
       if (!(error instanceof Impossible && ends !== undefined)) throw error;
     },
   );
-  // What was refused before and is no more is no news any longer.
+  // Clears the message of an earlier refusal.
   const refusal = input.memory.trouble.get('update')?.message;
   if (ends === undefined && refusal !== undefined && update.status?.message === refusal) {
     await tell(deps, update, '', signal);

@@ -1,5 +1,5 @@
-// The steps of an update: causes recorded, lifted and withdrawn on NodeDisruptions, the group's
-// desired capacity lowered, the template set back. Each is safe to repeat; decides nothing.
+// The steps of an update: records, lifts and withdraws causes on NodeDisruptions, lowers the
+// group's desired size, restores the template. Each is safe to repeat; decides nothing.
 
 import { epochMs, formatTime } from '../../../api/brand.ts';
 import type { DisruptionCause, NodeDisruption } from '../../../api/disruption.ts';
@@ -34,7 +34,7 @@ import { type StepInput, willAct } from './input.ts';
 import { widened } from './instance-types.ts';
 import { restoreTemplate, useTemplate } from './template.ts';
 
-/** With force: how long pods that are deleted have to stop, before the instance goes. */
+/** With force: how long deleted pods have to stop before the instance is terminated. */
 const forcedGraceMs = 11 * 60_000;
 
 type Input = StepInput;
@@ -79,7 +79,7 @@ const record = async (
   await recordCause(deps, { subject, cause, untilSeen: true }, signal);
 };
 
-/** Nodes and their records change all the time: the next pass sees this one as it is then. */
+/** Nodes and their records change often: the next pass uses the new version. */
 const unlessRaced = async (write: () => Promise<void>): Promise<void> => {
   try {
     await write();
@@ -88,7 +88,7 @@ const unlessRaced = async (write: () => Promise<void>): Promise<void> => {
   }
 };
 
-/** Seen before the next pass looks: what was written must not be written again. */
+/** Wait until the cache has the write, so that the next pass does not write again. */
 const write = async (
   deps: NodeGroupDeps,
   instanceId: string,
@@ -107,7 +107,7 @@ const write = async (
   });
 };
 
-/** Forced or failed after the drain's time, which begins now. */
+/** The drain timeout starts here; after it the drain fails or is forced. */
 const drainNow = (deps: NodeGroupDeps, input: Input): Lifted => {
   const { onTimeout, drainTimeoutMs, forceAfterMs } = policiesNow(input);
   const until = deps.clock.now() + drainTimeoutMs + forceAfterMs;
@@ -121,7 +121,7 @@ const drainNow = (deps: NodeGroupDeps, input: Input): Lifted => {
   };
 };
 
-/** With a hook before it the drain's time begins when it is over. */
+/** With a hook before the drain, the drain timeout starts when the hook has ended. */
 const begin = (
   deps: NodeGroupDeps,
   input: Input,
@@ -135,12 +135,12 @@ const begin = (
 ): Promise<void> => {
   const how = hold === true ? { hold } : drainNow(deps, input);
   const end = holdTermination === true ? { holdTermination } : {};
-  // EKS waits between empty and terminate while it replaces nodes, and not when its surplus goes.
+  // EKS has a cooldown between empty and terminated for replaced nodes, but not for surplus ones.
   const cool = isSurplus === true ? { cooldownSeconds: 0 } : {};
   return record(deps, input, instanceId, { followUp, ...how, ...end, ...cool });
 };
 
-/** Its hooks are over: from now on its drain's record waits for its cooldown alone. */
+/** Its hooks have ended: from here on only the cooldown delays the termination. */
 const letGo = async (deps: NodeGroupDeps, input: Input, instanceId: string): Promise<void> => {
   const { update, signal } = input;
   const known = deps.disruptions.get(instanceId);
@@ -158,7 +158,7 @@ const lift = async (deps: NodeGroupDeps, input: Input, instanceId: string): Prom
   await write(deps, instanceId, liftWrite(known, cause.id, drainNow(deps, input)), signal);
 };
 
-/** Whose it is and what it was before stand beside it, in one patch. */
+/** The owner and the earlier value are set in the same patch. */
 const shield = async (
   deps: NodeGroupDeps,
   { update, signal }: Input,
@@ -175,8 +175,8 @@ const shield = async (
 };
 
 /**
- * The taint that keeps new pods off an old node, where there is another place for them or
- * altogether.
+ * The taint that keeps new pods off an old node: PreferNoSchedule or NoSchedule; undefined removes
+ * it.
  */
 const discourage = async (
   deps: NodeGroupDeps,
@@ -190,7 +190,7 @@ const discourage = async (
   const ours = effect === undefined ? [] : [{ key: outdatedTaint, effect }];
   const taints = [...others, ...ours].map((one) => ({ ...one }));
   const { uid, resourceVersion } = node.metadata;
-  // The whole list, which only the version makes safe.
+  // Replaces the whole list, which is safe with the resourceVersion.
   const body = { metadata: { uid, resourceVersion }, spec: { taints } };
   await unlessRaced(async () => {
     const patch = { type: 'merge', body } as const;
@@ -200,7 +200,7 @@ const discourage = async (
   });
 };
 
-/** With the causes of updates before it, which may have left the node in quarantine. */
+/** Also withdraws causes of earlier updates, which may have left the node quarantined. */
 const withdraw = async (deps: NodeGroupDeps, input: Input, instanceId: string): Promise<void> => {
   const known = deps.disruptions.get(instanceId);
   if (known === undefined) return;
@@ -221,7 +221,7 @@ const quarantine = async (
   await deps.nodes.observedAtLeast(found.object.metadata.resourceVersion, signal);
 };
 
-/** As `drover pause update` does: who resumes it takes this back. */
+/** Like `drover pause update`; resuming the update reverts it. */
 const pause = async (deps: NodeGroupDeps, { update, signal }: Input): Promise<void> => {
   const { name } = update.metadata;
   const patch = { type: 'merge', body: { spec: { paused: true } } } as const;
@@ -278,14 +278,14 @@ const run = (deps: NodeGroupDeps, input: Input, step: UpdateStep): Promise<void>
     case 'Withdraw':
       return withdraw(deps, input, step.instanceId);
     case 'Lower':
-      // In one call with the maximum, by which it is known that it was made: the pass does it.
+      // The pass sets it in one call with the maximum, which shows later that the call was made.
       return Promise.resolve();
     case 'RestoreTemplate':
       return restoreTemplate(deps, input);
   }
 };
 
-/** Throws Impossible for nodes that could not be marked, when all else is done. */
+/** Throws Impossible for nodes that could not be marked, after all other steps. */
 export const runSteps = async (
   deps: NodeGroupDeps,
   input: Input,
@@ -297,7 +297,7 @@ export const runSteps = async (
       await run(deps, input, step);
       journalStep(deps.journal, input.update, step);
     } catch (error) {
-      // Somebody's admission: the other nodes go on, and this one is tried again.
+      // Refused by admission: the other nodes continue, and this one is retried.
       if (!('nodeName' in step && isRefusal(error))) throw error;
       refused.push({ node: step.nodeName, error });
     }

@@ -1,5 +1,5 @@
-// What an update's new nodes are made of: a further version of the derived launch template, and the
-// group that uses it. Each call may be one that an earlier process made and did not live to see.
+// The template of an update's new nodes: creates a further version of the derived launch template
+// and lets the group use it. Each call may repeat one of a process that crashed.
 
 import type { ScalingGroup } from '../../../api/cloud.ts';
 import { defined } from '../../../api/defined.ts';
@@ -22,8 +22,8 @@ import { type StepInput, willAct } from './input.ts';
 import { writeUpdate } from './records.ts';
 
 /**
- * The revision that the spec asks for now, with its template version made. `replaceEqual`: also
- * where the latest has the same content; a crash may then leave one that nothing uses. Throws
+ * The revision that the spec requests, with its template version created. `replaceEqual`: creates
+ * one even if the latest has the same content; a crash may then leave an unused version. Throws
  * Impossible, CloudError.
  */
 export const makeTarget = async (
@@ -41,7 +41,7 @@ export const makeTarget = async (
   if (use === undefined || latest === undefined || !ownsDerived(group, latest)) {
     return operatorsTarget(deps, group, { scaling, replaceEqual }, signal);
   }
-  // What the status knows is the release that is to be left.
+  // The status has the old release, which must not be used here.
   const { status: _left, ...asked } = group;
   const facts = await templateFacts(deps, asked, signal);
   const data = templateData(facts);
@@ -62,10 +62,10 @@ export const makeTarget = async (
 };
 
 /**
- * The revision where the Auto Scaling group uses a template that its operator made: only an adopted
- * group does, and only another version of that template can be asked for. New nodes are known by a
- * higher version number, so a version below that of a node is copied into a new one. Throws
- * Impossible, CloudError.
+ * The revision if the Auto Scaling group uses a template created by its operator. That is so only
+ * for an adopted group, which can request only other versions of that template. New nodes are
+ * identified by a higher version number, so a version below that of a node is copied into a new
+ * one. Throws Impossible, CloudError.
  */
 const operatorsTarget = async (
   deps: NodeGroupDeps,
@@ -105,7 +105,7 @@ const operatorsTarget = async (
 
 interface Used {
   readonly version: string;
-  /** Absent: the instance types that it chooses among stay. */
+  /** Absent: its instance types stay. */
   readonly overrides?: ScalingGroup['overrides'];
 }
 
@@ -124,9 +124,9 @@ export const useTemplate = async (
 };
 
 /**
- * A version that is what the one before the update was, with the labels that the spec has by now:
- * later ones are always newer. Noted in the update before it is used: from then on it is not the
- * target's.
+ * Creates a version equal to the one before the update, with the spec's current labels; versions
+ * can only grow. Recorded in the update before it is used: from that version on an instance is not
+ * of the target.
  */
 export const restoreTemplate = async (deps: NodeGroupDeps, input: StepInput): Promise<void> => {
   const { group, scaling, update, signal } = input;
@@ -135,14 +135,14 @@ export const restoreTemplate = async (deps: NodeGroupDeps, input: StepInput): Pr
   if (id === undefined || status?.from === undefined) return;
   const { templateVersion, imageId } = status.from;
   const find = (version: string) => deps.cloud.findLaunchTemplate({ id, version }, { signal });
-  // Somebody may have deleted it: then the image at least is known.
+  // The version may have been deleted; then at least the image is known.
   const source = (await find(templateVersion))?.data ?? {
     ...(await find(inUse))?.data,
     ImageId: imageId,
   };
   const latest = await find('$Latest');
   const isDerived = latest !== undefined && ownsDerived(group, latest);
-  // Labels are put into templates of ours only.
+  // Labels are added to Drover's own templates only.
   const data = isDerived
     ? await asBefore(deps, group, { data: source, before: update }, signal)
     : source;
@@ -151,7 +151,7 @@ export const restoreTemplate = async (deps: NodeGroupDeps, input: StepInput): Pr
   await useTemplate(deps, input, { version: restored });
 };
 
-/** With the labels of now; as it was where these cannot be told any more. */
+/** With the current labels; unchanged if these cannot be determined. */
 const asBefore = async (
   ...[deps, group, made, signal]: Parameters<typeof labelled>
 ): Promise<JsonObject> => {

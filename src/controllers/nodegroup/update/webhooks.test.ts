@@ -1,5 +1,5 @@
-// Which webhooks of an update are asked: what the journal tells of another try counts for nothing,
-// and what is over is asked no more.
+// Which webhooks of an update are called: the status of another try does not count, and ended ones
+// are not called again.
 
 import { describe, expect, it } from 'vitest';
 import { setUpControllers } from '../../../../test/builders/controllers.ts';

@@ -1,6 +1,6 @@
-// Asks the webhooks of an update's hooks, each once the journal says that it runs and when its next
-// try is due, and reads the Secrets of their tokens. Decides nothing of what an answer means; a
-// token is in no error and no log.
+// Calls the webhooks of an update's hooks, each once the status records it and its next try is due.
+// Reads the Secrets with their tokens; no error or log contains a token. Does not interpret
+// answers.
 
 import { defined } from '../../../api/defined.ts';
 import { isObject, type Json } from '../../../api/json.ts';
@@ -18,11 +18,11 @@ import {
 import { HttpError, KubeError } from '../../../ports/index.ts';
 import type { NodeGroupDeps } from '../deps.ts';
 
-/** A pass asks no more at once; the others are asked by the next. */
+/** A pass calls at most this many; the next pass calls the others. */
 const maxAtOnce = 16;
 const defaultKey = 'token';
 
-/** It is not as it must be: no try will change that. */
+/** Misconfigured; retrying cannot help. */
 class Unusable extends Error {}
 
 const textOf = (base64: string, what: string): string => {
@@ -45,7 +45,7 @@ const tokenOf = async (
   const value = isObject(data) ? data[key] : undefined;
   if (typeof value !== 'string') throw new Unusable(`${which} has no key ${key}`);
   const token = textOf(value, `key ${key} of ${which}`).trim();
-  // RFC 6750: what a header can carry.
+  // RFC 6750: the characters that the header allows.
   if (!/^[\w.~+/=-]+$/.test(token)) throw new Unusable(`key ${key} of ${which} is no bearer token`);
   return token;
 };
@@ -97,16 +97,16 @@ const post = async (
   }
 };
 
-/** What is known of it without asking; undefined: it has not begun. */
+/** The state known without a call; undefined: it has not started. */
 const knownRun = (
   { status }: NodeGroupUpdate,
   asked: ReadonlyMap<string, HookRun>,
   call: HookCall,
 ): HookRun | undefined => {
   const told = status?.hooks?.find((one) => isToldOf(one, call));
-  // Before what was answered last: its time may have passed since.
+  // Takes precedence over the last answer: the timeout may have passed since.
   if (told?.state === 'Failed') return { state: 'Failed', message: told.message ?? 'it failed' };
-  // Done, or failed and gone on without: there is nothing more to ask.
+  // Succeeded, or failed and ignored: there is nothing more to call.
   if (status?.webhooksDone?.includes(call.name) === true) return { state: 'Succeeded' };
   const before = asked.get(call.name);
   if (before !== undefined) return before;
@@ -115,7 +115,7 @@ const knownRun = (
   return { state: 'Running', since, attempt, ...defined({ message }) };
 };
 
-/** What became of each; those that are due are asked, all at once. */
+/** The state of each hook; due ones are called in parallel. */
 export const askWebhooks = async (
   deps: NodeGroupDeps,
   asked: Map<string, HookRun>,

@@ -1,5 +1,5 @@
-// A Windows group in a cluster that no Windows node can serve in is refused before anything is
-// launched; other groups and other clusters are not asked for it.
+// A Windows group in a cluster that cannot run Windows nodes is refused before any launch; other
+// groups and clusters are not affected.
 import { describe, expect, it } from 'vitest';
 import { aGroupSpec, setUpControllers } from '../../../../test/builders/controllers.ts';
 import type { ClusterAccess } from '../../../api/cloud.ts';

@@ -1,5 +1,5 @@
-// What a Windows group finds in its cluster, for the group's condition: the VPC CNI's ConfigMap and
-// agent, nodes of other systems, the address family. Reads only; what may not be read is left out.
+// What the cluster provides to a Windows group, for the group's condition: the VPC CNI's ConfigMap
+// and agent, nodes of other systems, the address family. Reads only; skips what it may not read.
 import { type KubeObject, resourceTypes } from '../../../api/kube.ts';
 import type { NodeGroup } from '../../../api/nodegroup.ts';
 import { vpcAgentOf, type WindowsEvidence, windowsCauses } from '../../../core/explain/index.ts';
@@ -14,7 +14,7 @@ interface ConfigMap extends KubeObject {
 
 const vpcCni = { namespace: 'kube-system', name: 'amazon-vpc-cni' } as const;
 const vpcAgent = { namespace: 'kube-system', name: 'aws-node' } as const;
-/** People mend these by hand; a minute later they see that it helped. */
+/** Operators fix these by hand, and see the effect within a minute. */
 const lookAgainMs = 60_000;
 
 export interface WindowsMemory {
@@ -45,7 +45,7 @@ const evidenceOf = async (
   };
 };
 
-/** Empty: it has all it needs, or is no Windows group. */
+/** Empty: the cluster has everything it needs; undefined: not a Windows group. */
 export const windowsLacks = async (
   deps: NodeGroupDeps,
   group: NodeGroup,
@@ -66,7 +66,7 @@ export const windowsLacks = async (
   return lacks;
 };
 
-/** Before anything is launched. Throws Impossible where no Windows node could ever run a pod. */
+/** Called before any launch. Throws Impossible if no Windows node could ever run a pod. */
 export const checkWindows = async (
   { cloud }: Pick<NodeGroupDeps, 'cloud'>,
   group: NodeGroup,

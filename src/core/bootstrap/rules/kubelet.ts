@@ -1,5 +1,5 @@
-// Rules on what reaches the kubelet: its configuration, flags, labels, taints, numbers of pods; and
-// on aws-auth, which lets it in.
+// Rules on the kubelet's configuration, flags, labels, taints and numbers of pods; and on aws-auth,
+// which authorizes it.
 import type { Rule } from '../rule.ts';
 import {
   accessEntry,

@@ -1,4 +1,4 @@
-// Rules on NodeConfigs, Bottlerocket's settings and the cluster that they name.
+// Rules on NodeConfigs, Bottlerocket's settings and the cluster in them.
 import { exampleAuthority } from '../../../formats/index.ts';
 import type { Rule } from '../rule.ts';
 import { lines, mime, nodeConfig, nodeConfigOf, part, settings } from './samples.ts';

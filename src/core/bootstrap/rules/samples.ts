@@ -1,4 +1,4 @@
-// Texts that the rules' samples are made of: the shortest user data of each family that joins.
+// Building blocks of the rules' samples: the shortest user data of each family that joins.
 import { exampleAuthority } from '../../../formats/index.ts';
 
 export const lines = (...all: readonly string[]): string => `${all.join('\n')}\n`;
@@ -64,7 +64,7 @@ export const kubeadm = (
     `- kubeadm join 10.0.0.1:6443 --token ${token} ${trust}`.trimEnd(),
   );
 
-/** The same join, said in a file. */
+/** The same join, as a file. */
 export const joinConfiguration = (version: string): string =>
   lines(
     '#cloud-config',
@@ -95,7 +95,7 @@ export const awsAuth = (...entries: readonly string[]): string =>
     ...entries.map((line) => `    ${line}`),
   );
 
-/** As the AWS CLI prints an entry of January 1st and its role, one after the other. */
+/** An entry of January 1st and its role, one after the other, as the AWS CLI prints them. */
 export const accessEntry = (roleMadeAt: string): string =>
   lines(
     JSON.stringify(

@@ -1,5 +1,5 @@
-// Causes that come from the cloud: what a hook, a spot notice or maintenance asks for. Messages and
-// polling share this, so that both describe one hook in the same words. Drains nothing. Pure.
+// Builds the causes that come from the cloud: hooks, spot notices, maintenance. Messages and
+// polling share this, so both describe a hook in the same way. Drains nothing. Pure.
 
 import { type EpochMs, epochMs, formatTime, parseTime } from '../../../api/brand.ts';
 import type { ScheduledEvent } from '../../../api/cloud.ts';
@@ -15,13 +15,15 @@ import {
   spotNoticeMs,
 } from '../cause-writes.ts';
 
-/** Of a NodeDisruption's definition. */
+/** From the NodeDisruption definition. */
 const maxCauseIdLength = 1024;
 
-/** The hooks that EKS puts on each managed group (article 001); ours to complete by default. */
+/**
+ * The hooks that EKS creates on each managed group (article 001); completed by Drover by default.
+ */
 const eksHookNames = [launchHookName, terminateHookName] as const;
 
-/** Foreign hooks are never completed, extended or taken as a reason to drain. */
+/** Foreign hooks are never completed, extended or used as a reason to drain. */
 export type OwnsHook = (hookName: string) => boolean;
 export const ownHooks = (names: readonly string[] = eksHookNames): OwnsHook => {
   const owned = new Set(names);
@@ -33,7 +35,7 @@ export interface HookTimes {
   readonly globalTimeoutSeconds: number;
 }
 
-/** For a hook whose settings are not known: the shortest that Auto Scaling allows. */
+/** For a hook with unknown settings: the shortest timeouts that Auto Scaling allows. */
 export const shortestHook: HookTimes = { heartbeatTimeoutSeconds: 30, globalTimeoutSeconds: 3_000 };
 
 /** The confirmation of a notice that the cloud has not answered yet. */
@@ -50,9 +52,8 @@ export const foundInCloud = (
 });
 
 /**
- * A lifecycle hook that waits. `startedAt` is the queue's time or Auto Scaling's, never the
- * message's. A start in the future, or so early that the hook had ended, is another message's:
- * `now` replaces it.
+ * A waiting lifecycle hook. `startedAt` is from the queue or Auto Scaling, never from the message.
+ * `now` replaces a start in the future, or one so early that the hook would have ended.
  */
 export const hookCause = (facts: {
   readonly autoScalingGroupName: string;
@@ -69,9 +70,9 @@ export const hookCause = (facts: {
   const startedAt = isPossible ? facts.startedAt : now;
   const onDeadline = group.spec.drain?.onDeadline ?? 'force';
   const hookEnd = startedAt + waitMs;
-  // Counted from now: a message that comes late must not find its drain's time already over.
+  // Counts from now: a late message must not find the drain timeout already over.
   const wanted = now + (group.spec.drain?.timeoutSeconds ?? defaultDrainTimeoutSeconds) * 1000;
-  // A drain that fails keeps its instance as long as the hook lets it.
+  // A drain with `onDeadline: fail` keeps its instance as long as the hook allows.
   const deadline = onDeadline === 'fail' ? hookEnd : Math.min(hookEnd, wanted);
   const ref = { autoScalingGroupName, name: hookName, ...defined({ token }) };
   return {
@@ -80,7 +81,7 @@ export const hookCause = (facts: {
     receivedAt: formatTime(now),
     deadline: formatTime(epochMs(deadline)),
     onDeadline,
-    // Completing the hook lets Auto Scaling terminate; nothing else is to be done to the instance.
+    // Completing the hook lets Auto Scaling terminate; the instance needs no other action.
     followUp: 'Release',
     hook: {
       ...ref,
@@ -98,15 +99,15 @@ export const hookCause = (facts: {
 };
 
 /**
- * A spot warning or rebalance recommendation; repeats of it carry the same time, hence one id. It
- * is as old as its sender says, and at least as old as the queue says: `sentAt`.
+ * A spot interruption or rebalance recommendation; repeats carry the same time, hence one id. Its
+ * age is the older of the sender's time and the queue's time, `sentAt`.
  */
 export const spotCause = (facts: {
   readonly kind: 'SpotInterruption' | 'RebalanceRecommendation';
   readonly instanceId: string;
   readonly at: string | undefined;
   readonly sentAt: EpochMs | undefined;
-  /** How far the clock of `at` and `sentAt` is ahead of ours. */
+  /** How far the clock of `at` and `sentAt` is ahead of ours, milliseconds. */
   readonly cloudAheadMs: number;
   readonly now: EpochMs;
 }): DisruptionCause => {
@@ -120,7 +121,7 @@ export const spotCause = (facts: {
     id: `${name}/${instanceId}/${at ?? 'untimed'}`,
     receivedAt: formatTime(now),
     ...(interruption ? { deadline: formatTime(epochMs(since + spotNoticeMs)) } : {}),
-    // EC2 does not wait after an interruption; a recommendation need not be followed.
+    // EC2 does not wait after an interruption; following a recommendation is optional.
     onDeadline: interruption ? 'force' : 'fail',
     followUp: 'Release',
     ...unasked(now),
@@ -136,7 +137,7 @@ const maintenanceTerms = (facts: {
 }): Pick<DisruptionCause, 'receivedAt' | 'deadline' | 'onDeadline' | 'followUp'> => {
   const { startsAt, group, now } = facts;
   const opens = parseTime(startsAt);
-  // From the opening on EC2 may act at any moment, as after a spot warning.
+  // Once the window opens, EC2 may act at any moment, as after a spot interruption notice.
   const deadline = opens === undefined ? undefined : Math.max(opens, now + spotNoticeMs);
   return {
     receivedAt: formatTime(now),
@@ -156,8 +157,8 @@ const windowOf = ({ startsAt, endsAt }: ScheduledChangeNotice): DisruptionCause[
 };
 
 /**
- * Records that AWS Health has closed an event, so that its announcement has no effect when it is
- * read later. Queues promise no order.
+ * Records that AWS Health has closed an event, so that an announcement read later has no effect.
+ * Queues do not guarantee order.
  */
 export const closedCause = (cause: DisruptionCause, now: EpochMs): DisruptionCause => {
   const at = formatTime(now);
@@ -166,8 +167,8 @@ export const closedCause = (cause: DisruptionCause, now: EpochMs): DisruptionCau
 };
 
 /**
- * Maintenance that AWS Health announces. There is time until the window opens, so pods leave as
- * budgets allow, and the instance is replaced before EC2 stops or reboots it.
+ * Maintenance that AWS Health announces. There is time until the window opens, so pods are evicted
+ * as budgets allow, and the instance is replaced before EC2 stops or reboots it.
  */
 export const maintenanceCause = (facts: {
   readonly notice: ScheduledChangeNotice;
@@ -191,7 +192,7 @@ export const maintenanceCause = (facts: {
 export const scheduledEventCauseId = ({ id }: ScheduledEvent): string =>
   `maintenance/${id}`.slice(0, maxCauseIdLength);
 
-/** The same, found in EC2's list of scheduled events, where no message announced it. */
+/** The same for an event in EC2's list of scheduled events that no message announced. */
 export const scheduledEventCause = (facts: {
   readonly event: ScheduledEvent;
   readonly group: NodeGroup;

@@ -1,5 +1,5 @@
-// What to do with one message from the queue: record a cause, drop it, or leave it in the queue.
-// A pure decision over what was observed about it; every outcome has a name that is counted.
+// Decides what to do with one message from the queue: record a cause, drop it, or leave it in the
+// queue. Pure; every outcome has a name that is counted.
 
 import { type EpochMs, epochMs, parseTime } from '../../../api/brand.ts';
 import type { InstanceFacts } from '../../../api/confirmation.ts';
@@ -24,36 +24,41 @@ export interface Owner {
   readonly region: string;
 }
 
-/** A message that we cannot make sense of is dropped when it was handed out this often. */
+/** A message that cannot be parsed is dropped after this many receives. */
 const maxReceives = 3;
 
-/** Why a message leaves the queue without a cause. */
+/** Why a message is deleted from the queue without a cause. */
 type DropReason =
-  /** Auto Scaling tries out a new hook's target. */
+  /** Auto Scaling tests the target of a new hook. */
   | 'test'
-  /** Well-formed, about something else. */
+  /** Well-formed, about a different subject. */
   | 'foreign'
-  /** Of no known form, three times. */
+  /** Not in a known form, three times. */
   | 'malformed'
-  /** A group or instance that we do not manage; the queue is ours alone. */
+  /** A group or instance that Drover does not manage; the queue serves Drover alone. */
   | 'foreignGroup'
-  /** A hook that somebody else completes. */
+  /** A hook that another system completes. */
   | 'foreignHook'
-  /** Names a managed group that the instance is not in, three times: gone, or never was. */
+  /**
+   * Names a managed group that the instance is not in, three times: it left the group or never was
+   * in it.
+   */
   | 'notMember'
-  /** Another account or region closes the event of an instance of ours. */
+  /** Another account or region closes the event of an instance in this one. */
   | 'foreignSender'
   /** EC2 still lists the event that the message closes. */
   | 'stillScheduled'
   /** The launch hook is completed by the lifecycle controller when the node is Ready. */
   | 'launch'
-  /** The node's own lifecycle tells the same. */
+  /** A state change in EC2, which the node's own lifecycle shows as well. */
   | 'stateChange';
 
 type KeepReason =
   | 'malformed'
   | 'notMember'
-  /** Every cause on the disruption is in force and there are too many: it comes again later. */
+  /**
+   * Every cause on the disruption is in force and the limit is reached: the queue redelivers it.
+   */
   | 'full';
 
 export type MessageDecision =
@@ -62,7 +67,7 @@ export type MessageDecision =
       readonly subject: DisruptionSubject;
       readonly cause: DisruptionCause;
     }
-  /** What was announced is cancelled or over: `cause` records that. */
+  /** An announced event is cancelled or over; `cause` records that. */
   | {
       readonly kind: 'withdraw';
       readonly subject: DisruptionSubject;
@@ -71,16 +76,16 @@ export type MessageDecision =
   | { readonly kind: 'drop'; readonly why: DropReason; readonly detail: string }
   | { readonly kind: 'keep'; readonly why: KeepReason; readonly detail: string };
 
-/** What was found out about a notice before deciding. */
+/** Facts collected about a notice for the decision. */
 export interface MessageFacts {
   readonly now: EpochMs;
-  /** When the queue took the message in; absent where it does not say. */
+  /** When the queue received the message; absent where the queue does not report it. */
   readonly sentAt?: EpochMs;
   /** How far the cloud's clock, in which messages are dated, is ahead of ours, milliseconds. */
   readonly cloudAheadMs: number;
-  /** The group's account and region; absent where Auto Scaling does not say. */
+  /** The group's account and region; absent where Auto Scaling does not report them. */
   readonly owner?: Owner;
-  /** What the cloud says of the instance. */
+  /** What the cloud reports about the instance. */
   readonly instance: InstanceFacts;
   readonly receiveCount: number;
   /** The managed group that the message names, or that its instance is in. */
@@ -88,12 +93,12 @@ export interface MessageFacts {
   /** Whether the cloud lists the instance in that group. */
   readonly member: boolean;
   readonly ownsHook: boolean;
-  /** Undefined: the group has no hook of this name (any more). */
+  /** Undefined: the group does not have a hook of this name. */
   readonly hookTimes: HookTimes | undefined;
   readonly nodeName: string | undefined;
 }
 
-/** What becomes of a message whose cause could not be written down: it must not be lost. */
+/** The decision for a message whose cause could not be recorded: it stays in the queue. */
 export const keptAsFull = ({
   subject,
   cause,
@@ -152,7 +157,7 @@ const foreignSender = (
 
 type Sender = Pick<HookNotice, 'account' | 'region'>;
 
-/** The cause is recorded whatever the cloud says of it; only what it confirms is acted on. */
+/** The cause is always recorded, but it takes effect only once the cloud confirms it. */
 const record = (
   notice: Sender,
   { cause, subject }: { readonly cause: DisruptionCause; readonly subject: DisruptionSubject },
@@ -167,7 +172,7 @@ const record = (
   };
 };
 
-/** EC2's own list says that an event which begins when this one does is still to come. */
+/** Whether EC2 lists an event with this start as still to come. */
 const isStillScheduled = (
   { startsAt }: ScheduledChangeNotice,
   { scheduled = [] }: InstanceFacts,
@@ -195,7 +200,7 @@ const decideScheduledChange = (
   return { kind: 'withdraw', subject, cause: closedCause(cause, now) };
 };
 
-/** What one message tells, each about one instance at most. */
+/** The notices in one message, each about one instance at most. */
 export const noticesIn = (notice: Notice): readonly Notice[] =>
   notice.kind === 'scheduledChange'
     ? notice.instanceIds.map((instanceId) => ({ ...notice, instanceIds: [instanceId] }))

@@ -1,6 +1,5 @@
-// The second source for what AWS Health tells by a message: EC2's own list of scheduled events.
-// Decides which of them nobody has recorded, and which recorded ones are over. Pure; drains
-// nothing.
+// EC2's own list of scheduled events, the second source beside AWS Health's messages. Decides which
+// events are not recorded yet, and which recorded ones are over. Pure; drains nothing.
 import { type EpochMs, parseTime } from '../../../api/brand.ts';
 import type { ScheduledEvent } from '../../../api/cloud.ts';
 import { isRefuted } from '../../../api/confirmation.ts';
@@ -35,20 +34,20 @@ export const decideScheduled = (
     const causes = maintenanceOf(each.disruption);
     const { event, group } = each;
     if (event.isOver) {
-      // The closing message may be lost as the first one was.
+      // The closing message may be lost, as the first one may be.
       return causes
         .filter((cause) => cause.cancelledAt === undefined && isOf(cause, event))
         .map((cause) => ({ kind: 'withdraw', subject, causeId: cause.id }));
     }
     const cause = scheduledEventCause({ event, group, now });
-    // Its start may move under its id; a withdrawn cause stays so. A refuted one stands for
-    // nothing.
+    // AWS may move the start under the same id. A withdrawn cause stays withdrawn; a refuted one
+    // does not count.
     const isTold = causes.some((known) =>
       known.cancelledAt === undefined
         ? !isRefuted(known) && endsInTime(known, cause)
         : known.id === cause.id,
     );
-    // One at a time for each instance: what comes later is in time with the soonest.
+    // One event at a time per instance: handling the soonest is in time for the later ones.
     if (isTold || recorded.has(event.instanceId)) return [];
     recorded.add(event.instanceId);
     return [{ kind: 'record', subject, cause }];
@@ -69,12 +68,12 @@ const subjectOf = ({ event, group, node }: ScheduledInstance): DisruptionSubject
 const maintenanceOf = (disruption: NodeDisruption | undefined): readonly DisruptionCause[] =>
   (disruption?.spec.causes ?? []).filter(({ kind }) => kind === 'Maintenance');
 
-/** AWS Health and EC2 have no name in common for one event: its instance and its start tell it. */
+/** AWS Health and EC2 share no identifier for an event; its instance and its start identify it. */
 const isOf = (cause: DisruptionCause, event: ScheduledEvent): boolean =>
   cause.id === scheduledEventCauseId(event) ||
   (event.notBefore !== undefined && parseTime(cause.deadline) === parseTime(event.notBefore));
 
-/** Whatever it was told of: the instance is replaced before `event` needs it to be. */
+/** Whether the recorded cause replaces the instance before `event` requires it. */
 const endsInTime = (known: DisruptionCause, event: DisruptionCause): boolean => {
   const [knownAt, eventAt] = [parseTime(known.deadline), parseTime(event.deadline)];
   return eventAt === undefined || (knownAt !== undefined && knownAt <= eventAt);

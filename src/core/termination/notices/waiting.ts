@@ -1,5 +1,5 @@
-// The backstop's decision over everything that waits in a hook right now: which terminations nobody
-// has told us of, and which launches may be completed. Pure; foreign hooks never appear in it.
+// The backstop's decision over all instances waiting in a hook: which terminations have no cause
+// recorded, and which launches may be completed. Pure; foreign hooks never appear in it.
 import type { EpochMs } from '../../../api/brand.ts';
 import type { HookCall, LifecycleHook, ScalingInstance } from '../../../api/cloud.ts';
 import { isReady } from '../../../api/conditions.ts';
@@ -9,7 +9,7 @@ import type { NodeGroup } from '../../../api/nodegroup.ts';
 import { type DisruptionSubject, mergeCause } from '../cause-writes.ts';
 import { hookCause } from './causes.ts';
 
-/** A completion that did not take is repeated no sooner; Describe may lag behind it by seconds. */
+/** Minimum time between completions of one hook; Describe may lag behind by seconds. */
 const completeAgainMs = 60_000;
 
 export interface WaitingInstance {
@@ -19,7 +19,7 @@ export interface WaitingInstance {
   readonly hooks: readonly LifecycleHook[];
   readonly node: Node | undefined;
   readonly disruption: NodeDisruption | undefined;
-  /** When Auto Scaling began to terminate it, where its activities tell. */
+  /** When Auto Scaling began to terminate it, if its activities say so. */
   readonly terminatingSince?: EpochMs;
 }
 
@@ -36,7 +36,7 @@ export const launchKey = (call: {
   readonly hookName: string;
 }): string => `${call.instanceId}/${call.hookName}`;
 
-/** `triedAt`: when each launch hook (by `launchKey`) was last completed, as far as we know. */
+/** `triedAt`: when each launch hook (by `launchKey`) was last completed, if known. */
 export const decideLifecycle = (
   waiting: readonly WaitingInstance[],
   triedAt: ReadonlyMap<string, number>,
@@ -71,7 +71,7 @@ const terminations = (
       cause: hookCause({
         autoScalingGroupName,
         hookName: hook.name,
-        // It began before we looked: no earlier than the termination did.
+        // The hook began before this look, but no earlier than the termination did.
         startedAt: terminatingSince ?? now,
         times: hook,
         group,
@@ -79,8 +79,8 @@ const terminations = (
       }),
     }))
     .filter(({ cause }) => {
-      // A cause of this hook that is there, open, cancelled or long done, is the same action: an
-      // instance goes through its termination once. It still waits for somebody else's hook then.
+      // Any cause of this hook, open, withdrawn or handled, is the same action: an instance is
+      // terminated once. It may still wait for a hook that another system completes.
       if (disruption === undefined) return true;
       const { spec, status } = disruption;
       return mergeCause(spec, cause, status?.handledCauses) !== spec;
@@ -92,7 +92,7 @@ const launches = (
   triedAt: ReadonlyMap<string, number>,
   now: EpochMs,
 ): readonly LifecycleAction[] => {
-  // Never Ready: the hook's own timeout and default result decide, as its owner set them.
+  // Never Ready: the hook's own timeout and default result decide, as its owner configured.
   if (node === undefined || !isReady(node) || node.metadata.deletionTimestamp !== undefined) {
     return [];
   }

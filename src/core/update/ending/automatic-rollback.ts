@@ -1,5 +1,5 @@
-// When an update by Drover's own strategy goes back by itself: new nodes that do not become Ready,
-// as many as its policy names. Says so in the journal; the way back is an update of its own. Pure.
+// When an update by Drover's own strategy rolls back by itself: when the policy's number of new
+// nodes did not become Ready. Records it in the status; the rollback is a separate update. Pure.
 import { parseTime } from '../../../api/brand.ts';
 import { joinTimeoutMs } from '../../nodegroup/index.ts';
 import type { UpdateDecision, UpdateObservation } from '../observation.ts';
@@ -7,13 +7,13 @@ import { type Counted, type Herd, isWhole } from '../records/nodes.ts';
 
 const never = Number.POSITIVE_INFINITY;
 
-/** It is a node, and not a Ready one for as long as a node may take to join. */
+/** The node exists and has not been Ready for the whole join timeout. */
 const isIll = ({ instance }: Counted, now: number): boolean => {
   const since = parseTime(instance.notReadySince);
   return since !== undefined && now - since >= joinTimeoutMs;
 };
 
-/** New instances that have had their time to become Ready nodes. */
+/** New instances that did not become Ready nodes within the join timeout. */
 export const lateNewNodes = (
   { issues, now }: UpdateObservation,
   { fresh }: Herd,
@@ -26,11 +26,11 @@ export const lateNewNodes = (
   );
 };
 
-/** So many of them are too many to go on with. */
+/** The number of failed new nodes reaches the policy's limit. */
 export const areTooMany = ({ policies }: UpdateObservation, failed: readonly Counted[]): boolean =>
   failed.length >= (policies?.failedNewNodes ?? never);
 
-/** An end for want of Ready new nodes, with the way back noted where the policy asks for it. */
+/** A failure for lack of Ready new nodes; marks the rollback if the policy asks for it. */
 export const goingBack = (
   observation: UpdateObservation,
   { fresh }: Herd,

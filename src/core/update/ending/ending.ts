@@ -1,5 +1,6 @@
-// The end of an update that failed, was aborted or is one of Drover's own: it is set back to a
-// state that can be told: held nodes given back, the surge gone, drains under way ended. Pure.
+// The end of an update that failed, was aborted or used Drover's own strategy. Uncordons held
+// nodes, waits for drains in flight, removes the surge and restores the template, so that the group
+// is in a defined state. Pure.
 import type { UpdateStep } from '../../../api/plan.ts';
 import { joinTimeoutMs } from '../../nodegroup/index.ts';
 import type {
@@ -26,8 +27,8 @@ import { isKept } from './timeouts.ts';
 const givesBack: ReadonlySet<InstanceState['kind']> = new Set(['held', 'hooking', 'failed']);
 
 /**
- * Of blue/green: to be kept or kept, and so given back, whatever has left it; one that goes for
- * good goes.
+ * Blue/green: the node is or was to be kept, so it is uncordoned, even if it is already empty. A
+ * node that is to be terminated is terminated.
  */
 const isOnlyEmptied = ({ update }: UpdateObservation, { instance, state }: Counted): boolean => {
   if (state.kind !== 'kept' && state.kind !== 'draining') return false;
@@ -36,8 +37,8 @@ const isOnlyEmptied = ({ update }: UpdateObservation, { instance, state }: Count
 };
 
 /**
- * Our call that ends it may have been made: who takes its cause back then is too late, and loses
- * count of it.
+ * The termination call may have been made already; cancelling its cause would lose track of the
+ * instance.
  */
 const mayHaveEnded = ({ update, now }: UpdateObservation, { instance }: Counted): boolean =>
   instance.disruption !== undefined &&
@@ -46,9 +47,8 @@ const mayHaveEnded = ({ update, now }: UpdateObservation, { instance }: Counted)
 const isGivenBack = ({ state }: Counted): boolean => state.kind === 'untouched';
 
 /**
- * New instances to be taken back: those that do not serve first, then of the zone with most nodes
- * that stay the one that serves least. Auto Scaling would even zones out afterwards, and asks no
- * budget.
+ * New instances to terminate: those that do not serve first, then, in the largest zone, the one
+ * with the fewest pods. Otherwise Auto Scaling would rebalance zones, without regard to budgets.
  */
 const surplus = ({ old, fresh }: Herd, count: number): readonly Counted[] => {
   const sizes = new Map<string, number>();
@@ -76,17 +76,17 @@ const surplus = ({ old, fresh }: Herd, count: number): readonly Counted[] => {
 };
 
 /**
- * Nothing of the group was replaced: what new nodes are made of can be set back too. Blue/green
- * replaces nothing before the last phase, whatever the cloud has taken meanwhile; EKS' strategies
- * have replaced all there was by then.
+ * No node was replaced, so the template can be restored, too. Blue/green replaces none before its
+ * last phase, whatever the cloud terminated meanwhile; EKS' strategies have replaced all nodes by
+ * that phase.
  */
 const wasAllForNothing = ({ status }: UpdateObservation): boolean =>
   status.phases?.every(({ phase }) => phase !== 'ScalingDown') !== false &&
   (status.strategy === 'BLUE_GREEN' || (status.progress?.done ?? 0) === 0);
 
 /**
- * Blue/green takes back as many nodes as it made: their pods move as few nodes at a time as those
- * of old ones did.
+ * Blue/green removes as many nodes as it launched; it drains at most maxUnavailable of them at
+ * once, like old nodes.
  */
 const atOnce = ({ status }: UpdateObservation, { fresh }: Herd): number => {
   if (status.strategy !== 'BLUE_GREEN') return Number.POSITIVE_INFINITY;
@@ -95,9 +95,9 @@ const atOnce = ({ status }: UpdateObservation, { fresh }: Herd): number => {
 };
 
 /**
- * What made the update fail may keep pods on new nodes too. People's size is not changed for that:
- * these nodes stay the update's own surplus, until another update, or a larger size, makes use of
- * them.
+ * What failed the update may block drains of new nodes, too. The group's desired size does not
+ * change for that: these nodes stay as the update's own surplus. Another update, or a larger size,
+ * uses them.
  */
 export const leave = ({ status }: UpdateObservation, count: number): StatusChange => {
   const why = status.errors?.[0]?.message ?? 'stopped on request';
@@ -109,8 +109,8 @@ export const leave = ({ status }: UpdateObservation, count: number): StatusChang
 };
 
 /**
- * Counted anew at every look: a process may have died between the write of the sizes and the
- * drains. What people made smaller meanwhile is no surplus.
+ * Recomputed on every pass, since a process may die between writing sizes and starting drains. If
+ * the group was made smaller meanwhile, the difference is not surplus.
  */
 export const surplusLeft = (
   { status, surge, desired, actualDesired }: UpdateObservation,
@@ -121,20 +121,22 @@ export const surplusLeft = (
   return Math.min(Math.max(status.surge ?? 0, surge.desired), over);
 };
 
-/** What is no longer asked for is no surge: noted as one, it would be asked for again. */
+/**
+ * Nodes that are not requested are not part of the surge; otherwise they would be requested again.
+ */
 export const atMost = ({ desired, maxSize }: UpdateSurge, most: number): UpdateSurge => {
   const less = Math.max(0, desired - most);
   return { desired: desired - less, maxSize: Math.max(0, maxSize - less) };
 };
 
-/** Hooks run no more: a node that would have to wait for its own is not terminated. */
+/** Hooks do not run in this phase, so a node that would wait for one is not terminated. */
 const isReturned = (observation: UpdateObservation, one: Counted): boolean =>
   givesBack.has(one.state.kind) || isKeptEmpty(one) || isOnlyEmptied(observation, one);
 
 const withdrawSteps = (nodes: readonly Counted[]): readonly UpdateStep[] =>
   nodes.map(({ instance }) => ({ kind: 'Withdraw', instanceId: instance.instanceId }));
 
-/** Marks, taints and labels that the update has set on nodes that stay. */
+/** Removes annotations, taints and labels that the update set on nodes that stay. */
 const unmarkSteps = ({ status }: UpdateObservation, herd: Herd): readonly UpdateStep[] => [
   ...[...herd.old, ...herd.fresh].flatMap(({ instance }): readonly UpdateStep[] =>
     instance.nodeName !== undefined && instance.isDiscouraged === true
@@ -149,7 +151,7 @@ const unmarkSteps = ({ status }: UpdateObservation, herd: Herd): readonly Update
   }),
 ];
 
-/** What comes before sizes are set back: nodes uncordoned, drains ended, the template restored. */
+/** Comes before the sizes are restored: uncordon nodes, wait for drains, restore the template. */
 const restoreNodes = (observation: UpdateObservation, herd: Herd): UpdateDecision | undefined => {
   const { status, surge } = observation;
   const stay: UpdateDecision = { change: undefined, surge, steps: [] };
@@ -159,9 +161,9 @@ const restoreNodes = (observation: UpdateObservation, herd: Herd): UpdateDecisio
     !isReturned(observation, one);
   const withdraw = old.filter((one) => isReturned(observation, one) && !isKept(status, one));
   const steps = [...withdrawSteps(withdraw), ...unmarkSteps(observation, herd)];
-  // Drains under way end as they end; the first that failed says what failed with them.
+  // Drains in flight run to their end; the first failure is the reported one.
   const late = phaseSince(observation) + joinTimeoutMs;
-  // Marks that the API server refuses to remove stay and are reported: they delay nothing else.
+  // Marks that the API server refuses to remove stay and are reported; they delay nothing else.
   const isOwed = withdraw.length > 0 || (steps.length > 0 && observation.now < late);
   if (isOwed || old.some(isGoing)) return { ...stay, steps };
   const isForNothing = wasAllForNothing(observation) && !old.some((one) => isKept(status, one));
@@ -182,7 +184,7 @@ export const decideRestoring = (observation: UpdateObservation, herd: Herd): Upd
   const more = Math.max(0, excess - retiring.length);
   const rest = status.leftover === undefined ? surplus(herd, more) : [];
   const retired = rest.slice(0, atOnce(observation, herd));
-  // The surge keeps those that are drained later: without it they would count as desired size.
+  // The surge covers nodes that are drained later; without it they would count as desired size.
   const later = atMost(surge, rest.length - retired.length);
   if (retired.length > 0 || (status.leftover === undefined && surge.desired > later.desired)) {
     return {
@@ -191,14 +193,14 @@ export const decideRestoring = (observation: UpdateObservation, herd: Herd): Upd
       steps: retired.map(({ instance }) => ({ kind: 'Retire', instanceId: instance.instanceId })),
     };
   }
-  // Where the group was made smaller from outside meanwhile, as many nodes need not be drained.
+  // The group was made smaller from outside meanwhile, so that many drains are cancelled.
   const needless = retiring.length - Math.max(0, actualDesired - desired);
   const keepable = retiring.filter((one) => !mayHaveEnded(observation, one));
   if (needless > 0 && keepable.length > 0) {
     return { ...stay, steps: withdrawSteps(keepable.slice(-needless)) };
   }
-  // What was asked for and never started needs no drain; what runs is never left to Auto Scaling to
-  // choose.
+  // Requested instances that never launched need no drain. Running instances are never left to Auto
+  // Scaling's choice.
   const wanted = Math.max(desired + retiring.length, old.length + fresh.length);
   if (actualDesired > wanted) {
     const steps = [{ kind: 'Lower', desired: wanted } as const];

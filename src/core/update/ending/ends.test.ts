@@ -1,5 +1,5 @@
-// How an update begins and ends where the cloud or somebody's admission does not do as asked, as
-// tables: it waits as long as EKS does and no longer, and says what is left.
+// How an update begins and ends if the cloud or an admission webhook refuses its requests, as
+// tables. It waits as long as EKS does and reports what is left.
 
 import { describe, expect, it } from 'vitest';
 import { epochMs, formatTime } from '../../../api/brand.ts';
@@ -78,14 +78,14 @@ const decide = (
 describe('new nodes in every zone', () => {
   const surge = { desired: 6, maxSize: 6 };
   it.each([
-    // EC2 Auto Scaling evens zones out: the full one gets none of the six.
+    // EC2 Auto Scaling balances zones: the fullest one gets none of the six.
     [
       'where one zone had all',
       [...some('c', 5, false), ...some('a', 3, true), ...some('b', 3, true)],
       'Marking',
     ],
     ['where each has one', [...some('a', 5, false), ...some('a', 6, true)], 'Marking'],
-    // Here c has fewest and got none: it has no capacity.
+    // Zone c has the fewest nodes and got none: it has no capacity.
     [
       'where the emptiest zone gets none',
       [
@@ -104,7 +104,7 @@ describe('new nodes in every zone', () => {
 });
 
 describe('a surplus that EC2 Auto Scaling does not take back', () => {
-  // Six whole new nodes where five were asked for by now, and none leaves.
+  // Six healthy new nodes for a desired size of five, and none is terminated.
   const stuck = {
     actualDesired: 5,
     status: { surge: 6, original: { minSize: 0, maxSize: 9, desired: 5 } },
@@ -266,7 +266,7 @@ describe('an update that is set back', () => {
   const told = { waitingSince: ago(5), failingProbes, phase: 'Restoring' as const };
   it.each([
     ['Cancelled', { waitingSince: undefined, failingProbes: undefined }],
-    // What made it fail stands.
+    // The failing probe that caused the failure stays in the status.
     ['Failed', { waitingSince: undefined }],
   ] as const)('waits for nothing any more: %s', (ending, gone) => {
     const { change } = decide('Restoring', 1, some('a', 5, true), { status: { ...told, ending } });
@@ -276,7 +276,7 @@ describe('an update that is set back', () => {
 
 describe('a surplus that could not be drained and shrinks meanwhile', () => {
   it('is noted as what is left of it, not asked for again', () => {
-    // Four were left over beside none wanted; the cloud has started three.
+    // Four nodes above a desired size of zero; the cloud has launched three of them.
     const decided = decide('Restoring', 5, some('a', 3, true), {
       status: { strategy: 'SURGE', ending: 'Cancelled', leftover: 4, progress: counts },
       desired: 0,

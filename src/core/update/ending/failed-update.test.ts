@@ -1,4 +1,4 @@
-// Which of a group's updates its health still tells of, as a table.
+// Which of a group's updates its health still reports, as a table.
 import { describe, expect, it } from 'vitest';
 import type { NodeGroupUpdate, NodeGroupUpdateStatus } from '../../../api/nodegroup-update.ts';
 import { turnAfter } from '../records/succession.ts';

@@ -1,6 +1,6 @@
-// The version update that a group's nodes still suffer from: its last one, when that failed. A
-// later one that is Successful ends it, a stopped one does not; nor does the way back, where the
-// spec asks for the same again. Pure.
+// The version update that a group's health reports: its last one, if that failed. A later
+// Successful update clears it; a cancelled one does not, nor does a rollback while the spec
+// requests the same revision again. Pure.
 import type { HealthIssue, NodeGroup } from '../../../api/nodegroup.ts';
 import type { NodeGroupUpdate } from '../../../api/nodegroup-update.ts';
 import { sameRevisionAsked, withRevision } from '../records/revision.ts';
@@ -37,14 +37,14 @@ export const failedUpdateOf = (
   return { name, issues: known.map((error) => issueOf(name, error)) };
 };
 
-/** Stopped while it waited: nothing of it was tried. */
+/** Cancelled while waiting: no part of it was carried out. */
 const isNothing = ({ status }: NodeGroupUpdate): boolean =>
   status?.status === 'Cancelled' && status.target === undefined;
 
 /**
- * The update that failed and was taken back by itself, and whose revision the spec asks for once
- * more, as tools do that apply it again and again: it is not tried again for that. Undefined: the
- * spec asks for something else, or somebody has asked since.
+ * The update that failed and was rolled back, if the spec requests its revision again, as tools
+ * that reapply manifests do. It is not retried for that reason alone. Undefined: the spec requests
+ * another revision, or an update was requested since.
  */
 export const failedRequestOf = (
   updates: readonly NodeGroupUpdate[],

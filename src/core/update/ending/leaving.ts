@@ -1,14 +1,14 @@
-// Whether an instance that has left its group did so by our call, which takes its place along, or
-// by somebody else's. Its record tells: no call is made before the drain is over and the node has
-// cooled down. Pure.
+// Whether an instance that left its group was terminated by Drover's call, which decrements the
+// desired size, or by another actor. Decided from its NodeDisruption: the call is made only after
+// the drain and the cooldown. Pure.
 import { type EpochMs, parseTime } from '../../../api/brand.ts';
 import { isConfirmed } from '../../../api/confirmation.ts';
 import type { DisruptionCause, NodeDisruption } from '../../../api/disruption.ts';
 import { ownCause, updateCauseId } from '../records/nodes.ts';
 
 /**
- * When somebody else's termination, of which a hook told, came to our knowledge; before our own
- * there is none.
+ * When Drover learned of another actor's termination from a lifecycle hook; Infinity if there was
+ * none.
  */
 const toldAt = ({ causes }: NodeDisruption['spec'], { receivedAt }: DisruptionCause): number =>
   Math.min(
@@ -18,30 +18,32 @@ const toldAt = ({ causes }: NodeDisruption['spec'], { receivedAt }: DisruptionCa
       .map((one) => parseTime(one.receivedAt) ?? Number.POSITIVE_INFINITY),
   );
 
-/** From when on the call may have been made; undefined: before this drain is over there is none. */
+/**
+ * The earliest time of the termination call; undefined: the drain is not over, so no call was made.
+ */
 const callableFrom = (
   { status }: NodeDisruption,
   { id, receivedAt, cooldownSeconds = 0, terminationFreeAt, holdTermination }: DisruptionCause,
 ): number | undefined => {
   const { drainedAt, handledCauses, completingCauses, outcome, previous } = status ?? {};
-  // The next episode, of the hook that our call begins, has a drain of its own.
+  // Drover's own call raises a hook, which starts the next episode with a drain of its own.
   const isLast = completingCauses?.includes(id) === true;
   const isOver = isLast || handledCauses?.includes(id) === true;
   if (!isOver || holdTermination === true) return undefined;
   const how = isLast ? outcome : previous?.outcome;
-  // Nothing was drained: there is nothing to cool down.
+  // If nothing was drained, there is no cooldown.
   const cooledMs = how === 'Drained' || how === 'Forced' ? cooldownSeconds * 1000 : 0;
   const emptyAt = parseTime((isLast ? drainedAt : undefined) ?? receivedAt) ?? 0;
   return Math.max(emptyAt + cooledMs, parseTime(terminationFreeAt) ?? 0);
 };
 
-/** The update asks for the instance's end, its place included. */
+/** The update requests termination with decrement. */
 export const isAskedToEnd = (disruption: NodeDisruption, updateName: string): boolean =>
   ownCause(disruption, updateCauseId(updateName))?.followUp === 'Terminate';
 
 /**
- * `maybe`: its record does not say that the drain is over, and without a cooldown what the cloud
- * shows may be ahead of what is known of the record.
+ * `maybe`: the record does not show the end of the drain. Without a cooldown the cloud may be ahead
+ * of the cached record.
  */
 export const endedByCall = (
   disruption: NodeDisruption,

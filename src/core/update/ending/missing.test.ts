@@ -1,4 +1,5 @@
-// New nodes that are waited for: which launches fail since when, which instances have not joined.
+// New nodes that an update waits for: which launches fail and since when, which instances have not
+// joined.
 import { describe, expect, it } from 'vitest';
 import { failedLaunches } from './missing.ts';
 

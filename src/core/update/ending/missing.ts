@@ -1,6 +1,6 @@
-// New nodes that were asked for and are none yet, with what is known of it at once: launches that
-// EC2 refused, by zone, and instances that run and have not joined. Told while the update waits; it
-// fails by them when their time is over. Pure.
+// Requested new nodes that have not joined, and why: launches that EC2 refused, by zone, and
+// instances that run and have not joined. Reported while the update waits; they are the update's
+// errors if it times out. Pure.
 import { parseTime } from '../../../api/brand.ts';
 import type { MissingNode } from '../../../api/nodegroup-update.ts';
 import { codeOfRefusal, usualJoinMs } from '../../nodegroup/index.ts';
@@ -20,8 +20,8 @@ interface Activity {
 }
 
 /**
- * Of each zone the launches that failed since one succeeded there: what EC2 says now, and since
- * when.
+ * For each zone, the launches that failed since the last successful one: EC2's latest error, and
+ * since when launches fail.
  */
 export const failedLaunches = (activities: readonly Activity[]): readonly MissingNode[] => {
   const perZone = new Map<string, MissingNode>();
@@ -41,7 +41,10 @@ export const failedLaunches = (activities: readonly Activity[]): readonly Missin
   return [...perZone.values()].toSorted((a, b) => (a.zone ?? '').localeCompare(b.zone ?? ''));
 };
 
-/** What its node says, or its console and what else is known of an instance that is none. */
+/**
+ * The reason: the node's condition, or the console output and other findings of an instance that is
+ * not a node.
+ */
 const whyNotJoined = (
   { nodeName, isReady, notReadyWhy }: UpdateInstance,
   why: string | undefined,
@@ -70,8 +73,8 @@ const notJoined = (
 };
 
 /**
- * A launch that fails keeps the update where an instance is missing. Where another zone started it
- * instead, no instance is, and the update waits for the first new node of the zone all the same.
+ * A failed launch matters while an instance is missing. If another zone launched it instead, none
+ * is missing; but in ScalingUp the update still waits for the first new node of the zone.
  */
 const launchesThatMatter = (
   { status, launches = [], actualDesired }: UpdateObservation,
@@ -84,7 +87,7 @@ const launchesThatMatter = (
   return launches.filter(({ zone = '' }) => wants.has(zone) && !served.has(zone));
 };
 
-/** All that is known now of new nodes that were asked for and are none. */
+/** All requested new nodes that have not joined, with what is known of each. */
 export const missingNow = (observation: UpdateObservation, herd: Herd): readonly MissingNode[] =>
   [
     ...launchesThatMatter(observation, herd),
@@ -94,16 +97,16 @@ export const missingNow = (observation: UpdateObservation, herd: Herd): readonly
 const same = (a: MissingNode, b: MissingNode): boolean =>
   a.zone === b.zone && a.instanceId === b.instanceId && a.code === b.code;
 
-/** One in words: where, EC2's code and words, or what the instance says. */
+/** One missing node as text: its zone with EC2's error, or the instance's reason. */
 export const missingText = (node: MissingNode): string =>
   explainUpdateWaiting({ kind: 'newNode', node });
 
-/** Told where it has changed. */
+/** The status change, if the list changed. */
 export const missingChange = (observation: UpdateObservation, herd: Herd): StatusChange => {
   const { status } = observation;
   const before = status.missing ?? [];
   const now = status.phase === 'Restoring' ? [] : missingNow(observation, herd);
-  // Activities of long ago are not told any more: it has been so since it was told first.
+  // Old scaling activities are not listed forever, so the first recorded time is kept.
   const told = now.map((one) => ({
     ...one,
     since: before.find((b) => same(b, one))?.since ?? one.since,

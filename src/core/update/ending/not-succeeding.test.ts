@@ -1,5 +1,5 @@
-// Steps of Drover's own strategy that do not succeed, as tables: drains that are not over in time
-// by policy, new nodes that fail, zones without room.
+// Failing steps of Drover's own strategy, as tables: drains that time out by policy, new nodes that
+// fail, zones without capacity.
 import { describe, expect, it } from 'vitest';
 import { epochMs, formatTime } from '../../../api/brand.ts';
 import type { DisruptionCause, NodeDisruption } from '../../../api/disruption.ts';
@@ -28,7 +28,8 @@ const anInstance = (name: string, more: Partial<UpdateInstance> = {}): UpdateIns
 });
 
 /**
- * Asked `times`: all but the last time given back; the last drain failed, or was given back, too.
+ * Drained `times` times: all but the last drain were cancelled; the last one failed or was
+ * cancelled, too.
  */
 const drained = (times: number, last: 'failed' | 'givenBack'): NodeDisruption => {
   const causes = Array.from({ length: times }, (_, index): DisruptionCause => {

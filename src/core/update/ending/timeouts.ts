@@ -1,6 +1,6 @@
-// Drains of Drover's own strategy that were not over in time: what the policy makes of each, and
-// when that ends the update. Which node was tried how often stands in its NodeDisruption; nothing
-// is counted. Pure.
+// Drains of Drover's own strategy that exceeded the drain timeout: how the policy handles each, and
+// when that ends the update. The number of tries is read from each NodeDisruption; no counter is
+// kept. Pure.
 
 import { formatTime } from '../../../api/brand.ts';
 import { defined } from '../../../api/defined.ts';
@@ -18,12 +18,12 @@ import { stay } from './waiting.ts';
 type FailedNodes = NonNullable<NodeGroupUpdateStatus['failedNodes']>;
 type FailedNode = FailedNodes[number];
 
-/** With Skip a node is tried once more, when all others are done. */
+/** With Skip, a node is tried a second time after all others. */
 const maxTries = 2;
 
 const isFailed = ({ state }: Counted): boolean => state.kind === 'failed';
 
-/** How often the node was given back after a drain of this update. */
+/** How many drains of the node this update has cancelled. */
 export const triesOf = ({ instance }: Counted, updateName: string): number => {
   const id = updateCauseId(updateName);
   return (instance.disruption?.spec.causes ?? []).filter(
@@ -31,13 +31,13 @@ export const triesOf = ({ instance }: Counted, updateName: string): number => {
   ).length;
 };
 
-/** A node that was given back and is not tried again. */
+/** The node was tried as often as allowed and is not tried again. */
 export const isGivenUp = ({ policies, update }: UpdateObservation, one: Counted): boolean =>
   policies?.onTimeout === 'Skip' &&
   one.state.kind === 'untouched' &&
   triesOf(one, update.metadata.name) >= maxTries;
 
-/** Nodes that the update's end leaves cordoned, by what its journal says. */
+/** The node stays cordoned after the update, because the status lists it as quarantined. */
 export const isKept = (
   { failedNodes = [] }: Pick<NodeGroupUpdateStatus, 'failedNodes'>,
   { instance }: Counted,
@@ -58,7 +58,7 @@ const reportOf = ({ instance, state }: Counted, outcome: FailedNode['outcome']):
   };
 };
 
-/** What is told of nodes by name: those of before that are still old, and those that failed now. */
+/** The failed nodes to report: earlier ones that are still old, then the current failures. */
 const reports = (
   { status }: UpdateObservation,
   { old }: Herd,
@@ -73,7 +73,7 @@ const reports = (
   return [...before, ...now].slice(0, maxQuarantinedNodes);
 };
 
-/** It stays as it is for the rest of this update. */
+/** The node stays as it is for the rest of this update. */
 export const isSetAside = (observation: UpdateObservation, one: Counted): boolean =>
   observation.policies?.onTimeout === 'Quarantine' ? isFailed(one) : isGivenUp(observation, one);
 
@@ -89,7 +89,10 @@ const errorOf = ({ groupName }: UpdateObservation, nodes: FailedNodes) => ({
   resourceIds: nodes.map(nameOf),
 });
 
-/** What an end for another reason says of nodes that were set aside; all of them are given back. */
+/**
+ * Errors about nodes set aside, for an update that ends for another reason; all of them are
+ * uncordoned.
+ */
 export const toldOfSetAside = (
   observation: UpdateObservation,
   herd: Herd,
@@ -106,13 +109,13 @@ const withdraw = ({ instance }: Counted): UpdateStep => ({
   instanceId: instance.instanceId,
 });
 
-/** How what has failed changes the pass; `rest` is decided besides. */
+/** How failed drains change the decision; the rest of the pass is decided separately. */
 export interface Timeouts {
-  /** The update ends so. */
+  /** The update ends with this decision. */
   readonly ends?: UpdateDecision;
   readonly change: StatusChange;
   readonly steps: readonly UpdateStep[];
-  /** Nodes that stay, with as many new ones beside what is wanted. */
+  /** Number of quarantined nodes; each keeps one new node above the desired size. */
   readonly quarantined: number;
 }
 
@@ -127,7 +130,7 @@ const skip = (observation: UpdateObservation, herd: Herd): Timeouts => {
   const change = same(observation.status.failedNodes, nodes) ? {} : { failedNodes: nodes };
   if (failed.length > 0) return { ...nothing, change, steps: failed.map(withdraw) };
   const { leavingOld } = herd;
-  // Blue/green has emptied the others and keeps them.
+  // Blue/green has drained the others and keeps them.
   const old = herd.old.filter(({ state }) => state.kind !== 'kept');
   const isEnd = old.length > 0 && leavingOld.length === 0 && inFlightOf(herd).length === 0;
   if (!isEnd || !old.every((one) => isGivenUp(observation, one))) return { ...nothing, change };
@@ -187,7 +190,8 @@ const quarantine = (observation: UpdateObservation, herd: Herd): Timeouts => {
 };
 
 /**
- * Paused by itself, and the node given back; who resumes it has it tried again, after all others.
+ * Pauses the update and uncordons the node. After an operator resumes it, the node is tried again
+ * after all others.
  */
 const pause = (observation: UpdateObservation, herd: Herd): Timeouts => {
   const { status, update, now } = observation;
@@ -217,7 +221,7 @@ const pause = (observation: UpdateObservation, herd: Herd): Timeouts => {
   };
 };
 
-/** What becomes of drains that were not over in time, and of those that were told of before. */
+/** How drains that timed out, and those reported earlier, affect the update. */
 export const decideTimeouts = (observation: UpdateObservation, herd: Herd): Timeouts => {
   switch (observation.policies?.onTimeout) {
     case 'Skip':

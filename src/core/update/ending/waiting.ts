@@ -1,31 +1,31 @@
-// Waiting for nodes that were asked for: as long as EKS does, since when stands in the journal.
-// Pure.
+// The wait for requested nodes. It lasts as long as on EKS, and its start is recorded in the
+// status. Pure.
 import { epochMs, formatTime, parseTime } from '../../../api/brand.ts';
 import { joinTimeoutMs } from '../../nodegroup/index.ts';
 import type { UpdateDecision, UpdateObservation } from '../observation.ts';
 import { fail, notJoining } from '../records/journal.ts';
 import { type Herd, inFlightOf, isWhole } from '../records/nodes.ts';
 
-/** Nothing but what is given: the phase goes on, the surge stays. */
+/** A decision that changes nothing but `more`: phase and surge stay. */
 export const stay = (
   { surge }: UpdateObservation,
   more: Partial<UpdateDecision> = {},
 ): UpdateDecision => ({ change: undefined, surge, steps: [], ...more });
 
-/** Nothing moves, since what was asked of the cloud has not become a node yet. */
+/** Only requested instances that have not joined keep the update waiting. */
 const waitsForNodes = (observation: UpdateObservation, herd: Herd): boolean => {
   const { old, fresh, leaving } = herd;
-  // In a soak nothing is under way but hooks on old nodes, which wait for the new ones themselves.
+  // In a soak only hooks on old nodes are in flight, and they wait for the new nodes, too.
   const isUnderWay = observation.status.phase !== 'Soaking' && inFlightOf(herd).length > 0;
   if (isUnderWay || leaving.length > 0) return false;
-  // A hook has a time of its own.
+  // A hook has a timeout of its own.
   if (fresh.some(({ instance }) => instance.awaitsHook === true)) return false;
   return old.length + fresh.length < observation.actualDesired || !fresh.every(isWhole);
 };
 
 /**
- * Nobody waits for new nodes while it is paused, or its window is closed: afterwards their time
- * begins anew.
+ * The wait for new nodes does not run while the update is paused or its window is closed; it
+ * restarts afterwards.
  */
 export const whileHeld = (
   { status, update, holds = [] }: UpdateObservation,
@@ -37,7 +37,10 @@ export const whileHeld = (
   return { ...decided, change: { ...decided.change, waitingSince: undefined } };
 };
 
-/** The decision, and its end where an idle update has waited for new nodes for too long. */
+/**
+ * Fails an idle update that has waited for new nodes longer than the join timeout; else returns
+ * `decided`.
+ */
 export const awaiting = (
   observation: UpdateObservation,
   herd: Herd,

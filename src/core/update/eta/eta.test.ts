@@ -1,5 +1,4 @@
-// When an update will be over, as tables: from which samples, with which spread, and when nothing
-// is said.
+// The ETA of an update, as tables: which samples it uses, its spread, and when there is none.
 import { describe, expect, it } from 'vitest';
 import { epochMs, formatTime } from '../../../api/brand.ts';
 import type { NodeGroupUpdateStatus, UpdatePace } from '../../../api/nodegroup-update.ts';

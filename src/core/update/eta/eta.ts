@@ -1,6 +1,6 @@
-// When an update will be over, from how long nodes have taken: those of this update first, those of
-// earlier ones of its group where these are too few, its plan's prediction before there is either.
-// Where there is no ground for a number there is none. Pure.
+// The ETA of an update from the time its own nodes have taken. With too few of them, nodes of the
+// group's earlier updates count, too; before that, the plan's prediction. Without data there is
+// none. Pure.
 
 import { type EpochMs, epochMs, formatTime, parseTime } from '../../../api/brand.ts';
 import { defined } from '../../../api/defined.ts';
@@ -11,32 +11,29 @@ import type {
 } from '../../../api/nodegroup-update.ts';
 import { quantileOf } from '../../quantile.ts';
 
-/** From so many nodes on, an update's own pace is all that counts. */
+/** With this many nodes of its own, an update's ETA uses no others. */
 const enoughOfItsOwn = 3;
-/** Fewer say nothing of a spread. */
+/** Fewer samples have no meaningful spread. */
 const fewest = 2;
-/** The status keeps the last of them. */
+/** The status keeps this many entries. */
 const maxPace = 20;
 
-/** What is known of how fast a group's nodes are replaced. */
+/** What is known about the pace at which the group's nodes are replaced. */
 export interface PaceFacts {
   /** This update's, oldest first. */
   readonly pace: readonly UpdatePace[];
-  /** Of earlier updates that went as this one goes: same strategy, as many at once. */
+  /** Earlier updates of the same strategy and maxUnavailable. */
   readonly history: readonly (readonly UpdatePace[])[];
-  /** Of the plan that it was asked for by. */
+  /** The prediction of the plan with which the update was requested. */
   readonly predicted?: { readonly p50Seconds: number; readonly p90Seconds: number };
   readonly startedAt?: string;
   readonly left: number;
-  /** What comes when the last node is done, the same for all. */
+  /** Time after the last node, the same for every node count. */
   readonly tailMs?: number;
   readonly now: EpochMs;
 }
 
-/**
- * Milliseconds per node, a number for each node; what was waited for while it was paused does not
- * count.
- */
+/** Milliseconds per node, one sample per node; time while the update was paused does not count. */
 const samplesOf = (pace: readonly UpdatePace[]): readonly number[] =>
   pace.flatMap((entry, index) => {
     const before = pace[index - 1];
@@ -48,8 +45,8 @@ const samplesOf = (pace: readonly UpdatePace[]): readonly number[] =>
   });
 
 /**
- * The end at the median pace, and the one that nine of ten come before: spreads of single nodes
- * even out.
+ * The end at the median pace, and the 90th percentile: the spread grows with the square root of the
+ * node count.
  */
 const spread = (samples: readonly number[], left: number, now: EpochMs): UpdateEta => {
   const sorted = samples.toSorted((a, b) => a - b);
@@ -61,7 +58,7 @@ const spread = (samples: readonly number[], left: number, now: EpochMs): UpdateE
   };
 };
 
-/** As its plan has it, from its begin on. */
+/** The plan's prediction, counted from the update's start. */
 export const planned = ({
   predicted,
   startedAt,
@@ -89,7 +86,7 @@ interface PaceNow {
   readonly now: EpochMs;
 }
 
-/** The pace with what is there now: the same object when nothing of it has changed. */
+/** The pace with the current progress; returns the same object if nothing changed. */
 export const paceWith = (
   pace: readonly UpdatePace[],
   { done, isPaused, now }: PaceNow,
@@ -101,7 +98,7 @@ export const paceWith = (
   return [...pace, entry].slice(-maxPace);
 };
 
-/** What the journal says of pace and end from now on. */
+/** The pace and ETA to record in the status. */
 export const tellPace = (
   status: NodeGroupUpdateStatus,
   facts: PaceNow & Pick<PaceFacts, 'history' | 'predicted' | 'tailMs'> & { readonly total: number },
@@ -109,10 +106,10 @@ export const tellPace = (
   const { isPaused, now, total, done, history, predicted, tailMs = 0 } = facts;
   const before = status.pace ?? [];
   const pace = paceWith(before, facts);
-  // Who knows when it is resumed.
+  // Nothing predicts when an operator resumes it.
   if (isPaused || done >= total) return { pace, eta: undefined };
   const known = status.progress?.eta;
-  // Told anew with each node; past its own bound it is no estimate any more.
+  // Recomputed with each node; an ETA past its own p90 is dropped.
   const isSpent = known !== undefined && now > (parseTime(known.p90) ?? now);
   if (pace === before) return { pace, eta: isSpent ? undefined : known };
   const { startedAt } = status;

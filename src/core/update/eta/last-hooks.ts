@@ -1,6 +1,5 @@
-// How long the hooks take that run beside each other before old nodes of blue/green go for good: by
-// how long they took in this update and in earlier ones of its group. Where none has run nobody
-// knows. Pure.
+// How long the preTerminate hooks take that run in parallel before blue/green terminates old nodes.
+// Estimated from this update and earlier ones of the group; unknown if none has run. Pure.
 import { defaultHookTimeoutSeconds } from '../../../api/update-hooks.ts';
 import { quantileOf } from '../../quantile.ts';
 import type { UpdateObservation } from '../observation.ts';
@@ -12,7 +11,7 @@ export interface LastHooks {
 
 type Known = Pick<UpdateObservation, 'hooks' | 'hookHistory' | 'status'>;
 
-/** Zero where there is no such hook; undefined: nobody knows. */
+/** Zero if there is no such hook; undefined: unknown. */
 export const lastHooks = ({ hooks, hookHistory = [], status }: Known): LastHooks | undefined => {
   const hook = hooks?.preTerminate;
   if (hook === undefined) return { p50Ms: 0, p90Ms: 0 };
@@ -21,7 +20,7 @@ export const lastHooks = ({ hooks, hookHistory = [], status }: Known): LastHooks
     .filter((one) => one.hook === 'preTerminate')
     .map(({ seconds }) => Math.min(seconds, most));
   if (took.length === 0) return undefined;
-  // The slowest of all decides.
+  // The slowest hook of all nodes decides.
   const nodes = Math.max(1, status.progress?.total ?? 1);
   const slowest = (share: number): number => 1000 * quantileOf(took, share ** (1 / nodes));
   return { p50Ms: slowest(0.5), p90Ms: slowest(0.9) };

@@ -1,5 +1,5 @@
-// When an update by blue/green will be over, told while its old nodes are kept: once, from the end
-// of the soak, so that no pass writes it anew. Pure.
+// The ETA of a blue/green update while its old nodes are kept. Computed from the end of the soak,
+// so that it does not change with each pass. Pure.
 import { epochMs, formatTime, parseTime } from '../../../api/brand.ts';
 import type { UpdateProgress } from '../../../api/nodegroup-update.ts';
 import type { UpdateObservation } from '../observation.ts';
@@ -8,9 +8,7 @@ import { type LastHooks, lastHooks } from './last-hooks.ts';
 
 type Eta = UpdateProgress['eta'];
 
-/**
- * From the end of the last hook until the last instance is gone: the cooldown, and what EC2 takes.
- */
+/** From the end of the last hook until the last instance is terminated: cooldown and EC2. */
 const goneMs = 120_000;
 
 const fromEnd = (end: number, { p50Ms, p90Ms }: LastHooks): Eta => ({
@@ -19,21 +17,18 @@ const fromEnd = (end: number, { p50Ms, p90Ms }: LastHooks): Eta => ({
 });
 
 /**
- * Not moved with the clock, which would be a write in each pass; past its own bound it is none any
- * more.
+ * Does not move with the clock, which would be a write in every pass; an ETA past its own p90 is
+ * dropped.
  */
 const soakedEta = ({ status, now }: UpdateObservation, hooks: LastHooks): Eta => {
   const known = status.progress?.eta;
   const until = parseTime(known?.p90);
   if (until === undefined || now > until) return undefined;
-  // Of a soak that was cut short.
+  // The soak was cut short, so the recorded ETA is too late.
   return until > now + hooks.p90Ms + 2 * goneMs ? fromEnd(now, hooks) : known;
 };
 
-/**
- * Who knows when a pause ends, or anything that holds it beside the soak; or how long a hook takes
- * that never ran.
- */
+/** Undefined during a pause or another hold beside the soak, and if preTerminate has never run. */
 export const soakEta = (observation: UpdateObservation): Eta => {
   const { update, holds = [], now } = observation;
   const isHeldBeside = holds.some(({ kind }) => kind !== 'Soak');
@@ -43,7 +38,7 @@ export const soakEta = (observation: UpdateObservation): Eta => {
   return end < now ? soakedEta(observation, hooks) : fromEnd(end, hooks);
 };
 
-/** What comes once behind the last node that is emptied; undefined: nobody knows. */
+/** Time from the last drain to the end; undefined: unknown. */
 export const soakTailMs = (observation: UpdateObservation): number | undefined => {
   if (observation.status.strategy !== 'BLUE_GREEN') return 0;
   const hooks = lastHooks(observation);

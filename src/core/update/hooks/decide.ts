@@ -1,5 +1,5 @@
-// What hooks make of an update by Drover's own strategy: which are to run now, which nodes they
-// keep from being drained, terminated or counted, how one that fails ends the update. Pure.
+// How hooks affect an update by Drover's own strategy. Decides which hooks run, which nodes wait
+// for one before drain, termination or counting, and how a failed hook ends the update. Pure.
 
 import { type EpochMs, epochMs, parseTime } from '../../../api/brand.ts';
 import { isOwnStrategy } from '../../../api/nodegroup-update.ts';
@@ -29,12 +29,12 @@ import { sentences } from '../sentences.ts';
 import { hookJobName, type RunningHook } from './job.ts';
 import { doneOf, isOver, journalOf, type Looked, sentenceOf, timesOf } from './told.ts';
 
-/** Jobs are looked at so often while they run. */
+/** How often running Jobs are polled. */
 const lookMs = 5_000;
 
 /**
- * Kubernetes stops a Job when its time is over, and says so; where nobody does, it has failed after
- * this.
+ * Kubernetes fails a Job at its deadline. A Job still running this long after its deadline counts
+ * as failed.
  */
 const graceMs = 60_000;
 
@@ -43,7 +43,7 @@ const isUnderWay = ({ update, status }: UpdateObservation): boolean =>
   update.spec.abort === undefined &&
   (status.phase === 'ScalingUp' || status.phase === 'Rolling' || status.phase === 'Soaking');
 
-/** Whose cause is new with each try: the hook runs again. */
+/** Hooks that run again with each try, since each try has a new cause. */
 const isOfTry: Readonly<Record<HookCall['kind'], boolean>> = {
   preDrain: true,
   postDrain: true,
@@ -65,8 +65,8 @@ const callOf = (
 };
 
 /**
- * Of blue/green: the old nodes go next, since all new ones are there. One that has begun goes on,
- * whatever holds the others.
+ * Blue/green: whether preTerminate may begin. All new nodes are healthy, the soak is over and
+ * nothing holds the update. A hook that has begun continues regardless of holds.
  */
 const mayBegin = (
   { status, holds = [], ...observation }: UpdateObservation,
@@ -96,7 +96,7 @@ const oldCalls = (
       ...last.filter((call) => mayBegin(observation, herd, call)),
     ];
   }
-  // Its marks stand first: no new pods come meanwhile.
+  // The node is marked first, so that no new pods arrive while the hook runs.
   if (state.kind === 'hooking' && state.isMarked) return callOf(observation, instance, 'preDrain');
   if (state.kind !== 'draining' || state.emptied === undefined) return [];
   const isCool = observation.now >= state.emptied.cooledAt;
@@ -106,10 +106,7 @@ const oldCalls = (
   ];
 };
 
-/**
- * The hooks that are to have run by now, in the order of each node: what became of each is looked
- * at.
- */
+/** The hooks that should have started, in order for each node; the result of each is polled. */
 export const hookCalls = (observation: UpdateObservation): readonly HookCall[] => {
   if (!isUnderWay(observation)) return [];
   const herd = herdOf(observation);
@@ -126,13 +123,13 @@ export const hookCalls = (observation: UpdateObservation): readonly HookCall[] =
 
 const secondsOf = ({ hook }: HookCall): number => hook.timeoutSeconds ?? defaultHookTimeoutSeconds;
 
-/** From then on one that still runs has failed. */
+/** The time after which a running hook counts as failed. */
 const latestOf = (call: HookCall, { since }: RunningHook, now: EpochMs): EpochMs => {
   const began = parseTime(since) ?? now;
   return epochMs(began + secondsOf(call) * 1000 + (call.hook.webhook === undefined ? graceMs : 0));
 };
 
-/** When one that is not over is looked at again. */
+/** When to poll a running hook again. */
 const nextLookOf = ({ call, run }: Looked, now: EpochMs): EpochMs => {
   if (run?.state !== 'Running' || run.nextAt === undefined) return epochMs(now + lookMs);
   return epochMs(Math.min(run.nextAt, latestOf(call, run, now)));
@@ -150,7 +147,9 @@ const lookAt = (observation: UpdateObservation, call: HookCall): Looked => {
   };
 };
 
-/** Each node has at most one at a time: the next begins when the one before it is over. */
+/**
+ * At most one hook per node runs at a time; the next one starts when the previous one has ended.
+ */
 const lookedAt = (observation: UpdateObservation): readonly Looked[] => {
   const all = hookCalls(observation).map((call) => lookAt(observation, call));
   const busy = new Set<string>();
@@ -162,7 +161,7 @@ const lookedAt = (observation: UpdateObservation): readonly Looked[] => {
   });
 };
 
-/** Kept by blue/green, and a hook that this phase waits for is not over. */
+/** Kept nodes of blue/green with a hook pending that this phase waits for. */
 const keptAwaiting = (
   observation: UpdateObservation,
   looked: readonly Looked[],
@@ -179,7 +178,10 @@ const keptAwaiting = (
     .filter((instanceId) => wanted.some((kind) => !over.has(`${kind}/${instanceId}`)));
 };
 
-/** New nodes do not count before their hook is over, nor do empty ones that blue/green keeps. */
+/**
+ * Marks nodes that do not count: new ones before their hook has ended, and kept ones with a hook
+ * pending.
+ */
 export const withHookedNodes = (observation: UpdateObservation): UpdateObservation => {
   const looked = lookedAt(observation);
   const awaiting = new Set([
@@ -195,7 +197,10 @@ export const withHookedNodes = (observation: UpdateObservation): UpdateObservati
   return { ...observation, instances };
 };
 
-/** A node of before is marked first and drained when its hook is over, and so it is terminated. */
+/**
+ * An old node with hooks is marked first, drained after its hook, and terminated after its last
+ * hook.
+ */
 export const holdFor = ({ hooks }: UpdateObservation, { nodeName }: UpdateInstance): StepHolds => {
   if (hooks === undefined || nodeName === undefined) return {};
   const { preDrain, postDrain, preTerminate } = hooks;
@@ -205,7 +210,7 @@ export const holdFor = ({ hooks }: UpdateObservation, { nodeName }: UpdateInstan
   };
 };
 
-/** Nodes that were under way beside those whose hook failed, and what becomes of them. */
+/** The other nodes in flight when a hook failed, and what happens to them. */
 const besideOf = (
   herd: Herd,
   looked: readonly Looked[],
@@ -225,10 +230,7 @@ const besideOf = (
   return others.length === 0 ? [] : [`In flight beside it: ${others.join(', ')}.`];
 };
 
-/**
- * The end of an update whose hook failed; undefined where none did, or its failure is gone on
- * without.
- */
+/** Ends the update if a hook failed; undefined if none failed or the failure is ignored. */
 const endOf = (
   observation: UpdateObservation,
   herd: Herd,
@@ -271,14 +273,14 @@ const stepsOf = (
   looked: readonly Looked[],
 ): readonly UpdateStep[] => {
   const over = new Set(looked.filter(isOver).map(({ call }) => `${call.kind}/${call.instanceId}`));
-  // A node that lost its hook, or its Node, waits for nothing.
+  // A node without a Node object, or whose hook was removed from the group, waits for nothing.
   const isFree = ({ instanceId, nodeName }: UpdateInstance, kind: HookKind): boolean =>
     observation.hooks?.[kind] === undefined ||
     nodeName === undefined ||
     over.has(`${kind}/${instanceId}`);
   return [
     ...looked.flatMap(({ call, run }): readonly UpdateStep[] =>
-      // A webhook is asked once the journal says so.
+      // A webhook is called only after the status records it.
       run === undefined && call.hook.job !== undefined ? [{ kind: 'RunHook', call }] : [],
     ),
     ...herd.old.flatMap((one): readonly UpdateStep[] => {
@@ -293,7 +295,7 @@ const stepsOf = (
   ];
 };
 
-/** When the hook before termination may begin: of drained nodes that cool down. */
+/** When preTerminate may begin on drained nodes that are cooling down. */
 const coolingOf = ({ hooks, now }: UpdateObservation, { old }: Herd): readonly EpochMs[] =>
   hooks?.preTerminate === undefined
     ? []
@@ -303,7 +305,7 @@ const coolingOf = ({ hooks, now }: UpdateObservation, { old }: Herd): readonly E
           : [],
       );
 
-/** The decision with hooks that begin, drains that begin after theirs, and the journal of both. */
+/** Adds the hooks to start, the drains that waited for a hook, and the status of both. */
 export const withHooks = (
   observation: UpdateObservation,
   herd: Herd,

@@ -1,4 +1,5 @@
-// Hooks decided: which Jobs begin, which nodes wait for theirs, how one that fails ends the update.
+// Decisions about hooks: which Jobs start, which nodes wait for them, how a failed one ends the
+// update.
 import { describe, expect, it } from 'vitest';
 import {
   aMember,

@@ -1,4 +1,4 @@
-// The Job that a hook is for one node: its name, and what is made of the CronJob's template. Pure.
+// The Job that runs a hook for one node: its name, and its spec from the CronJob's template. Pure.
 import { type EpochMs, parseTime } from '../../../api/brand.ts';
 import type { JsonObject } from '../../../api/json.ts';
 import { isObject, objectOr } from '../../../api/json.ts';
@@ -18,13 +18,13 @@ import { fnv1a } from '../../fnv.ts';
 export interface RunningHook {
   readonly state: 'Running';
   readonly since: string;
-  /** Of a webhook: how often it was asked, what it said last, when it is asked next. */
+  /** Webhooks only: number of calls, last answer, and time of the next call. */
   readonly attempt?: number;
   readonly message?: string;
   readonly nextAt?: EpochMs;
 }
 
-/** As far as it is known what became of it; one that is not told has not begun. */
+/** The known state of a hook's run; a hook without one has not started. */
 export type HookRun =
   | RunningHook
   | { readonly state: 'Succeeded'; readonly seconds?: number }
@@ -37,19 +37,19 @@ const words: Readonly<Record<HookKind, string>> = {
   postReady: 'post-ready',
 };
 
-/** `tryId` tells tries of one update for the same instance apart. */
+/** `tryId` distinguishes tries of one update for the same instance. */
 export const hookJobName = (kind: HookKind, instanceId: string, tryId: string): string =>
   `${words[kind]}-${instanceId}-${fnv1a(tryId).toString(16).padStart(8, '0')}`;
 
-/** The CronJob's part that says what is run. */
+/** The part of a CronJob that says what to run. */
 export interface CronJob extends KubeObject {
   readonly spec: { readonly jobTemplate: JsonObject };
 }
 
-/** What all calls of one hook for one instance begin with, whichever try they are of. */
+/** The common prefix of all runs of one hook for one instance, whatever the try. */
 export const withoutTry = (name: string): string => name.slice(0, name.lastIndexOf('-'));
 
-/** `i-1` of `pre-drain-i-1-ab`. */
+/** Returns `i-1` for `pre-drain-i-1-ab`. */
 export const instanceOfCall = (name: string): string => {
   const known = Object.values(words).find((word) => name.startsWith(`${word}-`));
   return withoutTry(name).slice((known?.length ?? -1) + 1);
@@ -71,7 +71,7 @@ const labelsOf = ({ metadata }: NodeGroupUpdate, { kind, instanceId }: HookCall)
   [hookInstanceLabel]: instanceId,
 });
 
-/** Kubernetes stops it when its time is over, and deletes it with the update. */
+/** Kubernetes stops the Job at its deadline and deletes it together with the update. */
 export const hookJob = (
   { spec }: CronJob,
   update: NodeGroupUpdate,
@@ -79,7 +79,7 @@ export const hookJob = (
 ): JsonObject => {
   const { hook, job: target, name, nodeName, instanceId, kind } = call;
   const metadata = objectOr(spec.jobTemplate.metadata);
-  // A Job that is gone before the update has seen how it ended would be run again.
+  // Without its TTL: a Job deleted before the controller has seen its result would be run again.
   const {
     ttlSecondsAfterFinished: _ttl,
     suspend: _suspend,
@@ -146,7 +146,10 @@ export type HookJob = KubeObject & {
   };
 };
 
-/** What a Job says of itself; one of the same name that is somebody else's has failed. */
+/**
+ * The run's state from the Job's conditions. A Job of the same name that is not this hook's counts
+ * as failed.
+ */
 export const hookRunOf = (
   { metadata, status }: HookJob,
   update: NodeGroupUpdate,

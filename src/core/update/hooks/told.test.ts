@@ -1,5 +1,5 @@
-// Hooks that are webhooks in an update's journal: the intent stands there before the first call,
-// tries are told rarely, what is done is remembered while the update goes on.
+// Webhooks in the status of an update: the intent is recorded before the first call, and tries are
+// recorded rarely. Completed ones are remembered while the update runs.
 import { describe, expect, it } from 'vitest';
 import {
   aMember,
@@ -122,7 +122,7 @@ describe('more webhooks than the journal tells', () => {
 
   const oldOnes = members(2, 'o');
 
-  /** What the status is after so many passes, and what each of them wrote. */
+  /** The status after `count` passes, and what each of them wrote. */
   const passes = (
     count: number,
     instances: readonly UpdateInstance[],
@@ -204,7 +204,7 @@ describe('more webhooks than the journal tells', () => {
     expect(nodesOf(status, 'Failed')).toContain('f1');
     expect(status.hooks).toHaveLength(40);
     expect(written.slice(1).flat()).not.toContain('hooks');
-    // All of them: who comes after a crash asks none of them again.
+    // All of them: after a crash none is called again.
     expect(status.webhooksDone?.toSorted()).toEqual(
       all.map(({ nodeName = '' }) => idOf(nodeName)).toSorted(),
     );

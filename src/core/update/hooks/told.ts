@@ -1,5 +1,5 @@
-// What the journal of an update says of hooks: those that run, those that failed, webhooks that are
-// done. For a webhook it is the intent, too: none is asked before it stands there. Pure.
+// What the status of an update records about hooks: running ones, failed ones and completed
+// webhooks. For a webhook the record is also the intent: it is called only once recorded. Pure.
 
 import { formatTime } from '../../../api/brand.ts';
 import type { NodeGroupUpdateStatus } from '../../../api/nodegroup-update.ts';
@@ -40,7 +40,7 @@ export const targetText = ({ job, webhook }: Pick<HookStatus, 'job' | 'webhook'>
 export const sentenceOf = (call: HookCall, message: string): string =>
   `Hook ${call.kind} of node ${call.nodeName} (${targetText(targetOf(call))}) failed: ${message}`;
 
-/** What is told of this call and of no other try: a Job by its name, a webhook by its id. */
+/** The record is of this call and not of another try: Jobs match by name, webhooks by id. */
 export const isToldOf = (
   told: HookStatus,
   call: Pick<HookCall, 'kind' | 'instanceId' | 'hook' | 'name'>,
@@ -57,7 +57,7 @@ const webhookFields = (
 ): Partial<HookStatus> => {
   if (run?.state !== 'Running') return { since: before?.since ?? formatTime(now) };
   const { since, attempt = 0, message } = run;
-  // A write for each try would be many: its number is told when it has doubled.
+  // To limit writes, the number of attempts is written only each time it doubles.
   const isNews = before?.message !== message || attempt >= 2 * (before?.attempt ?? 0);
   const told = isNews ? { attempt, message } : { attempt: before?.attempt, message };
   return {
@@ -86,15 +86,18 @@ const toldOf = (observation: UpdateObservation, looked: Looked): HookStatus => {
   };
 };
 
-/** Who has a place first: a webhook is not asked without one, a Job runs without. */
+/**
+ * Order in which hooks get one of the limited records: a webhook is not called without one, a Job
+ * runs without.
+ */
 const rankOf = ({ call, run }: Looked, told: HookStatus | undefined): number => {
   const isLater = told === undefined ? 1 : 0;
-  // What failed since it was told is news, and keeps its place before those that failed earlier.
+  // A failure since the last record is new, and precedes earlier failures.
   if (run?.state === 'Failed') return told?.state === 'Running' ? 4 : 5 + isLater;
   return (call.hook.webhook === undefined ? 2 : 0) + isLater;
 };
 
-/** Those that run, and those that failed, of before too. Of equals those told keep their place. */
+/** Running hooks and failed ones, earlier failures included. Among equals, recorded ones stay. */
 export const journalOf = (
   observation: UpdateObservation,
   looked: readonly Looked[],
@@ -120,7 +123,7 @@ export const journalOf = (
   return all.length === 0 ? undefined : all;
 };
 
-/** What became of it since it was told as running, with how long that took: each is noted once. */
+/** Run times of hooks that were recorded as running and have succeeded; each is recorded once. */
 export const timesOf = (
   { hooks = [], hookTimes = [] }: Pick<NodeGroupUpdateStatus, 'hooks' | 'hookTimes'>,
   looked: readonly Looked[],
@@ -135,9 +138,9 @@ export const timesOf = (
 };
 
 /**
- * Webhooks that are over are not asked again by whoever comes after a crash, those that failed and
- * gave up their place neither: noted as long as their instances are there, of each hook the latest
- * try. A list without news stays as it is.
+ * Names of webhooks that ended, so that they are not called again after a crash; failed ones that
+ * lost their record, too. Kept while the instance exists, the latest try of each hook only. A list
+ * without changes is returned as it is.
  */
 export const doneOf = (
   { status: { webhooksDone = [] }, instances }: UpdateObservation,

@@ -1,4 +1,4 @@
-// What an answer of a webhook means, and what it is sent.
+// The meaning of a webhook's answers, and its request body.
 import { describe, expect, it } from 'vitest';
 import { epochMs, formatTime } from '../../../api/brand.ts';
 import { afterAnswer, type WebhookAnswer, webhookBody } from './webhook.ts';

@@ -1,27 +1,24 @@
-// A hook that is a webhook: what it is told, and what its answer makes of it: done, failed, or
-// asked again and when. Pure.
+// A webhook hook: its request body, and the state that follows from an answer: succeeded, failed,
+// or called again at a given time. Pure.
 
 import { type EpochMs, epochMs, parseTime } from '../../../api/brand.ts';
 import type { HookCall } from '../../../api/update-hooks.ts';
 import type { HookRun } from './job.ts';
 
-/** One try waits no longer for its answer; work that takes longer is answered with 202. */
+/** Timeout of one call. A server whose work takes longer answers 202. */
 export const webhookTryMs = 10_000;
-/** Where 202 names no time. */
+/** Default poll interval if 202 has no Retry-After. */
 const pollSeconds = 10;
 const firstRetryMs = 2_000;
 const longestRetryMs = 60_000;
-/**
- * Refusals that are of the moment: request timeout, too early, too many requests (RFC 9110, 8470,
- * 6585).
- */
+/** Temporary errors: request timeout, too early, too many requests (RFC 9110, 8470, 6585). */
 const momentary: ReadonlySet<number> = new Set([408, 425, 429]);
 
 export type WebhookAnswer =
   | { readonly status: number; readonly retryAfterSeconds?: number }
   | { readonly error: string; readonly isFinal: boolean };
 
-/** What it is sent, as JSON. */
+/** The JSON request body. */
 export const webhookBody = (
   { name, kind, nodeName, instanceId }: HookCall,
   { update, nodeGroup, attempt }: { update: string; nodeGroup: string; attempt: number },
@@ -41,7 +38,7 @@ export const webhookBody = (
 const backoffMs = (attempt: number): number =>
   Math.min(longestRetryMs, firstRetryMs * 2 ** Math.min(10, attempt - 1));
 
-/** After the answer to the `attempt`th try of one that began at `since`. */
+/** The state after the answer to call number `attempt` of a run that began at `since`. */
 export const afterAnswer = (
   answer: WebhookAnswer,
   { since, attempt, now }: { readonly since: string; readonly attempt: number; now: EpochMs },
@@ -57,7 +54,7 @@ export const afterAnswer = (
   const { status, retryAfterSeconds } = answer;
   const said = `it answered ${status}`;
   if (retryAfterSeconds !== undefined) {
-    // Done but for the header: whoever reads that it is not should see why.
+    // The status alone would mean success; the message names the header that prevents it.
     const isMeant = status === 202 || status >= 300;
     return again(isMeant ? said : `${said} with Retry-After`, retryAfterSeconds * 1000);
   }

@@ -1,12 +1,12 @@
-// An annotation that was meant to approve and does not, in words: what was found, what is expected.
-// Pure.
+// Describes an approval annotation whose value approves nothing: the value found and the expected
+// one. Pure.
 
-/** By them the sentence is known again. */
+/** `wrongApprovals` finds such sentences by these words. */
 export const notApprovalWords = ', which approves nothing: ';
 
 const maxShown = 64;
 
-/** Nothing where nobody has tried. */
+/** Empty if the annotation is not set. */
 export const notApproval = (name: string, given: string | undefined, expected: string): string =>
   given === undefined
     ? ''

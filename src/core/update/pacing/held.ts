@@ -1,17 +1,16 @@
-// A decision about an update that is held: nothing new in it, and what holds it written down. Pure.
+// The decision of an update that is held: no further node begins, and the holds are recorded in the
+// status. Pure.
 
 import { parseTime } from '../../../api/brand.ts';
 import { defined } from '../../../api/defined.ts';
 import type { UpdateDecision, UpdateObservation } from '../observation.ts';
 import { dated, sameHolds } from './holds.ts';
 
-/** No further node is begun. */
+/** No further node may begin. */
 export const isHeld = ({ update, holds = [] }: UpdateObservation): boolean =>
   update.spec.paused === true || holds.length > 0;
 
-/**
- * The decision, with what holds the next step beside it; of an update that is over, nothing does.
- */
+/** Adds the holds on the next step to the decision; an update that has ended has none. */
 export const withHolds = (
   observation: UpdateObservation,
   decided: UpdateDecision,

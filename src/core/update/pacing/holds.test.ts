@@ -1,4 +1,5 @@
-// What holds an update at its start and at each node, as a table; what a plan foresees of it.
+// The holds of an update at its start and at each node, as a table; and the holds that a plan
+// predicts.
 
 import { describe, expect, it } from 'vitest';
 import { epochMs, formatTime } from '../../../api/brand.ts';
@@ -87,7 +88,7 @@ describe('what a plan foresees', () => {
   it.each([
     [{}, '', undefined],
     [required, 'Approval', undefined],
-    // Closed at noon: the window is four hours, whenever it opens.
+    // Closed at noon: the length is that of the next window, four hours.
     [closed, 'Window', 14_400],
     [{ windows: [{ cron: '0 11 * * *', durationSeconds: 7200 }] }, '', 3600],
     [{ windowDefault: 'Closed' }, 'Window', undefined],

@@ -1,5 +1,6 @@
-// What holds the next step of an update, each with its reason, since when and until when. One list
-// for the start of an update and for each node after it; a drain under way is never held. Pure.
+// The holds on the next step of an update, each with its reason, since when and until when. They
+// apply to the start of an update and to each further node; a drain in progress is never held.
+// Pure.
 import { type EpochMs, formatTime } from '../../../api/brand.ts';
 import type { NodeGroupUpdate } from '../../../api/nodegroup-update.ts';
 import { approvedAnnotation, type Hold, type UpdatePacing } from '../../../api/update-pacing.ts';
@@ -10,7 +11,7 @@ type Found = Omit<Hold, 'since'>;
 
 export interface HoldFacts {
   readonly update: NodeGroupUpdate;
-  /** The group's, as it is now: what is changed while an update runs counts at once. */
+  /** The group's current pacing: changes apply to a running update at once. */
   readonly pacing: UpdatePacing;
   readonly now: EpochMs;
 }
@@ -20,7 +21,7 @@ const pausedHold = ({ metadata, spec }: NodeGroupUpdate): readonly Found[] =>
     ? [{ kind: 'Paused', reason: `paused: \`drover resume update ${metadata.name}\` goes on` }]
     : [];
 
-/** Whether somebody has approved it: any plan, or the one that was looked at. */
+/** Whether the update is approved: with `true` for any plan, or with the hash of its plan. */
 export const isApproved = ({ metadata, spec }: NodeGroupUpdate): boolean => {
   const given = metadata.annotations?.[approvedAnnotation];
   return given === 'true' || (given !== undefined && given === spec.planHash);
@@ -46,7 +47,7 @@ const windowHold = ({ pacing, now }: HoldFacts): readonly Found[] => {
   return [{ kind: state.by, reason: state.reason, ...until }];
 };
 
-/** Approvals that were given in words that are none, and that nobody was told of before. */
+/** Annotations that approve nothing and were not reported before. */
 export const wrongApprovals = (
   before: readonly Hold[] | undefined,
   after: readonly Hold[] | undefined,
@@ -56,7 +57,7 @@ export const wrongApprovals = (
     .filter((reason) => reason.includes(notApprovalWords))
     .filter((reason) => !before?.some((one) => one.reason === reason));
 
-/** What was held before keeps its time; `since` of all else is now. */
+/** Keeps `since` of holds that existed before; `since` of new ones is the current time. */
 export const dated = (
   { update, now }: Pick<HoldFacts, 'update' | 'now'>,
   found: readonly Found[],
@@ -67,8 +68,8 @@ export const dated = (
   });
 
 /**
- * Nothing of the update is begun while there is one. The way back from a bad release waits for no
- * window and nobody's approval.
+ * The update does not begin while one of these exists. A rollback waits for neither a window nor an
+ * approval.
  */
 export const startHolds = (facts: HoldFacts): readonly Hold[] => {
   const { update, pacing } = facts;
@@ -77,7 +78,7 @@ export const startHolds = (facts: HoldFacts): readonly Hold[] => {
   return dated(facts, [...pausedHold(update), ...approval, ...windowHold(facts)]);
 };
 
-/** No further node is begun while there is one. */
+/** No further node begins while one of these exists. */
 export const stepHolds = (facts: HoldFacts): readonly Hold[] => {
   const { update } = facts;
   if (update.spec.action === 'Rollback') return dated(facts, pausedHold(update));

@@ -1,5 +1,5 @@
-// What would hold an update that is asked for now, and how long the window is in which it would
-// run: for plans, before there is an update. Pure.
+// The holds that a new update would have, and the length of its window. Used by plans, before the
+// update exists. Pure.
 
 import { type EpochMs, formatTime } from '../../../api/brand.ts';
 import { defined } from '../../../api/defined.ts';
@@ -9,16 +9,16 @@ import { windowFaults, windowState } from './windows.ts';
 export interface Outlook {
   readonly holds: readonly Omit<Hold, 'since'>[];
   /**
-   * Left of the window that is open, or all of the one that opens next; absent: no end is in sight.
+   * The rest of the open window, or the length of the next one; absent: it has no foreseeable end.
    */
   readonly windowSeconds?: number;
-  /** Windows that never open, each with the reason; absent: there are none. */
+  /** Windows that never open, each with the reason; absent: none. */
   readonly faults?: readonly string[];
-  /** What waves rest after they are done; absent: there are none. */
+  /** The soak of each wave; absent: there are no waves. */
   readonly waves?: readonly {
     readonly percent: number;
     readonly soakSeconds: number;
-    /** Somebody has to approve what comes behind it. */
+    /** An approval is needed after this wave. */
     readonly wantsApproval?: true;
   }[];
 }

@@ -1,5 +1,5 @@
-// What waves, probes and the soak of blue/green make of an update at this moment, beside what held
-// it already: how many more nodes may be begun, what waits, what ends it. Pure.
+// How waves, probes and the blue/green soak affect an update, in addition to its other holds.
+// Decides how many more nodes may begin, what holds it, and what fails it. Pure.
 import { type EpochMs, epochMs, formatTime, parseTime } from '../../../api/brand.ts';
 import { type Hold, soakOverAnnotation } from '../../../api/update-pacing.ts';
 import { lastHooks } from '../eta/last-hooks.ts';
@@ -11,7 +11,7 @@ import { decideWave } from './waves.ts';
 
 interface Paced {
   readonly observation: UpdateObservation;
-  /** What is written down of it; empty where nothing has changed. */
+  /** The status change; empty if nothing changed. */
   readonly change: StatusChange;
   readonly failures: ReturnType<typeof probeFailures>;
 }
@@ -24,7 +24,7 @@ const isSettled = ({ actualDesired }: UpdateObservation, herd: Herd): boolean =>
 
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
-/** Beyond that it makes no difference, and the journal is not written for it. */
+/** Higher counts are not recorded, to limit writes. */
 const maxToldFailures = 99;
 
 const failingOf = ({ probed = [] }: UpdateObservation) => {
@@ -38,7 +38,7 @@ const failingOf = ({ probed = [] }: UpdateObservation) => {
   return failing.length === 0 ? undefined : failing;
 };
 
-/** At once where somebody has said that it is over. */
+/** When the soak ends; immediately if an operator completed it. */
 export const soakEnd = (observation: UpdateObservation): EpochMs => {
   const { update, policies } = observation;
   const isOver = update.metadata.annotations?.[soakOverAnnotation] === 'true';
@@ -48,7 +48,7 @@ export const soakEnd = (observation: UpdateObservation): EpochMs => {
 const noEta =
   '. There is no ETA: hook preTerminate runs then, and has not been seen to run in this group';
 
-/** The old nodes are empty, and go when this is over. */
+/** The hold of the soak, during which the old nodes are empty and kept. */
 const soakHolds = (observation: UpdateObservation): readonly Omit<Hold, 'since'>[] => {
   const until = soakEnd(observation);
   if (observation.now >= until) return [];
@@ -64,8 +64,8 @@ const soakHolds = (observation: UpdateObservation): readonly Omit<Hold, 'since'>
 const usualIntervalSeconds = 30;
 
 /**
- * While old nodes are kept, probes are looked at as often as they ask for: whoever fails then costs
- * no new node.
+ * While old nodes are kept, probes run at their own intervals: a rollback at this point needs no
+ * new node.
  */
 export const nextProbeAt = ({
   status,
@@ -81,7 +81,9 @@ export const nextProbeAt = ({
   return epochMs(Math.max(now, Math.min(...times)));
 };
 
-/** Only while nodes are updated: before and after that nothing is begun that could be held. */
+/**
+ * Applies only to phases Rolling and Soaking; in other phases no node begins that could be held.
+ */
 export const pace = (observation: UpdateObservation, herd: Herd): Paced => {
   const { update, status, waves = [], probes = [], probed, now } = observation;
   const isRolling = status.phase === 'Rolling';
@@ -121,6 +123,6 @@ export const pace = (observation: UpdateObservation, herd: Herd): Paced => {
   };
 };
 
-/** The last wave has its rest as well: the update is not over before. */
+/** The last wave has its soak, too, and the update does not end before it is over. */
 export const restsInWave = ({ holds = [] }: UpdateObservation): boolean =>
   holds.some(({ kind }) => kind === 'Soak' || kind === 'WaveApproval' || kind === 'WaveProbes');

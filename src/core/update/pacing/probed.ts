@@ -1,18 +1,18 @@
-// What a health probe of an object looks at: where the object is found, and whether its condition
-// is as wanted. One reading for who carries an update out and who plans it. Pure.
+// The object that a health probe reads, and whether its condition is as expected. Shared by the
+// controller and the plan. Pure.
 import type { Condition, KubeObject, ResourceType } from '../../../api/kube.ts';
 import type { Probe } from '../../../api/update-pacing.ts';
 
 type Wanted = NonNullable<Probe['condition']>;
 
-/** By Kubernetes' own convention: the kind in lower case and in the plural. */
+/** Kubernetes' convention: the lower-case plural of the kind. */
 const pluralOf = (kind: string): string => {
   const name = kind.toLowerCase();
   if (/(?:s|x|ch|sh)$/.test(name)) return `${name}es`;
   return /[^aeiou]y$/.test(name) ? `${name.slice(0, -1)}ies` : `${name}s`;
 };
 
-/** Where the object of a probe's condition is. */
+/** The location of the object that a probe reads. */
 export const probedPlace = ({
   apiVersion,
   kind,
@@ -40,7 +40,9 @@ export type Conditioned = KubeObject & {
   readonly status?: { readonly conditions?: readonly Condition[] };
 };
 
-/** Why the probe does not pass; undefined: it does. An object that is undefined is not there. */
+/**
+ * Why the probe does not pass; undefined: it passes. `object` is undefined if it does not exist.
+ */
 export const conditionComplaint = (
   { kind, namespace, name, type, status = 'True' }: Wanted,
   object: Conditioned | undefined,

@@ -1,5 +1,5 @@
-// Health probes of an update: what was found, as reasons to wait or to give up. Who looks is the
-// controller. Pure.
+// The results of an update's health probes as holds or failures. The controller runs the probes.
+// Pure.
 import type { HealthIssue } from '../../../api/nodegroup.ts';
 import type { Hold, Probe, ProbeResult } from '../../../api/update-pacing.ts';
 
@@ -9,7 +9,7 @@ export const defaultIntervalSeconds = 30;
 const thresholdOf = ({ failureThreshold = defaultFailureThreshold }: Probe): number =>
   failureThreshold;
 
-/** No further node is begun before every probe has passed, the last time that it was looked at. */
+/** No further node begins until the last result of every probe is a pass. */
 export const probeHolds = (
   probes: readonly Probe[],
   results: readonly ProbeResult[],
@@ -26,7 +26,7 @@ export const probeHolds = (
     return [{ kind: 'Probe', reason: `probe ${name} fails: ${result.message} (${times})` }];
   });
 
-/** Those that end the update. */
+/** The probe failures that end the update. */
 export const probeFailures = (
   groupName: string,
   probes: readonly Probe[],

@@ -1,5 +1,4 @@
-// Waves and probes as tables: how many nodes may be begun, what is waited for, what ends the
-// update.
+// Waves and probes as tables: how many nodes may begin, what the update waits for, what ends it.
 import { describe, expect, it } from 'vitest';
 import { epochMs, formatTime } from '../../../api/brand.ts';
 import type { NodeGroupUpdate, UpdateStrategy } from '../../../api/nodegroup-update.ts';

@@ -1,6 +1,5 @@
-// Waves: so many of a group's nodes are updated, then the update rests for a while, and for whoever
-// has to say that it may go on. Which wave it is in stands in the journal; how far the wave is, the
-// world says. Pure.
+// Waves: after a share of the group's nodes is updated, the update soaks and waits for the gates of
+// the wave. The current wave is in the status; its progress is derived from the nodes. Pure.
 import { type EpochMs, epochMs, formatTime, parseTime } from '../../../api/brand.ts';
 import type { NodeGroupUpdate } from '../../../api/nodegroup-update.ts';
 import {
@@ -16,31 +15,32 @@ import { notApproval } from './approval.ts';
 export interface WaveFacts {
   readonly update: NodeGroupUpdate;
   readonly waves: readonly Wave[];
-  /** Nodes that are to be replaced or retired, the done ones included. */
+  /** All nodes that the update replaces or terminates, completed ones included. */
   readonly total: number;
-  /** Of these, the ones that nothing was done to yet. */
+  /** How many of them are untouched. */
   readonly untouched: number;
-  /**
-   * Nothing is drained, nothing leaves, and every new instance that was asked for is a whole node.
-   */
+  /** No drain or termination is in progress, and every requested new instance is a healthy node. */
   readonly isSettled: boolean;
   readonly probes: readonly Pick<Probe, 'name'>[];
-  /** None of a probe that was not looked at. */
+  /** Has no entry for a probe that has not run. */
   readonly probed: readonly ProbeResult[];
   readonly now: EpochMs;
 }
 
 export interface WaveDecision {
-  /** How many more nodes may be begun. */
+  /** How many more nodes may begin. */
   readonly limit: number;
   readonly wave: WaveStatus | undefined;
   readonly holds: readonly Omit<Hold, 'since'>[];
 }
 
-/** How many nodes are updated when the wave is over; the shares are of all, not of what is left. */
+/**
+ * The number of updated nodes at the end of the wave. Percentages are of all nodes, not of the
+ * remaining ones.
+ */
 const upToOf = ({ percent }: Wave, total: number): number => Math.ceil((total * percent) / 100);
 
-/** The number of the wave up to which somebody has said that it may go on; 0 = none. */
+/** The last approved wave; 0: none. */
 const approvedUpTo = ({ metadata }: NodeGroupUpdate): number => {
   const given = metadata.annotations?.[approvedWaveAnnotation] ?? '';
   return /^\d{1,3}$/.test(given) ? Number(given) : 0;
@@ -48,7 +48,7 @@ const approvedUpTo = ({ metadata }: NodeGroupUpdate): number => {
 
 const nodesText = (count: number): string => (count === 1 ? '1 node' : `${count} nodes`);
 
-/** What goes on when the wave may be left: of the last one, what stands behind it. */
+/** The next step after this wave; after the last wave, the rest of the update. */
 const nextOf = ({ update, waves, total, untouched }: WaveFacts, number: number): string => {
   const next = waves[number];
   if (next !== undefined) {
@@ -68,7 +68,7 @@ const nextOf = ({ update, waves, total, untouched }: WaveFacts, number: number):
   }
 };
 
-/** An earlier wave's was right in its time. */
+/** A value for an earlier wave was valid for that wave. */
 const wrongWave = ({ metadata }: NodeGroupUpdate, number: number): string => {
   const given = metadata.annotations?.[approvedWaveAnnotation];
   const isEarlier = given !== undefined && /^\d{1,3}$/.test(given);
@@ -114,7 +114,7 @@ const waveHolds = (
   ];
 };
 
-/** In whatever order they are written: a wave that goes less far than another comes before it. */
+/** Waves are sorted by percent, whatever their order in the spec. */
 export const decideWave = (asked: WaveFacts): WaveDecision => {
   const waves = asked.waves.toSorted((a, b) => a.percent - b.percent);
   const facts = { ...asked, waves };
@@ -130,7 +130,7 @@ export const decideWave = (asked: WaveFacts): WaveDecision => {
     const current = waves[number - 1];
     const upTo = current === undefined ? total : Math.min(total, upToOf(current, total));
     const wave = { number, of: waves.length, upTo };
-    // What is behind the last wave has no end of its own.
+    // Nodes after the last wave have no soak or gates.
     if (current === undefined) return { limit: Math.max(0, upTo - begun), wave, holds: [] };
     if (begun < upTo) return { limit: upTo - begun, wave, holds: [] };
     if (!isSettled) return { limit: 0, wave, holds: [] };

@@ -1,5 +1,5 @@
-// Maintenance windows as tables: crontab's rules, the clocks of time zones where they are set
-// forward and back, unions, freezes. Times in the names of zones are local, all else is UTC.
+// Maintenance windows as tables: crontab's rules, clock changes of time zones, unions, freezes.
+// Times in rows with a zone name are local; all others are UTC.
 
 import { describe, expect, it, vi } from 'vitest';
 import { epochMs, formatTime, parseTime } from '../../../api/brand.ts';
@@ -34,7 +34,8 @@ describe('a crontab line', () => {
     ['0 2 * * SAT-7', '2026-01-10T02:00:00Z'],
     ['0 2 * * 5-7', '2026-01-09T02:00:00Z'],
     ['0 2 1,15 * *', '2026-01-15T02:00:00Z'],
-    // Both days restricted: either counts. One of them a star, or a step of one: both must hold.
+    // If both day fields are restricted, either matches. If one is a star or a step of one, both
+    // must match.
     ['0 2 15 * fri', '2026-01-09T02:00:00Z'],
     ['0 2 */2 * fri', '2026-01-09T02:00:00Z'],
     ['0 2 * feb-mar *', '2026-02-01T02:00:00Z'],
@@ -119,25 +120,26 @@ describe('a window', () => {
 
 describe('a window in a time zone', () => {
   it.each([
-    // Berlin: +1 in winter, +2 in summer.
+    // Berlin: UTC+1 in winter, UTC+2 in summer.
     ['0 22 * * *', 'Europe/Berlin', '2026-01-05T20:00:00Z', 'Window until 2026-01-05T21:00:00Z'],
     ['0 22 * * *', 'Europe/Berlin', '2026-07-05T19:00:00Z', 'Window until 2026-07-05T20:00:00Z'],
-    // A local day other than UTC's: Sunday 23:00 in New York is Monday 04:00.
+    // The local day differs from UTC's: Sunday 23:00 in New York is Monday 04:00.
     ['0 23 * * sun', 'America/New_York', '2026-01-05T04:30:00Z', 'open until 2026-01-05T05:00:00Z'],
-    // A zone off by minutes.
+    // A zone with an offset in minutes.
     ['0 2 * * *', 'Asia/Kathmandu', '2026-01-05T00:00:00Z', 'Window until 2026-01-05T20:15:00Z'],
-    // Set forward on 2026-03-29 from 02:00 to 03:00: 02:30 is not shown, the window opens at 03:00.
+    // Set forward on 2026-03-29 from 02:00 to 03:00: 02:30 does not occur, and the window opens at
+    // 03:00.
     ['30 2 * * *', 'Europe/Berlin', '2026-03-29T00:59:59Z', 'Window until 2026-03-29T01:00:00Z'],
     ['30 2 * * *', 'Europe/Berlin', '2026-03-29T01:30:00Z', 'open until 2026-03-29T02:00:00Z'],
-    // The day after it is as ever.
+    // The day after the change is a normal day.
     ['30 2 * * *', 'Europe/Berlin', '2026-03-29T12:00:00Z', 'Window until 2026-03-30T00:30:00Z'],
-    // Set back on 2026-10-25 from 03:00 to 02:00: 02:30 comes twice, the window opens once.
+    // Set back on 2026-10-25 from 03:00 to 02:00: 02:30 occurs twice, and the window opens once.
     ['30 2 * * *', 'Europe/Berlin', '2026-10-25T00:00:00Z', 'Window until 2026-10-25T00:30:00Z'],
     ['30 2 * * *', 'Europe/Berlin', '2026-10-25T01:29:59Z', 'open until 2026-10-25T01:30:00Z'],
     ['30 2 * * *', 'Europe/Berlin', '2026-10-25T01:30:00Z', 'Window until 2026-10-26T01:30:00Z'],
-    // Every hour is every hour that passes: in both of the two.
+    // Every hour means every elapsed hour, so both of the repeated ones.
     ['30 * * * *', 'Europe/Berlin', '2026-10-25T01:30:00Z', 'open until for ever'],
-    // Lord Howe sets its clocks by half an hour; skipped 02:15 opens at 02:30 (15:30 UTC).
+    // Lord Howe changes its clocks by half an hour; the skipped 02:15 opens at 02:30 (15:30 UTC).
     [
       '15 2 * * *',
       'Australia/Lord_Howe',

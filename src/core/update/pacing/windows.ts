@@ -1,6 +1,5 @@
-// Whether steps of an update may begin now, by maintenance windows and freezes; when that changes
-// next. Several windows are open together when one of them is; a freeze closes all. Reads no clock.
-// Pure.
+// Whether steps of an update may begin, by maintenance windows and freezes, and when that changes
+// next. The group is open if any window is open; a freeze closes all windows. Reads no clock. Pure.
 import { type EpochMs, epochMs, formatTime, parseTime } from '../../../api/brand.ts';
 import { type CivilDay, type Cron, isDayOf, parseCron } from '../../../api/crontab.ts';
 import type { Freeze, MaintenanceWindow, UpdatePacing } from '../../../api/update-pacing.ts';
@@ -9,11 +8,11 @@ import { type CivilMs, civilOf, instantsOf, isTimeZone } from './zone.ts';
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
-/** February 29 stays away for eight years around 2100. */
+/** Around 2100 there is no February 29 for eight years. */
 const mostDaysAhead = 8 * 366;
 /**
- * One that opens again each minute is followed for more than a day; what still goes on then has no
- * end.
+ * Bounds the search through consecutive windows: more than a day of windows of one minute. Longer
+ * sequences count as endless.
  */
 const mostInARow = 1500;
 
@@ -21,9 +20,7 @@ interface Schedule {
   readonly cron: Cron;
   readonly timeZone: string;
   readonly durationMs: number;
-  /**
-   * Starts by civil day, as far as they were looked for: a day on which clocks are set takes long.
-   */
+  /** Cached starts by civil day; days with a clock change are expensive to compute. */
   readonly known: Map<CivilMs, readonly number[]>;
 }
 
@@ -48,7 +45,7 @@ const civilDay = (at: CivilMs): CivilDay => {
   };
 };
 
-/** The times of one day that the line names, as that day's clock shows them, in order. */
+/** The times of one civil day that match the cron line, in order. */
 const timesOf = ({ cron }: Schedule, midnight: CivilMs): readonly CivilMs[] => {
   if (!isDayOf(cron, civilDay(midnight))) return [];
   return cron.hours.flatMap((hour) =>
@@ -57,8 +54,8 @@ const timesOf = ({ cron }: Schedule, midnight: CivilMs): readonly CivilMs[] => {
 };
 
 /**
- * The starts of one civil day in the order of time. A time that clocks show twice counts once, but
- * where every hour counts.
+ * The starts of one civil day in order of time. A time that occurs twice counts once, unless the
+ * line matches every hour.
  */
 const findStarts = (schedule: Schedule, midnight: CivilMs): readonly number[] => {
   const { cron, timeZone } = schedule;
@@ -66,7 +63,7 @@ const findStarts = (schedule: Schedule, midnight: CivilMs): readonly number[] =>
   if (times.length === 0) return [];
   const before = civilOf(timeZone, midnight - dayMs) - (midnight - dayMs);
   const after = civilOf(timeZone, midnight + 2 * dayMs) - (midnight + 2 * dayMs);
-  // Days on which no clock is set are the many.
+  // Fast path for days without a clock change.
   if (before === after) return times.map((time) => time - before);
   const starts = times.flatMap((time) => {
     const all = instantsOf(timeZone, time);
@@ -85,7 +82,7 @@ const startsOf = (schedule: Schedule, midnight: CivilMs): readonly number[] => {
 
 const midnightOf = (civil: CivilMs): CivilMs => Math.floor(civil / dayMs) * dayMs;
 
-/** The latest start at or before `at`, of those that could still be open. */
+/** The latest start at or before `at`, among those whose window could still be open. */
 const lastStart = (schedule: Schedule, at: number): number | undefined => {
   const { timeZone, durationMs } = schedule;
   const civil = civilOf(timeZone, at);
@@ -97,9 +94,9 @@ const lastStart = (schedule: Schedule, at: number): number | undefined => {
   return undefined;
 };
 
-/** The earliest start after `at`; undefined for a day that never comes. */
+/** The earliest start after `at`; undefined if there is none. */
 const nextStart = (schedule: Schedule, at: number): number | undefined => {
-  // A time that was skipped at the end of a day begins on the next one.
+  // A time skipped at the end of a day starts on the next day, so search from the day before.
   const first = midnightOf(civilOf(schedule.timeZone, at)) - dayMs;
   for (let day = 0; day <= mostDaysAhead; day++) {
     const start = startsOf(schedule, first + day * dayMs).find((one) => one > at);
@@ -111,7 +108,7 @@ const nextStart = (schedule: Schedule, at: number): number | undefined => {
 const endOf = (schedule: Schedule, at: number): number =>
   (lastStart(schedule, at) ?? Number.NEGATIVE_INFINITY) + schedule.durationMs;
 
-/** When the windows that are open at `at` have all closed, with those that open meanwhile. */
+/** When all windows open at `at`, and those that open meanwhile, have closed. */
 const closesAt = (schedules: readonly Schedule[], at: number): number => {
   let until = at;
   for (let times = 0; times < mostInARow; times++) {
@@ -140,9 +137,9 @@ const frozenAt = (spans: readonly Span[], at: number): Span | undefined =>
     .toSorted((a, b) => b.until - a.until)[0];
 
 export type WindowState =
-  /** Until `until`; for more than a month where it is absent. */
+  /** Open until `until`; absent: for more than a day. */
   | { readonly kind: 'open'; readonly until?: EpochMs }
-  /** `until`: when steps may begin again; absent where that is not to be foreseen. */
+  /** `until`: when steps may begin again; absent: not foreseeable. */
   | {
       readonly kind: 'closed';
       readonly by: 'Window' | 'Freeze';
@@ -172,10 +169,10 @@ const calendarOf = ({ windows = [], windowDefault, freezes = [] }: UpdatePacing)
 const inWindow = ({ schedules, isRestricted, isClosed }: Calendar, at: number): boolean =>
   !isClosed && (!isRestricted || schedules.some((one) => endOf(one, at) > at));
 
-/** So many freezes can follow each other before a next opening is given up. */
+/** Number of consecutive freezes searched for the next opening. */
 const mostTries = 100;
 
-/** The first time from `at` on at which a window is open and nothing frozen. */
+/** The earliest time from `at` on that is inside a window and outside every freeze. */
 const opensAt = (calendar: Calendar, at: number): EpochMs | undefined => {
   if (calendar.isClosed) return undefined;
   let time = at;
@@ -193,7 +190,7 @@ const opensAt = (calendar: Calendar, at: number): EpochMs | undefined => {
   return undefined;
 };
 
-/** A reason that is longer than the status takes could not be told at all. */
+/** Maximum length of a reason that the status accepts. */
 const mostTold = 2_000;
 
 const neverOpen = ({ faults }: Calendar): string =>
@@ -210,7 +207,7 @@ const closedReason = (calendar: Calendar, until: EpochMs | undefined): string =>
   return `outside the maintenance windows, ${next}${neverOpen(calendar)}`;
 };
 
-/** What keeps it closed when the freeze is over is told with it, since a freeze hides nothing. */
+/** If no window opens after the freeze, the reason says that, too. */
 const frozenReason = (
   calendar: Calendar,
   { until, reason }: Span,
@@ -223,7 +220,9 @@ const frozenReason = (
   return `${frozen}; and after that ${after}`;
 };
 
-/** Windows that never open because their line or zone cannot be read, each with the reason. */
+/**
+ * Windows that never open because their cron line or time zone is invalid, each with the reason.
+ */
 export const windowFaults = (pacing: UpdatePacing): readonly string[] => calendarOf(pacing).faults;
 
 const within = (until: EpochMs | undefined): { readonly until?: EpochMs } =>

@@ -1,8 +1,8 @@
-// Wall clocks of time zones: what a zone's clock shows at an instant, and at which instants it
-// shows a time. The rules are those of the runtime's own zone data (Intl); no clock is read. Pure.
+// Civil time in time zones: what a zone's clock shows at an instant, and the instants at which it
+// shows a time. Uses the runtime's zone data (Intl) and reads no clock. Pure.
 import { type EpochMs, epochMs } from '../../../api/brand.ts';
 
-/** A wall clock's reading as if it were UTC: good for adding and comparing, no instant. */
+/** A civil time encoded as if it were UTC: for arithmetic and comparison, not an instant. */
 export type CivilMs = number;
 
 const formats = new Map<string, Intl.DateTimeFormat | undefined>();
@@ -32,7 +32,7 @@ const formatOf = (timeZone: string): Intl.DateTimeFormat | undefined => {
 
 export const isTimeZone = (name: string): boolean => formatOf(name) !== undefined;
 
-/** Throws nothing: an unknown zone counts as UTC; isTimeZone tells it before. */
+/** Never throws: an unknown zone counts as UTC. Check isTimeZone first. */
 export const civilOf = (timeZone: string, at: number): CivilMs => {
   const parts = formatOf(timeZone)?.formatToParts(at);
   if (parts === undefined) return at;
@@ -52,8 +52,8 @@ export const civilOf = (timeZone: string, at: number): CivilMs => {
 const dayMs = 86_400_000;
 
 /**
- * When the zone's clock shows `civil`, earliest first: twice where clocks are set back. Where they
- * are set forward over it, the instant at which they are.
+ * The instants at which the zone's clock shows `civil`, earliest first: two if clocks are set back.
+ * If `civil` is skipped, the instant of the clock change.
  */
 export const instantsOf = (timeZone: string, civil: CivilMs): readonly EpochMs[] => {
   const offsetAt = (at: number): number => civilOf(timeZone, at) - at;

@@ -1,5 +1,5 @@
-// When somebody has to approve, by the model: before the begin, and when a wave with that gate is
-// settled.
+// When approvals are needed, according to the model: before the start, and when a wave with that
+// gate is settled.
 import { expect, it } from 'vitest';
 import {
   aGroup,
@@ -41,7 +41,7 @@ it('each gate is told with the nodes that are updated by then and with its minut
     { wave: { number: 3, of: 3 }, nodes: 4 },
   ]);
   const [, first, last] = approvals;
-  // Not when it has rested, but when it begins to.
+  // The time at which the soak begins, not at which it ends.
   expect(first?.minute).toBeCloseTo((batches[1]?.startMinute ?? 0) - 10);
   expect(last?.minute).toBe(batches[3]?.endMinute);
   expect(last?.minute).toBeLessThanOrEqual(minutes.p90);

@@ -1,18 +1,18 @@
-// What people will have to approve while an update runs, and about when: before it begins, and
-// behind each wave with that gate. How long they take is in no minute. Pure.
+// The approvals that an update will need and about when: before it begins, and after each wave with
+// that gate. Times do not include how long operators take to approve. Pure.
 import type { Snapshot } from '../preflight/index.ts';
 import type { ModelInput, RunResult } from './model.ts';
 
 export interface PlanApproval {
-  /** Behind this wave; absent: before the update begins. */
+  /** After this wave; absent: before the update begins. */
   readonly wave?: { readonly number: number; readonly of: number };
-  /** So many nodes are updated by then. */
+  /** Number of nodes updated at that time. */
   readonly nodes: number;
-  /** After the begin, by the model, without the time that approvals take. */
+  /** Minutes after the start according to the model, without the time that approvals take. */
   readonly minute: number;
 }
 
-/** When the wave up to this node is settled: the next node is begun when the wave has rested. */
+/** When the wave up to this node is settled: its soak before the next node begins. */
 const settledAt = (
   { drains }: RunResult,
   { upTo, soakSeconds }: { readonly upTo: number; readonly soakSeconds: number },

@@ -1,5 +1,6 @@
-// Blue/green in the model of an update: all new nodes first, in two steps, then each place is free
-// again as soon as its node is empty; what comes when the last one is, comes once. Pure.
+// Blue/green in the model of an update: all new nodes launch first, in two steps. Then a drain slot
+// is free again as soon as its node is empty; soak, last hook and termination happen once, at the
+// end. Pure.
 import { type Bounds, boundsOf } from './bounds.ts';
 import type { ModelInput } from './model.ts';
 import type { HookSpread } from './spread.ts';
@@ -7,13 +8,13 @@ import type { HookSpread } from './spread.ts';
 const nothing = { p50: 0, p90: 0, source: 'none' } as const;
 
 /**
- * As the run of a strategy that has all its new nodes at the beginning. They come in two steps, a
- * toe and the others, one after the other; nobody waits for the end of an old instance.
+ * Expresses blue/green as a run of a strategy that launches all new nodes first. They launch in two
+ * steps, the canary nodes and then the rest; no drain waits for the termination of an old instance.
  */
 export const asRun = (input: ModelInput): ModelInput => {
   if (input.strategy !== 'BLUE_GREEN') return input;
   const { hooks } = input.times;
-  // Those before termination run beside each other, once all old nodes are empty.
+  // preTerminate hooks run in parallel, once all old nodes are empty.
   const { preTerminate, postReady, ...ofPlaces } = hooks ?? {};
   const steps = input.surge > zonesOf(input) ? 2 : 1;
   const inSteps = <S extends HookSpread>(spread: S): S => ({
@@ -44,7 +45,7 @@ export const asRun = (input: ModelInput): ModelInput => {
 
 const zonesOf = ({ nodes }: ModelInput): number => new Set(nodes.map(({ zone }) => zone)).size;
 
-/** Of blue/green, after the last old node is empty, at the median. */
+/** Blue/green only: median time after the last old node is empty. */
 const lastSeconds = ({
   strategy,
   nodes,
@@ -56,7 +57,7 @@ const lastSeconds = ({
     ? 0
     : soakSeconds + (times.hooks?.preTerminate?.p50 ?? 0) + cooldownSeconds + times.terminate.p50;
 
-/** In which no node is begun: between batches, behind waves. */
+/** Time in which no node begins: between batches and after waves. */
 const betweenSeconds = (input: ModelInput): number => {
   const { nodes, maxUnavailable, batchSoakSeconds = 0, waves = [] } = input;
   const batches = Math.ceil(nodes.length / Math.max(1, maxUnavailable));
@@ -64,7 +65,7 @@ const betweenSeconds = (input: ModelInput): number => {
   return Math.max(0, batches - 1) * batchSoakSeconds + ofWaves;
 };
 
-/** Budgets go on while nodes rest. */
+/** Budgets keep recovering during soaks, so soaks count for the node bound only. */
 export const restedBounds = (input: ModelInput): Bounds => {
   const bounds = boundsOf(asRun(input));
   const last = lastSeconds(input);
@@ -73,9 +74,7 @@ export const restedBounds = (input: ModelInput): Bounds => {
   return { ...bounds, nodeBound, budgetBound, lowerBound: Math.max(nodeBound, budgetBound) };
 };
 
-/**
- * Nodes beyond those that are wanted, for as long as there are some: what the update costs besides.
- */
+/** Node-hours above the desired size over the update. */
 export const extraNodeHours = (input: ModelInput, seconds: number): number => {
   const { surge, times, strategy } = input;
   const whole = Math.max(0, seconds - times.setup.p50);

@@ -1,18 +1,19 @@
-// The least time that an update can take, and the parallelism above which more of it does not help
-// (reference updates.md 3.4). Medians of the model's times; pure.
+// The minimum duration of an update, and the parallelism above which it does not improve (reference
+// updates.md 3.4). Uses the medians of the model's times; pure.
 import { type ModelInput, unstoppableSeconds } from './model.ts';
 
 export interface Bounds {
   /** Seconds: the greater of the two below. */
   readonly lowerBound: number;
-  /** By nodes one after the other in `maxUnavailable` places. */
+  /** Seconds if only `maxUnavailable` limits the nodes drained at once. */
   readonly nodeBound: number;
-  /** By the slowest budget, however many nodes at once. */
+  /** Seconds for the slowest budget, however many nodes are drained at once. */
   readonly budgetBound: number;
-  /** Of that budget. */
+  /** Name of the slowest budget. */
   readonly budget: string | undefined;
   /**
-   * The smallest parallelism whose node bound is within the budget bound; undefined without one.
+   * The smallest parallelism whose node bound is within the budget bound; undefined if there is no
+   * budget.
    */
   readonly kStar: number | undefined;
 }
@@ -63,8 +64,8 @@ export const boundsOf = (input: ModelInput): Bounds => {
   const budget = slowestBudget(input);
   const budgetBound = nodes.length === 0 ? 0 : first + budget.seconds + rest + terminate;
   const byDrains = first + perNode / maxUnavailable;
-  // Places that are used again only once the replacement is there: s + u of them with SURGE. It
-  // boots while the one before it ends.
+  // Slots that are reused only once the replacement has joined: s + u of them with SURGE. The
+  // replacement boots while its predecessor terminates.
   const replaced = Math.max(0, nodes.length - surge);
   const perPlace = perNode - nodes.length * terminate;
   const byPlaces =

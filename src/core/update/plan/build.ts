@@ -1,6 +1,6 @@
-// From a snapshot to the model's input. Budgets that never allow, and pods under several, are taken
-// as though their blockers were gone: the preflight names those, the model tells the time of the
-// rest.
+// Builds the model's input from a snapshot. Budgets that never allow an eviction, and pods under
+// several budgets, are modeled as if fixed. The preflight reports those; the model estimates the
+// time of the rest.
 import { isSilent } from '../../../api/conditions.ts';
 import { defined } from '../../../api/defined.ts';
 import { isOwnStrategy } from '../../../api/nodegroup-update.ts';
@@ -48,28 +48,25 @@ const appsOf = (view: View, budgets: ReadonlyMap<string, number>, told: Spread |
   return { apps, indexOf: new Map([...byKey.keys()].map((key, index) => [key, index])) };
 };
 
-/** What no snapshot tells. */
+/** Times that a snapshot does not contain. */
 export interface CloudTimes {
   /** From the request to the first launch. */
   readonly setup?: Spread;
-  /** Until Auto Scaling has launched what is missing. */
+  /** Until Auto Scaling has launched the missing instances. */
   readonly launch?: Spread;
-  /** From terminate to gone. */
+  /** From the termination call until the instance is gone. */
   readonly terminate?: Spread;
   /** From SIGTERM to exit, bounded by the grace period. */
   readonly stop?: Spread;
-  /** As ModelInput's. */
+  /** As in ModelInput. */
   readonly commonSpread?: number;
 }
 
-/**
- * By instance id: whose turn comes when in the order that the controller draws; empty where it is
- * not known.
- */
+/** Position of each node in the controller's random order, by instance id; empty if unknown. */
 const turnsIn = ({ snapshot: { group, target }, oldNodes }: View): ReadonlyMap<string, number> => {
   const { imageId, launchTemplate } = target;
   const ids = oldNodes.flatMap(({ instanceId }) => instanceId ?? []);
-  // EKS' own order nobody knows.
+  // EKS' order cannot be known.
   if (group.managedBy === 'eks' || imageId === undefined || ids.length < oldNodes.length) {
     return new Map();
   }
@@ -80,18 +77,18 @@ const turnsIn = ({ snapshot: { group, target }, oldNodes }: View): ReadonlyMap<s
   return new Map(inOrderOfChance(ids, (id) => id, drawn).map((id, turn) => [id, turn]));
 };
 
-/** What the embedded world of `drover up` takes, before anything was measured in it. */
+/** Usual times of the embedded world of `drover up`, until measured. */
 const embeddedTimes: CloudTimes = {
   setup: { p50: 0.3, p90: 0.5, source: 'usual in the embedded world' },
   launch: { p50: 1.2, p90: 4, source: 'usual in the embedded world' },
   terminate: { p50: 6.9, p90: 8.6, source: 'usual in the embedded world' },
-  // Of pods without its annotations.
+  // For pods without its annotations.
   stop: { p50: 1.3, p90: 1.9, source: 'usual in the embedded world' },
-  // Its instances are faster or slower each, not all of them on a day.
+  // Its instances vary one by one; it has no slow or fast days.
   commonSpread: 0,
 };
 
-/** What was measured here before what is known of the cloud. */
+/** Measured times take precedence over the known times of the cloud. */
 const timesOf = ({ snapshot: { times } }: View, known: CloudTimes): CloudTimes => ({
   ...(times?.isEmbedded === true ? embeddedTimes : {}),
   ...known,

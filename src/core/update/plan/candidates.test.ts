@@ -1,4 +1,5 @@
-// The next node of a run beside the plain choice that looks at every node and budget each time.
+// The next node of a run, compared with a plain choice that examines every node and budget each
+// time.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { anInput } from '../../../../test/builders/core-update-plan.ts';
@@ -13,7 +14,7 @@ interface Drawn {
   readonly left: Int32Array;
 }
 
-/** Up to 24 nodes of three zones with up to three pods of each of three budgets. */
+/** Up to 24 nodes in three zones with up to three pods of each of three budgets. */
 const drawn: fc.Arbitrary<Drawn> = fc
   .record({
     nodes: fc.array(

@@ -1,26 +1,26 @@
-// Which old node a run takes next with Drover's strategy, as core/update/strategies/surge.ts
-// chooses: what does not serve first, hopeless ones last, then the fullest zone, the least wait for
-// budgets, the longest chain, chance. Nodes that the gate holds are set aside until the budget that
-// holds them is less in use. Pure but for what it keeps of one run.
+// The old node that a run of Drover's strategy drains next, chosen as in
+// core/update/strategies/surge.ts. Order: nodes that do not serve first and hopeless ones last;
+// largest zone, shortest wait for budgets, longest chain, random. Nodes that the gate holds are
+// parked until their budget's load falls. Pure but for the state of one run.
 import type { Compiled } from './compiled.ts';
 
 export interface Field {
   /** A node that serves may be drained. */
   readonly hasSpare: boolean;
-  /** The first drain needs no gate. */
+  /** The gate does not apply to the only drain. */
   readonly isAlone: boolean;
-  /** Nodes of each zone, without those that were chosen in this look. */
+  /** Nodes of each zone, without those chosen in this pass. */
   readonly perZone: Int32Array;
-  /** Per budget: pods that were released and are not gone yet. */
+  /** Per budget: pods asked to move that have not stopped yet. */
   readonly outstanding: Int32Array;
-  /** Per budget: pods that are on old nodes yet. */
+  /** Per budget: pods still on old nodes. */
   readonly left: Int32Array;
 }
 
 export interface Choice {
   /** -1: none. */
   readonly node: number;
-  /** Some node would have been chosen, and its budgets kept it. */
+  /** A node would have been chosen, but the gate held it. */
   readonly isHeldByGate: boolean;
 }
 
@@ -28,9 +28,11 @@ const none = -1;
 const free = 0;
 const parked = 1;
 const taken = 2;
-/** Up to so many all are compared, as the controller does. */
+/** Up to this many candidates are all compared, as the controller does. */
 const fewCandidates = 72;
-/** Of more the first of the order stand for all: the best of all is hardly better. */
+/**
+ * From more candidates only the first ones in order are compared; the best of all is hardly better.
+ */
 const mostCompared = 24;
 
 /** Not ready, empty, plain, hopeless. */
@@ -41,11 +43,11 @@ const rankOf = ({ isReady, podsOf, input }: Compiled, node: number): number => {
   return input.nodes[node]?.isHopeless === true ? 3 : 2;
 };
 
-/** Nodes of one rank in one zone, in the order of their turns. */
+/** Nodes of one rank in one zone, in their order. */
 interface Line {
   readonly zone: number;
   nodes: number[];
-  /** Neither taken nor held by the gate. */
+  /** Number of nodes neither taken nor held by the gate. */
   free: number;
 }
 
@@ -61,10 +63,7 @@ export class Candidates {
   readonly #lineOf: readonly Line[];
   readonly #turns: Int32Array;
   readonly #states: Uint8Array;
-  /**
-   * Per budget: the nodes that it holds, and from how many of its pods on their way on the first of
-   * them may be drained.
-   */
+  /** Per budget: the nodes it holds, and the highest load at which one of them may be drained. */
   readonly #held: readonly number[][];
   readonly #heldUntil: Float64Array;
   readonly #needs: Float64Array;
@@ -94,17 +93,17 @@ export class Candidates {
     this.#size = order.length;
   }
 
-  /** Nodes that were not taken. */
+  /** Number of nodes not taken. */
   get size(): number {
     return this.#size;
   }
 
-  /** Some node is not set aside. */
+  /** Whether any node is not parked. */
   get hasFree(): boolean {
     return this.#lines.some((zones) => zones.some((line) => line.free > 0));
   }
 
-  /** Takes the next one. */
+  /** Takes the next node. */
   next(field: Field): Choice {
     const best: Best = { node: none, wait: 0, chain: 0 };
     let isHeldByGate = false;
@@ -133,7 +132,7 @@ export class Candidates {
     return { node, isHeldByGate: false };
   }
 
-  /** Fewer pods of `budget` are on their way: nodes that it held may be let go. */
+  /** The load of `budget` fell: nodes that it held may be drained again. */
   eased(budget: number, outstanding: number): void {
     if (outstanding > (this.#heldUntil[budget] ?? none)) return;
     const held = this.#held[budget] ?? [];
@@ -166,7 +165,7 @@ export class Candidates {
     this.#heldUntil[by] = Math.max(this.#heldUntil[by] ?? none, need);
   }
 
-  /** The load whose budget keeps the node from being drained now; -1: none. */
+  /** The load whose budget keeps the node from being drained at present; -1: none. */
   #gate(node: number, outstanding: Int32Array): number {
     const { first, budget, most } = this.#model.loads;
     const end = first[node + 1] ?? 0;
@@ -201,7 +200,8 @@ export class Candidates {
   }
 
   /**
-   * Keeps the one that waits less beside the drains under way, then the one with the longer chain.
+   * Keeps the node with the shorter wait beside the drains in flight, then the one with the longer
+   * chain.
    */
   #compare(node: number, { outstanding, left }: Field, best: Best): void {
     const { loads, allowed } = this.#model;

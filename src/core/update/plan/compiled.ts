@@ -1,14 +1,14 @@
-// The model's input as arrays of numbers, made once for all runs of a plan: nodes, pods,
-// applications and budgets by index. Pure.
+// The model's input as numeric arrays, built once for all runs of a plan: nodes, pods, applications
+// and budgets by index. Pure.
 import type { ModelApp, ModelInput } from './model.ts';
 import type { Chance } from './random.ts';
 import { spreadFactor } from './spread.ts';
 import { drawStop, Stops } from './stops.ts';
 
-/** Part of the drain's time that is planned with, as core/update/strategies/gate.ts. */
+/** Share of the drain timeout that is planned, as in core/update/strategies/gate.ts. */
 const gateShare = 0.9;
 
-/** Of -1: none. */
+/** No index. */
 const none = -1;
 
 export interface CompiledApps {
@@ -16,28 +16,28 @@ export interface CompiledApps {
   /** Index of its budget, or -1. */
   readonly budget: Int32Array;
   readonly waitsForStop: Uint8Array;
-  /** Of a replacement, as Spread: seconds; `factor` is of the normal in the exponent. */
+  /** Seconds of a replacement, as Spread; `factor` scales the normal in the exponent. */
   readonly replaceP50: Float64Array;
   readonly replaceFactor: Float64Array;
   readonly replaceMost: Float64Array;
-  /** Pods of it on old nodes. */
+  /** Its pods on old nodes. */
   readonly pods: Int32Array;
 }
 
 /**
- * What the pods of each old node ask of each budget: those of node n from `first[n]` to before
- * `first[n + 1]`.
+ * The load of each old node's pods on each budget. Entries of node n are from `first[n]` up to, but
+ * not including, `first[n + 1]`.
  */
 export interface CompiledLoads {
   readonly first: Int32Array;
   readonly budget: Int32Array;
   /** Pods of the budget on the node. */
   readonly count: Int32Array;
-  /** From an eviction to its replacement being Ready, of the slowest owner. */
+  /** From an eviction until its replacement is Ready, for the slowest owner. */
   readonly seconds: Float64Array;
-  /** The gate lets the node go while no more pods of the budget than this are on their way. */
+  /** The gate allows the drain while at most this many pods of the budget are outstanding. */
   readonly most: Float64Array;
-  /** Per node: how long its drain takes alone, by its budgets. */
+  /** Per node: duration of its drain alone, by its budgets. */
   readonly alone: Float64Array;
 }
 
@@ -45,12 +45,12 @@ export interface Compiled {
   readonly input: ModelInput;
   readonly apps: CompiledApps;
   readonly allowed: Float64Array;
-  /** Zones by name, in the order of their names. */
+  /** Zone names, sorted. */
   readonly zones: readonly string[];
   readonly zoneOf: Int32Array;
   readonly isReady: Uint8Array;
   readonly isUnreachable: Uint8Array;
-  /** Per old node its pods, by index; per pod its application. */
+  /** Pod indexes per old node; application index per pod. */
   readonly podsOf: readonly (readonly number[])[];
   readonly appOf: Int32Array;
   readonly loads: CompiledLoads;
@@ -71,7 +71,7 @@ const compileApps = (apps: readonly ModelApp[], nodes: ModelInput['nodes']): Com
   };
 };
 
-/** As `draw` of the application's `replace`, `pace` times as long. */
+/** Like `draw` of the application's `replace`, times `pace`. */
 export const drawReplace = (
   apps: CompiledApps,
   app: number,
@@ -89,7 +89,7 @@ interface Load {
   seconds: number;
 }
 
-/** Per node and budget; the controller reckons with the whole grace of a predecessor. */
+/** Per node and budget; like the controller, it adds the full grace period of the evicted pod. */
 const loadsOf = ({ apps, nodes }: ModelInput): readonly ReadonlyMap<number, Load>[] => {
   const recovery = apps.map(({ replace, graceSeconds }) => replace.p50 + graceSeconds);
   return nodes.map(({ pods }) => {

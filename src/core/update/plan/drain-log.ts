@@ -1,4 +1,4 @@
-// When the drains of a run began and when their nodes were gone. Keeps, decides nothing.
+// Records when the drains of a run began and when their nodes were gone. Decides nothing.
 import type { DrainResult, ModelInput } from './model.ts';
 
 export class DrainLog {
@@ -24,7 +24,7 @@ export class DrainLog {
     return this.#nodes.reduce((most, node) => Math.max(most, this.#ends[node] ?? 0), least);
   }
 
-  /** Of the old nodes, which have the lowest indexes, in the order of their begin. */
+  /** Drains of the old nodes, which have the lowest indexes, in the order of their begin. */
   ofOld(nodes: ModelInput['nodes']): readonly DrainResult[] {
     return this.#nodes
       .filter((node) => node < nodes.length)

@@ -1,7 +1,7 @@
-// The events of one run in the order of their times; at one time in the order in which they were
-// added. Arrays of numbers: a run of a large group has some hundred thousand events.
+// The event queue of one run, by time; events at one time keep the order in which they were added.
+// Numeric arrays, since a run of a large group has some hundred thousand events.
 
-/** What happens; a number, since events are kept in arrays of numbers. */
+/** Event kinds; numbers, since events are kept in numeric arrays. */
 export const happening = {
   begin: 0,
   booted: 1,
@@ -18,11 +18,11 @@ export const happening = {
 export type Happening = (typeof happening)[keyof typeof happening];
 
 const leastRoom = 1024;
-/** A pod stops, is replaced and may try new nodes; a run of more events makes room as it goes. */
+/** A pod stops, is replaced and may try new nodes; the arrays grow in runs with more events. */
 const eventsPerPod = 4;
 
 export class Events {
-  /** The heap: when, and the number of the event, which is also its place in the arrays below. */
+  /** The heap: time and number of each event. The number is its index in the arrays below. */
   #at = new Float64Array(leastRoom);
   #number = new Int32Array(leastRoom);
   #size = 0;
@@ -44,7 +44,7 @@ export class Events {
     this.#pods = new Int32Array(room);
   }
 
-  /** An event at `at` about a node, a pod, both or neither (-1). */
+  /** Adds an event at `at` about a node, a pod, both or neither (-1). */
   add(at: number, kind: Happening, node: number, pod: number): void {
     if (this.#size === this.#at.length) this.#grow();
     const number = this.#added++;
@@ -57,7 +57,7 @@ export class Events {
     while (place > 0) {
       const up = (place - 1) >> 1;
       const before = times[up] ?? 0;
-      // Those that are in the heap were added before: they come first at one time.
+      // Events in the heap were added earlier, so they come first at equal times.
       if (before <= at) break;
       times[place] = before;
       numbers[place] = numbers[up] ?? 0;
@@ -67,7 +67,7 @@ export class Events {
     numbers[place] = number;
   }
 
-  /** Takes the first event; false when there is none. */
+  /** Takes the first event; false if there is none. */
   next(): boolean {
     if (this.#size === 0) return false;
     const number = this.#number[0] ?? 0;
@@ -80,7 +80,7 @@ export class Events {
     return true;
   }
 
-  /** Puts an event where the first one was. */
+  /** Puts an event into the place of the first one. */
   #sink(at: number, number: number): void {
     const [times, numbers, size] = [this.#at, this.#number, this.#size];
     let place = 0;

@@ -1,4 +1,4 @@
-// What the runs of the model add up to.
+// The forecast from the runs of the model.
 import { expect, it } from 'vitest';
 import { anInput } from '../../../../test/builders/core-update-plan.ts';
 import { forecastOf } from './forecast.ts';

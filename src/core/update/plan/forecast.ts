@@ -1,9 +1,10 @@
-// From the model's runs to what the preflight asks of them: which node comes first, when, how long.
+// Answers the preflight's questions from the model's runs: which node is drained first, when, and
+// for how long.
 import { quantileOf } from '../../quantile.ts';
 import type { Forecast } from '../preflight/forecast.ts';
 import type { ModelInput, RunResult } from './model.ts';
 
-/** Before anything was simulated: for views that only the model is built from. */
+/** The forecast before any run, for views from which only the model is built. */
 export const noForecast: Forecast = {
   firstDrained: () => undefined,
   starved: new Map(),
@@ -29,18 +30,19 @@ const firstOf = (starts: readonly ReadonlyMap<string, number>[], nodes: readonly
   }
   const [best] = [...wins].toSorted(([a, x], [b, y]) => y.length - x.length || (a < b ? -1 : 1));
   if (best === undefined) return undefined;
-  // The minute is that of whichever comes first; in an order of chance the node is the likeliest.
+  // The minute is the median over whichever node is first; with a random order the node is the
+  // likeliest one.
   return { node: best[0], minute: quantileOf([...wins.values()].flat(), 0.5) / 60 };
 };
 
 export interface Runs {
-  /** Over all orders: how long. */
+  /** Runs over all orders, for durations. */
   readonly runs: readonly RunResult[];
-  /** In the order that will be, where it is known: where and when. */
+  /** Runs in the actual order, if known, for places and times. */
   readonly ordered: readonly RunResult[];
 }
 
-/** Per node that is starved in any run, in which share of them. */
+/** Share of the runs in which each node is starved; only nodes that are. */
 const starvedIn = (runs: readonly RunResult[]): ReadonlyMap<string, number> => {
   const counts = new Map<string, number>();
   for (const { starved } of runs) {
@@ -49,7 +51,7 @@ const starvedIn = (runs: readonly RunResult[]): ReadonlyMap<string, number> => {
   return new Map([...counts].map(([node, count]) => [node, count / runs.length]));
 };
 
-/** Different nodes in different runs add up: each of them ends the update. */
+/** Counts runs with any starved node, since each such node ends the update. */
 const shareStarved = (runs: readonly RunResult[]): number =>
   runs.filter(({ starved }) => starved.length > 0).length / Math.max(1, runs.length);
 

@@ -1,6 +1,6 @@
-// A digest of what a plan rests on: group and all that its updateConfig says, target, old nodes,
-// who has pods on them, budgets. Names of single pods and times are not in it: a pod that was
-// restarted does not make a plan stale. Pure.
+// A digest of everything a plan depends on: the group with its updateConfig, target, old nodes,
+// owners of their pods, budgets. It excludes pod names and times, so that a restarted pod does not
+// make a plan stale. Pure.
 import { fnv1aHex, fnvBasis } from '../../fnv.ts';
 import type { Snapshot } from '../preflight/snapshot.ts';
 import type { View } from '../preflight/view.ts';
@@ -14,7 +14,7 @@ const canonical = (value: unknown): string => {
   return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${canonical(member)}`)}}`;
 };
 
-/** Two with different beginnings: 64 bits tell plans apart. */
+/** Two hashes with different bases: 64 bits are enough to distinguish plans. */
 const digest = (text: string): string =>
   [fnvBasis, 0x01000193].map((basis) => fnv1aHex(text, basis)).join('');
 
@@ -50,16 +50,16 @@ const settingsOf = ({ group, target }: Snapshot) => ({
   target: { imageId: target.imageId, launchTemplate: target.launchTemplate },
 });
 
-/** A digest for each thing that a plan rests on: which of them differs says why it is stale. */
+/** One digest per part that a plan depends on: the part that differs says why a plan is stale. */
 export interface PlanBasis {
-  /** Sizes, target, strategy, policies, updateConfig and whatever else the group says. */
+  /** Sizes, target, strategy, policies, updateConfig and the group's other settings. */
   readonly settings: string;
   readonly nodes: string;
   readonly pods: string;
   readonly budgets: string;
 }
 
-/** Of the snapshot that `view` shows. */
+/** The digests of the snapshot in `view`. */
 export const basisOf = (view: View): PlanBasis => {
   const of = (value: unknown): string => digest(canonical(value));
   const nodes = view.oldNodes

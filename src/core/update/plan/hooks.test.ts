@@ -1,4 +1,5 @@
-// The hooks of an update in its plan: where their time is spent, and what it is believed to be.
+// The hooks of an update in its plan: where their time counts, and how long they are assumed to
+// take.
 import { describe, expect, it } from 'vitest';
 import { anInput, exactly } from '../../../../test/builders/core-update-plan.ts';
 import type { UpdateHooks } from '../../../api/update-hooks.ts';
@@ -47,11 +48,13 @@ describe('an update with hooks', () => {
   };
   const plain = took({});
 
-  /** Of a hook some seconds pass while the next new node boots, which is waited for anyway. */
+  /**
+   * Some seconds of a hook pass while the next new node boots, which the update waits for anyway.
+   */
   const besideBoots = 10;
 
   it.each<[string, HookSpreads, number]>([
-    // One at a time: three nodes that go, each after the other.
+    // One at a time: three nodes in sequence.
     ['preDrain', { preDrain: exactly(100) }, 300],
     ['preTerminate', { preTerminate: exactly(100) }, 300],
     ['postDrain beside the cooldown of 60 s', { postDrain: exactly(100) }, 120],

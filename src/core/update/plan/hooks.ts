@@ -1,5 +1,5 @@
-// How long the hooks of an update take, for its model: as they took in earlier updates of the
-// group, else a guess; none takes longer than it may. Pure.
+// The duration of hooks for the model: measured in earlier updates of the group, or else a guess;
+// bounded by the hook's timeout. Pure.
 import {
   defaultHookTimeoutSeconds,
   type HookTime,
@@ -9,9 +9,9 @@ import {
 import { quantileOf } from '../../quantile.ts';
 import type { HookSpreads, Spread } from './spread.ts';
 
-/** Nothing is known of somebody's own work: a short Job, and a slow one. */
+/** A hook without measurements: a short Job, and a slow one. */
 const guess = { p50: 30, p90: 120 } as const;
-/** A few measurements say little of the slow ones. */
+/** Fewer measurements say little about the slow ones. */
 const few = 5;
 const leastSpread = 1.3;
 

@@ -1,5 +1,4 @@
-// Public entry of the plan of an update: what will happen, how long it takes, what stands against
-// it.
+// Public entry of an update's plan: what will happen, how long it takes, and what prevents it.
 export type { CloudTimes } from './build.ts';
 export type { PlanBasis } from './hash.ts';
 export {

@@ -1,25 +1,25 @@
-// The nodes of a run and what they add up to: how many serve, are on their way, count for Auto
-// Scaling or in their zone. Sums are kept, so that no event looks at all nodes. Pure but for what
-// it keeps of one run.
+// The nodes of a run and their counts: serving, in motion, counted by Auto Scaling, per zone.
+// Counts are kept incrementally, so that no event scans all nodes. Pure but for the state of one
+// run.
 import type { Compiled } from './compiled.ts';
 import type { ModelInput } from './model.ts';
 
 export const state = { booting: 0, up: 1, draining: 2, leaving: 3, gone: 4 } as const;
 export type State = (typeof state)[keyof typeof state];
 
-/** Auto Scaling counts no instance that it ends. */
+/** Auto Scaling does not count an instance that it terminates. */
 const isThere = (one: number | undefined): boolean => one !== state.leaving && one !== state.gone;
 
 export class Members {
   readonly #input: ModelInput;
-  /** Nodes that blue/green has emptied count in their zone to the end. */
+  /** Nodes drained and kept by blue/green count in their zone to the end. */
   readonly #areKept: boolean;
   readonly #states: number[] = [];
-  /** The controllers have seen that it is up. */
+  /** The controllers have noticed that it is up. */
   readonly #noticed: boolean[] = [];
   readonly #ready: boolean[] = [];
   readonly #zones: number[] = [];
-  /** Old nodes have the indexes before this. */
+  /** Old nodes have the indexes below this. */
   readonly old: number;
   readonly perZone: Int32Array;
   /** New nodes that are up, by zone. */
@@ -32,7 +32,7 @@ export class Members {
   constructor({ input, zones, zoneOf, isReady }: Compiled) {
     this.#input = input;
     this.#areKept = input.last !== undefined;
-    // The last one is of nodes whose zone is not known.
+    // The last entry is for nodes of unknown zone.
     this.perZone = new Int32Array(zones.length + 1);
     this.#newUp = new Int32Array(zones.length + 1);
     this.old = input.nodes.length;
@@ -98,32 +98,30 @@ export class Members {
     if (node < this.old) this.#oldThere += sign;
   }
 
-  /** Nothing is drained or leaves, and every new node is up and seen. */
+  /** No drain or termination is in progress, and the controllers have noticed every new node. */
   get areSettled(): boolean {
     return this.#moving === 0;
   }
 
-  /**
-   * One that serves may be drained: as many are left then as are wanted, less those that may be
-   * away.
-   */
+  /** A node that serves may be drained: enough remain for the desired size less maxUnavailable. */
   get hasSpare(): boolean {
     const { desired, nodes, done, maxUnavailable } = this.#input;
-    // A group that has not grown to what is wanted yet is planned as it is.
+    // A group that has not reached its desired size is planned at its actual size.
     return this.#serving - 1 >= Math.min(desired, nodes.length + done) - maxUnavailable;
   }
 
-  /** Whether the group fills up again after a node that leaves, or gets smaller by it. */
+  /** Whether Auto Scaling replaces a node that is terminated, or the group shrinks by it. */
   get isReplaced(): boolean {
     const { strategy, desired, surge } = this.#input;
     if (strategy === 'DEFAULT' || strategy === 'MINIMAL') return true;
-    // The last ones retire: what the surge brought, no more than old nodes are left, is what stays.
+    // The last old nodes are terminated with decrement: the surge, bounded by the remaining old
+    // nodes, stays in their place.
     return this.#there < desired + Math.min(surge, this.#oldThere);
   }
 
   /**
-   * Of the zone with most new nodes one that is empty, else the oldest, as Auto Scaling's default
-   * termination policy; -1: there is none.
+   * The node that a scale-in terminates, by Auto Scaling's default termination policy. In the zone
+   * with most new nodes it is an empty one or else the oldest; -1: there is none.
    */
   surplus(isEmpty: (node: number) => boolean): number {
     const most = Math.max(...this.#newUp);

@@ -1,4 +1,4 @@
-// What a spread promises of the times that are drawn from it.
+// Properties of the times drawn from a spread.
 
 import { describe, expect, it } from 'vitest';
 import { defined } from '../../../api/defined.ts';

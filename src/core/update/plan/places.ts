@@ -1,10 +1,10 @@
-// Places for pods on the new nodes of a run, and the pods that wait for one. Which node takes a pod
-// is followed only where new nodes may be surplus (DEFAULT); elsewhere free places are counted.
+// Room for pods on the new nodes of a run, and the pods that wait for room. Placement by node is
+// simulated only for DEFAULT, where new nodes may be surplus; other strategies count free places.
 import type { Compiled } from './compiled.ts';
 import { type Chance, takeSome } from './random.ts';
 import { type Room, roomOf } from './room.ts';
 
-/** Pods that try each new node at most, or twice its room, where that is more. */
+/** At most this many waiting pods try each new node, or twice its room if that is more. */
 const mostTried = 256;
 const none = -1;
 
@@ -12,7 +12,7 @@ export class Places {
   readonly #room: Room | undefined;
   readonly #podRoom: number;
   #free = 0;
-  /** Pods that found no place. */
+  /** Pods that found no room. */
   readonly #waiting: number[] = [];
 
   constructor(model: Compiled) {
@@ -38,7 +38,7 @@ export class Places {
     return this.#room?.isEmpty(node) === true;
   }
 
-  /** On a new node, if one has room. */
+  /** Places the pod on a new node; false if none has room. */
   take(app: number, pod: number): boolean {
     if (this.#room !== undefined) return this.#room.take(app, pod) !== none;
     if (this.#free <= 0) return false;
@@ -54,7 +54,7 @@ export class Places {
     return this.#waiting.length > 0;
   }
 
-  /** Pods that try a new node: all that wait, or of very many enough to fill it. */
+  /** The pods that try a new node: all that wait, or, if they are very many, enough to fill it. */
   tryNew(chance: Chance): readonly number[] {
     return takeSome(this.#waiting, Math.max(mostTried, 2 * this.#podRoom), chance);
   }

@@ -1,4 +1,4 @@
-// The plan as a whole: the same snapshot gives the same plan; verdict, waivers, sums, staleness.
+// The plan as a whole: the same snapshot gives the same plan; verdict, waivers, totals, staleness.
 import { describe, expect, it } from 'vitest';
 import {
   aBudget,
@@ -76,7 +76,7 @@ describe('a plan', () => {
     expect(plan.order).toBe('byZone');
     expect(plan.minutes.p50).toBeGreaterThan(60);
     expect(plan.minutes.p50 - of(0).minutes.p50).toBeCloseTo(60, 0);
-    // Four rests between five batches of one node, in which budgets recover.
+    // Four batch soaks between five batches of one node; budgets recover during the soaks.
     const longer = of(0, 600).minutes.p50 - of(0).minutes.p50;
     expect(longer).toBeGreaterThan(37);
     expect(longer).toBeLessThanOrEqual(40.5);
@@ -171,7 +171,7 @@ describe('the verdict', () => {
     expect(first).toMatchObject({ check: 'budget-never-allows', object: { name: 'demo/web' } });
     expect(first?.consequence.node).toMatch(/^n[1-5]$/);
     expect(first?.consequence.pod).toMatch(/^demo\/web-/);
-    // The first drain begins when the surge is there, a bit after a boot; it fails 15 minutes
+    // The first drain begins when the surge has joined, shortly after a boot; it fails 15 minutes
     // later.
     expect(first?.consequence.minute).toBeGreaterThanOrEqual(16);
     expect(first?.consequence.minute).toBeLessThanOrEqual(20);

@@ -1,5 +1,5 @@
-// The plan of an update: verdict, sums, order and batches, and what the preflight found. The same
-// snapshot gives the same plan. Pure; nothing here changes anything.
+// The plan of an update: verdict, totals, order and batches, and the preflight's findings. The same
+// snapshot gives the same plan. Pure; changes nothing.
 
 import { formatTime } from '../../../api/brand.ts';
 import { defined } from '../../../api/defined.ts';
@@ -44,7 +44,7 @@ export interface Assumption {
   readonly source: string;
 }
 
-/** The json form of `drover plan update`, version 1. */
+/** The JSON form of `drover plan update`, version 1. */
 export interface UpdatePlan {
   readonly version: 1;
   readonly kind: 'UpdatePlan';
@@ -55,21 +55,21 @@ export interface UpdatePlan {
   readonly strategy: UpdateStrategy;
   readonly from: Snapshot['group']['current'];
   readonly to: Snapshot['target'];
-  /** Of what the plan rests on; an update by a plan whose hash differs is refused. */
+  /** Hash of everything the plan depends on; an update by a plan with another hash is refused. */
   readonly hash: string;
-  /** The parts of that: which one differs says why a plan is stale. */
+  /** The hashes of its parts: the one that differs says why a plan is stale. */
   readonly basis: PlanBasis;
   readonly verdict: 'ready' | 'blocked' | 'upToDate';
-  /** Of an earlier update: new nodes more than asked for, which this one takes back. */
+  /** Surplus new nodes of an earlier update, which this one removes. */
   readonly leftover?: number;
   readonly nodes: number;
   readonly pods: number;
   readonly maxUnavailable: number;
   readonly surge: number;
   readonly launches: number;
-  /** Node-hours beyond those of the nodes that are wanted, at the median. */
+  /** Node-hours above the desired size, at the median. */
   readonly extraNodeHours: number;
-  /** The median of the runs; more than `pods` where new nodes are taken away again. */
+  /** Median of the runs; more than `pods` if new nodes are removed again. */
   readonly evictions: number;
   readonly minutes: { readonly p50: number; readonly p90: number };
   readonly lowerBound: {
@@ -77,23 +77,26 @@ export interface UpdatePlan {
     readonly by: 'nodes' | 'budget';
     readonly budget?: string;
   };
-  /** More nodes at once than this do not lower the bound. */
+  /** A higher parallelism does not lower the bound. */
   readonly kStar?: number;
-  /** Runs of the model that the figures rest on. */
+  /** Number of model runs behind the figures. */
   readonly runs: number;
-  /** Of 100 runs, those in which a drain took longer than it may. */
+  /** Percentage of runs in which a drain exceeded the drain timeout. */
   readonly lateRunsPercent: number;
-  /** EKS drains in an order of chance; Drover by zones, and by chance where these are equal. */
+  /** EKS drains in random order; Drover by zone, and at random among equal zones. */
   readonly order: 'random' | 'byZone';
   readonly batches: readonly PlanBatch[];
-  /** Of several types: a zone without room for the first gets the next that is not left out. */
+  /**
+   * Groups with several types: a zone without capacity for the first type gets the next one that is
+   * not skipped.
+   */
   readonly instanceTypes?: {
     readonly order: readonly string[];
     readonly skipped: readonly SkippedType[];
   };
-  /** What would keep it from beginning at once: windows, freezes, a missing approval. */
+  /** What would delay the start: windows, freezes, a missing approval. */
   readonly holds: Outlook['holds'];
-  /** What people have to approve, in the order of time. */
+  /** The approvals that operators must give, in order of time. */
   readonly approvals: readonly PlanApproval[];
   readonly findings: readonly PlanFinding[];
   readonly waivers: readonly Waiver[];
@@ -102,9 +105,9 @@ export interface UpdatePlan {
 
 export interface PlanOptions {
   readonly waivers?: readonly Waiver[];
-  /** At most so many runs of the model. */
+  /** Maximum number of model runs. */
   readonly runs?: number;
-  /** What the cloud takes, where it is known better than by what usual clouds take. */
+  /** Known times of the cloud, instead of the defaults. */
   readonly times?: CloudTimes;
 }
 
@@ -139,7 +142,7 @@ const assumed = (what: string, { p50, p90, source }: Spread): Assumption => ({
   source,
 });
 
-/** What it may take in a run. */
+/** The longest stop time in a run. */
 const longestStop = ({ stop }: ModelApp): number =>
   stop.graceShare === undefined ? stop.p90 : stop.most;
 
@@ -172,7 +175,7 @@ const assumptionsOf = ({ times, apps }: ModelInput): readonly Assumption[] => [
 const waivedBy = (findings: readonly Finding[], waivers: readonly Waiver[]) =>
   findings.map((finding): PlanFinding => {
     const waiver = waivers.find(({ check }) => check === finding.check);
-    // To accept what is refused would change nothing.
+    // Waiving a refused update would have no effect.
     if (waiver === undefined || finding.isRefused === true) return finding;
     const { reason } = waiver;
     return { ...finding, waived: reason === undefined ? {} : { reason } };
@@ -182,7 +185,7 @@ const sums = (input: ModelInput, runs: readonly RunResult[]) => {
   const bounds = restedBounds(input);
   const isByBudget = bounds.budgetBound > bounds.nodeBound && bounds.budget !== undefined;
   const { budget } = bounds;
-  // One that stops has no end: those that get through tell how long it takes, if any does.
+  // A run that is stuck has no end; the durations are those of runs that complete, if any do.
   const through = runs.filter(({ starved }) => starved.length === 0);
   const seconds = (through.length > 0 ? through : runs).map((run) => run.seconds);
   const late = runs.filter((run) => run.late.length > 0).length;
@@ -270,7 +273,7 @@ export const planUpdate = (snapshot: Snapshot, options: PlanOptions = {}): Updat
   };
 };
 
-/** What a plan of `snapshot` made now would rest on. */
+/** The hash and basis that a plan of `snapshot` would have. */
 export const snapshotBasis = (
   snapshot: Snapshot,
 ): { readonly hash: string; readonly basis: PlanBasis } => {

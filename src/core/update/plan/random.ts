@@ -1,7 +1,7 @@
-// Chance for the model's runs: seeded, so that the same snapshot gives the same plan. Pure.
+// Random numbers for the model's runs; seeded, so that the same snapshot gives the same plan. Pure.
 
 export interface Chance {
-  /** In [0, 1). */
+  /** Uniform in [0, 1). */
   readonly next: () => number;
   /** Standard normal. */
   readonly normal: () => number;
@@ -23,7 +23,7 @@ export const chanceOf = (seed: number): Chance => {
       spare = undefined;
       return known;
     }
-    // Box and Muller; 1 - x is never 0.
+    // Box-Muller; 1 - x is never 0.
     const radius = Math.sqrt(-2 * Math.log(1 - next()));
     const angle = 2 * Math.PI * next();
     spare = radius * Math.sin(angle);
@@ -32,7 +32,7 @@ export const chanceOf = (seed: number): Chance => {
   return { next, normal };
 };
 
-/** Fisher and Yates. */
+/** Fisher-Yates. */
 export const shuffled = <T>(items: readonly T[], chance: Chance): T[] => {
   const all = [...items];
   for (let i = all.length - 1; i > 0; i--) {
@@ -47,7 +47,7 @@ export const shuffled = <T>(items: readonly T[], chance: Chance): T[] => {
   return all;
 };
 
-/** Takes so many of `items`, drawn, or all of them in their order where there are no more. */
+/** Takes `count` random items out of `items`, or all of them in order if there are no more. */
 export const takeSome = (items: number[], count: number, chance: Chance): number[] => {
   if (items.length <= count) return items.splice(0);
   for (let i = items.length - 1; i >= items.length - count; i--) {

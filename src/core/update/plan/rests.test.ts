@@ -1,5 +1,5 @@
-// Waves, batches and hooks that nobody has seen in runs of an update: what waits for what, and what
-// is as long in all nodes of a run.
+// Waves, batches and unmeasured hooks in runs of an update: what waits for what, and which
+// durations all nodes of a run share.
 
 import { describe, expect, it } from 'vitest';
 import { anInput } from '../../../../test/builders/core-update-plan.ts';
@@ -22,7 +22,7 @@ describe('waves in a run', () => {
   it('begin no node of the next before all of the last is settled and has rested', () => {
     const { drains, seconds } = runOf({ ...input, waves });
     const [first, ...others] = drains;
-    // Its replacement boots, and nothing else is begun meanwhile.
+    // Its replacement boots, and no other node begins meanwhile.
     const settled = (first?.endSeconds ?? 0) - 45 + 120;
     for (const { startSeconds } of others) expect(startSeconds).toBeGreaterThan(settled + 599);
     const last = Math.max(...others.map(({ endSeconds }) => endSeconds));
@@ -45,7 +45,7 @@ describe('batches of blue/green in a run', () => {
 
   it.each([
     ['rest one after another', undefined, 3 * 100],
-    // A pod in 200 s: it is waited for in the rest, and the batch then has that much less to wait.
+    // A pod takes 200 s, which pass during the batch soak, so the batch waits that much less.
     ['rest while budgets recover', 1, 0],
   ])('%s', (_, allowed, longer) => {
     expect(of(allowed, 100) - of(allowed, 0)).toBeCloseTo(longer, 0);
@@ -72,7 +72,8 @@ it('a hook that never ran is slow for all nodes of a run or for none, and no slo
   };
   const plain = simulate(anInput(20, [], { strategy: 'SURGE', maxUnavailable: 1 }), 1).seconds;
   const guessed = spreadOf([]);
-  // 20 nodes, each 90 s later in one run of ten; as chance of each node it would be a tenth of it.
+  // 20 nodes, each 90 s slower in one of ten runs; drawn per node, the spread would be a tenth of
+  // that.
   expect(guessed.width).toBeGreaterThan(20 * 40);
   expect(guessed.most).toBeLessThanOrEqual(plain + 20 * 150 + 1);
   expect(spreadOf([30, 31, 30, 29, 30]).width).toBeLessThan(20 * 5);

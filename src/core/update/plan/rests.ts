@@ -1,23 +1,23 @@
-// When no further node is begun in a run though there would be a place: until a wave or a batch of
-// blue/green is over, and while the update rests behind it. What goes on meanwhile, goes on. Pure
-// but for the rest that it is in.
+// When no further node begins in a run despite a free slot. The run waits until a wave or a
+// blue/green batch is complete, and during the soak after it. Drains in flight continue. Pure but
+// for the state of one run.
 import type { ModelInput } from './model.ts';
 
 export interface RestFacts {
   readonly now: number;
-  /** Nodes that were begun. */
+  /** Number of nodes begun. */
   readonly begun: number;
   readonly inFlight: number;
   /** When the last node was empty; hooks may have run since. */
   readonly emptiedAt: number;
-  /** Nothing is drained or leaves, and every new node is there and seen. */
+  /** No drain or termination is in progress, and the controllers have noticed every new node. */
   readonly isSettled: boolean;
 }
 
 export interface RestDecision {
-  /** How many more nodes may be begun. */
+  /** How many more nodes may begin. */
   readonly limit: number;
-  /** A rest begins, of so many seconds. */
+  /** A soak of this many seconds begins. */
   readonly restSeconds?: number;
 }
 
@@ -30,7 +30,7 @@ const wavesOf = ({ waves = [], nodes }: ModelInput): readonly WaveEnd[] =>
   waves
     .toSorted((a, b) => a.percent - b.percent)
     .map(({ percent, soakSeconds }) => ({
-      // The shares are of the nodes that are replaced.
+      // Percentages are of the nodes that are replaced.
       upTo: Math.min(nodes.length, Math.ceil((nodes.length * percent) / 100)),
       soakSeconds,
     }));
@@ -40,7 +40,7 @@ export class Rests {
   readonly #batchSeconds: number;
   readonly #total: number;
   #wave = 0;
-  /** Begun when the last batch had rested. */
+  /** Number of nodes begun when the last batch soak ended. */
   #rested = 0;
   #until = 0;
 
@@ -50,7 +50,7 @@ export class Rests {
     this.#total = input.nodes.length;
   }
 
-  /** The update is not over before. */
+  /** The update does not end before this time. */
   get until(): number {
     return this.#until;
   }

@@ -1,4 +1,4 @@
-// Where pods of a run land, beside a plain look at all nodes.
+// The nodes on which pods of a run land, compared with a plain scan of all nodes.
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { Room } from './room.ts';
@@ -10,7 +10,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.constant('close' as const) },
 );
 
-/** How good a node is: pods of the application, then all pods. */
+/** Rank of a node: pods of the application, then all pods. */
 const keyOf = (pods: readonly number[], app: number): number =>
   1000 * pods.filter((one) => one === app).length + pods.length;
 

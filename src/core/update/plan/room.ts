@@ -1,38 +1,40 @@
-// Which new node of a run takes a pod: the one with the fewest of its application, then with the
-// fewest pods, as kube-scheduler spreads the pods of one owner over hosts. Pure but for the pods
-// that it counts.
+// The new node that takes a pod, as kube-scheduler spreads the pods of one owner over hosts. It is
+// the one with the fewest pods of the application, then with the fewest pods. Pure but for the
+// state of one run.
 import type { Compiled } from './compiled.ts';
 
 /**
- * As many nodes as kube-scheduler scores at least (minFeasibleNodesToFind): beyond them it looks at
- * a share.
+ * kube-scheduler scores at least this many nodes (minFeasibleNodesToFind), and only a share of any
+ * further ones.
  */
 const mostLooks = 100;
 const none = -1;
 /**
- * Bounds the table of counts, to 20 MB at 5,000 nodes. Of more applications some share a column:
- * they are small then, and most of their counts are 0.
+ * Bounds the table of counts: 20 MB at 5,000 nodes. With more applications some share a column;
+ * these are small, and most of their counts are 0.
  */
 const mostColumns = 2048;
 
 export interface RoomOptions {
-  /** How many pods a node takes. */
+  /** How many pods a node can take. */
   readonly podRoom: number;
-  /** Per application: its pods. */
+  /** Number of pods per application. */
   readonly podsOf: Int32Array;
-  /** Nodes that may take pods have the numbers from `firstNode` to before `endNode`. */
+  /** Nodes that may take pods are numbered from `firstNode` up to, but not including, `endNode`. */
   readonly firstNode: number;
   readonly endNode: number;
 }
 
 /**
- * Nodes by how many pods they have, as linked lists: the emptiest are found at once, in the order
- * in which they came.
+ * Nodes in linked lists by pod count, so that the emptiest are found at once, in order of arrival.
  */
 export class Room {
   readonly #podRoom: number;
   readonly #firstNode: number;
-  /** Per application: where its column of `#counts` begins. -1: it has one pod, none to count. */
+  /**
+   * Per application: the start of its column in `#counts`. -1: it has a single pod, so nothing is
+   * counted.
+   */
   readonly #columns: Int32Array;
   readonly #counts: Uint16Array;
   readonly #pods: number[][] = [];
@@ -55,18 +57,18 @@ export class Room {
     this.#counts = new Uint16Array(Math.min(several, mostColumns) * height);
   }
 
-  /** Pods that `node` took. */
+  /** Pods placed on `node`. */
   podsOf(node: number): readonly number[] {
     return this.#pods[node] ?? [];
   }
 
-  /** `node` takes pods from now on. */
+  /** Lets `node` take pods. */
   open(node: number): void {
     this.#pods[node] = [];
     this.#link(node, 0);
   }
 
-  /** `node` takes no further ones. */
+  /** Lets `node` take no further pods. */
   close(node: number): void {
     this.#unlink(node, this.podsOf(node).length);
   }
@@ -75,7 +77,7 @@ export class Room {
     return this.podsOf(node).length === 0;
   }
 
-  /** The node that takes `pod` of `app`; -1 where none has room. */
+  /** The node that takes `pod` of `app`; -1 if none has room. */
   take(app: number, pod: number): number {
     const node = this.#bestFor(app);
     const pods = this.#pods[node];
@@ -100,7 +102,7 @@ export class Room {
       for (let node = this.#first[pods] ?? none; node !== none; node = this.#after[node] ?? none) {
         const count = column === none ? 0 : (counts[column + node - firstNode] ?? 0);
         if (count < least) [best, least] = [node, count];
-        // Those that come later have as many pods or more.
+        // Nodes that follow have as many pods or more.
         if (least === 0 || ++looks >= mostLooks) return best;
       }
     }
@@ -141,7 +143,7 @@ export class Room {
   }
 }
 
-/** For one run: the surge is launched, and one node for each old one. */
+/** For one run, which launches the surge and one node for each old one. */
 export const roomOf = ({ input, apps }: Compiled): Room => {
   const { podRoom, nodes, done, surge } = input;
   const firstNode = nodes.length;

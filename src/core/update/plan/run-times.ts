@@ -1,5 +1,5 @@
-// How long things take in one run: drawn from their spreads, faster or slower as the cloud is in
-// that run, and each hook as it is in that run. Pure.
+// Durations in one run: drawn from their spreads, scaled by the cloud's speed in that run and by
+// that of each hook. Pure.
 import type { HookKind } from '../../../api/update-hooks.ts';
 import { type CompiledApps, drawReplace } from './compiled.ts';
 import type { ModelInput } from './model.ts';
@@ -8,11 +8,12 @@ import type { HookSpread } from './spread.ts';
 import { draw, type Spread } from './spread.ts';
 
 /**
- * Seen to be over, and then seen to be set back; EKS' scale-down is over with its last instance.
+ * Polls at the end: the controller notices that nodes are done and then that marks are removed.
+ * EKS' scale-down ends with its last instance.
  */
 const looksAtEnd = { SURGE: 2, BLUE_GREEN: 2, MINIMAL: 1, DEFAULT: 0 } as const;
 
-/** Of one hook in one run: what is guessed once, or how much slower it is than it was measured. */
+/** One hook in one run: its guessed duration, or its speed relative to the measurement. */
 type HookHabit = { readonly seconds: number } | { readonly pace: number };
 
 export class RunTimes {
@@ -32,7 +33,7 @@ export class RunTimes {
     this.#habits = new Map(all.flatMap((one) => (one === undefined ? [] : [this.#habitOf(one)])));
   }
 
-  /** Nodes are alike: a hook of which nothing is known is slow for all of them, or for none. */
+  /** Nodes are alike: a hook without measurements is slow for all of them or for none. */
   #habitOf(spread: HookSpread): [HookSpread, HookHabit] {
     if (spread.isGuess === true) return [spread, { seconds: this.draw(spread, 1) }];
     const { appSpread } = this.#input;
@@ -45,18 +46,18 @@ export class RunTimes {
     return Math.min(seconds, spread.most ?? seconds);
   }
 
-  /** Until the replacement of a pod of `app` is Ready. */
+  /** Seconds until the replacement of a pod of `app` is Ready. */
   replacement(apps: CompiledApps, app: number, pace: number): number {
     if (this.#medians) return apps.replaceP50[app] ?? 0;
     return drawReplace(apps, app, { chance: this.#chance, pace });
   }
 
-  /** Of no hook: nothing. */
+  /** 0 without a hook. */
   #drawHook(spread: HookSpread | undefined): number {
     const habit = spread && this.#habits.get(spread);
     if (spread === undefined || habit === undefined) return 0;
     const seconds = 'seconds' in habit ? habit.seconds : this.draw(spread, habit.pace);
-    // Its end is seen a look later.
+    // The controller notices the end one poll later.
     return seconds + this.draw(this.#input.times.look);
   }
 
@@ -64,25 +65,25 @@ export class RunTimes {
     return this.#drawHook(this.#input.times.hooks?.[kind]);
   }
 
-  /** From the request until a new node counts. */
+  /** Seconds from the request until a new node counts. */
   untilUp(): number {
     const { launch, boot } = this.#input.times;
     return this.draw(launch) + this.draw(boot) + this.hook('postReady');
   }
 
-  /** From an old node being empty until it is terminated. */
+  /** Seconds from an old node being empty until it is terminated. */
   cool(): number {
     const { cooldownSeconds } = this.#input;
     return Math.max(cooldownSeconds, this.hook('postDrain')) + this.hook('preTerminate');
   }
 
-  /** From all nodes being done until it is over. */
+  /** Seconds from all nodes being done until the update ends. */
   last(): number {
     const { strategy, times } = this.#input;
     return this.#blueGreen() + looksAtEnd[strategy] * this.draw(times.look);
   }
 
-  /** From the last old node being empty until the last one is gone. */
+  /** Seconds from the last old node being empty until the last one is gone. */
   #blueGreen(): number {
     const { last, nodes } = this.#input;
     if (last === undefined || nodes.length === 0) return 0;

@@ -1,38 +1,29 @@
-// How many runs a plan takes: as many as its quantiles need, and more where runs are cheap. Pure:
-// the number follows from the snapshot alone, so the same snapshot gives the same plan.
+// How many runs a plan takes: as many as its quantiles need, and more if runs are cheap. Pure: the
+// number depends on the snapshot only, so the same snapshot gives the same plan.
 import { asRun } from './blue-green.ts';
 import { compile } from './compiled.ts';
 import type { ModelInput, RunResult } from './model.ts';
 import { simulateCompiled } from './simulate.ts';
 
-/** With these p90 rests on the 20 slowest. */
+/** With this many runs the p90 rests on the 20 slowest. */
 export const mostRuns = 200;
-/** Fewer say too little of the slow ones, however alike they are. */
+/** Fewer runs say too little about slow ones, however similar they are. */
 const fewestRuns = 32;
-/** Runs are added so many at a time. */
+/** Runs are added in steps of this size. */
 const runsAtOnce = 8;
-/**
- * Evictions of all runs together that cost less than a second: within these no plan takes fewer
- * than `mostRuns`.
- */
+/** Total evictions that cost less than a second: within these every plan takes `mostRuns`. */
 const cheapEvictions = 200_000;
 /**
- * Evictions of all runs together that no plan exceeds by more than `fewestRuns`: some 15 s of
- * processor time.
+ * Total evictions that no plan exceeds by more than `fewestRuns` runs: about 15 s of processor
+ * time.
  */
 const mostEvictions = 8_000_000;
-/**
- * p50 and p90 are known well enough when they are known to this share of themselves, nine times of
- * ten.
- */
+/** p50 and p90 are precise enough when their 90 % confidence interval is within this share. */
 const tolerance = 0.05;
-/** Of a standard normal, nine of ten are within this of its mean, either way. */
+/** Half-width of the central 90 % of a standard normal. */
 const z95 = 1.645;
 
-/**
- * Whether the order statistics about p50 and p90 that hold the true ones nine times of ten are
- * close together.
- */
+/** Whether the order statistics that bound p50 and p90 with 90 % confidence are close together. */
 export const areKnown = (seconds: readonly number[]): boolean => {
   const sorted = seconds.toSorted((a, b) => a - b);
   const count = sorted.length;
@@ -49,22 +40,22 @@ export const areKnown = (seconds: readonly number[]): boolean => {
 
 export interface Asked {
   readonly seed: number;
-  /** At most so many runs. */
+  /** Maximum number of runs. */
   readonly most: number;
 }
 
 export interface RunSums {
-  /** Over all orders: how long. */
+  /** Runs over all orders, for durations. */
   readonly runs: readonly RunResult[];
-  /** In the order that will be, where it is known: where and when. */
+  /** Runs in the actual order, if known, for places and times. */
   readonly ordered: readonly RunResult[];
-  /** One in which all times are their medians. */
+  /** A run in which all times are their medians. */
   readonly median: RunResult;
 }
 
 /**
- * Of these in the order that the update will take: for where and when something happens first. All
- * of them where pods may lack room, since how often they do is a finding.
+ * Share of the runs repeated in the update's actual order, for where and when something happens
+ * first. All runs with MINIMAL, where pods may lack room, since how often they do is a finding.
  */
 const orderedShare = 0.25;
 

@@ -12,7 +12,8 @@ describe("EKS' strategy", () => {
     const result = simulate(anInput(3, [web], { zones: 3 }), 1);
     expect(result.launches).toBe(3 + 6);
     expect(result.drains).toHaveLength(3);
-    // 120 boot, 3 x (10 + 60 + 45), then six victims of 45 s, those with pods 10 s more.
+    // 120 s boot, 3 x (10 + 60 + 45), then six surplus nodes of 45 s each, those with pods 10 s
+    // more.
     expect(result.seconds).toBeGreaterThanOrEqual(120 + 3 * 115 + 6 * 45);
     expect(result.late).toEqual([]);
   });
@@ -28,7 +29,7 @@ describe("EKS' strategy", () => {
     const starts = seeds.map(
       (seed) => simulate({ ...input, times }, seed).drains[0]?.startSeconds ?? 0,
     );
-    // Of four boots hardly ever all are quicker than the median.
+    // Four boots are hardly ever all faster than the median.
     expect(starts.filter((start) => start > 100).length).toBeGreaterThan(15);
   });
 
@@ -45,7 +46,8 @@ describe("EKS' strategy", () => {
 describe('MINIMAL', () => {
   it('launches one for each node and waits for it before the next goes', () => {
     const input = anInput(3, [web], { strategy: 'MINIMAL', hasRoomElsewhere: true });
-    // It is started when the one before it is on its way out: the longer of 45 and 120 counts.
+    // The replacement launches when its predecessor begins to terminate: the longer of 45 and 120
+    // counts.
     expect(simulate(input, 1)).toMatchObject({ launches: 3, seconds: 3 * (10 + 60 + 120) });
     const times = { ...input.times, boot: exactly(30) };
     expect(simulate({ ...input, times }, 1).seconds).toBe(3 * (10 + 60 + 45));

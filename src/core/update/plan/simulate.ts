@@ -1,6 +1,6 @@
-// One run of an update in virtual time: nodes are released, budgets hand out tokens, replacements
-// come up, instances go and come. What cannot be evicted goes here in the end, and a drain that
-// took longer than it may is late.
+// One run of an update in virtual time: nodes are drained, budgets grant tokens, replacements
+// become Ready, instances terminate and launch. A pod that cannot be evicted is evicted in the end,
+// and a drain that exceeds the timeout is late.
 import { Candidates } from './candidates.ts';
 import { type Compiled, compile, type Habits, habitsOf } from './compiled.ts';
 import { DrainLog } from './drain-log.ts';
@@ -27,11 +27,11 @@ class Run {
   readonly #places: Places;
   readonly #habits: Habits;
   readonly #candidates: Candidates | undefined;
-  /** Old nodes by their turns, where the strategy takes them so. */
+  /** Old nodes in order, if the strategy takes them so. */
   readonly #order: readonly number[];
   #taken = 0;
   readonly #tokens: Tokens;
-  /** Per pod: how often it was evicted, and the node that it is evicted from. */
+  /** Per pod: how often it was evicted, and the node it is evicted from. */
   readonly #evicted: Uint16Array;
   readonly #homeOf: Int32Array;
   /** Per node: pods that are not gone yet. */
@@ -48,7 +48,7 @@ class Run {
   #isRolling = false;
   #lastBoot = 0;
   #emptiedAt = 0;
-  /** A place was free and the gate let no node go. */
+  /** A slot was free and the gate let no node be drained. */
   #isHeldByGate = false;
 
   constructor(model: Compiled, seed: number, { medians = false, inTurns = false }: RunOptions) {
@@ -105,9 +105,7 @@ class Run {
     for (const pod of this.#podsOf(node)) if (this.#tokens.isWaiting(pod)) this.#evict(pod);
   }
 
-  /**
-   * Pods that wait for a place which only the end of their drain would bring: let go, as by force.
-   */
+  /** Evicts pods whose room would come only with the end of their own drain, as force would. */
   #unstick(): boolean {
     const before = this.#evictions;
     for (let node = 0; node < this.#members.count; node++) {
@@ -171,7 +169,9 @@ class Run {
     return this.#candidates?.size ?? this.#order.length - this.#taken;
   }
 
-  /** Nothing is drained before every node of the surge is there, and seen. */
+  /**
+   * No drain begins before every node of the surge has joined and the controllers have noticed it.
+   */
   #release(areSeen = false): void {
     this.#isRolling ||= areSeen;
     if (!this.#isRolling) return;
@@ -190,7 +190,7 @@ class Run {
     if (isDone && this.#now >= this.#rests.until) this.#scaleDown();
   }
 
-  /** How many may be begun now, as waves and batches have it. */
+  /** How many nodes may begin at this time, by waves and batches. */
   #limit(): number {
     const { limit, restSeconds } = this.#rests.decide({
       now: this.#now,
@@ -203,7 +203,7 @@ class Run {
     return limit;
   }
 
-  /** EKS' strategies take them in turn; the first in it serve last. */
+  /** EKS' strategies take nodes in order; nodes that do not serve come first. */
   #following(): number {
     const node = this.#order[this.#taken] ?? none;
     if (this.#members.isReady(node) && !this.#members.hasSpare) return none;
@@ -259,7 +259,7 @@ class Run {
         stopped = Math.max(stopped, this.#let(pod));
       } else this.#grant(budget);
     }
-    // Pods without a budget keep nothing but their node: one event for the last of them.
+    // Pods without a budget block only their node: one event for the last of them.
     if (free > 0) this.#at(stopped, happening.stopped, node, -free);
   }
 
@@ -274,7 +274,7 @@ class Run {
     this.#at(stop, happening.stopped, this.#homeOf[pod] ?? none, pod);
   }
 
-  /** Counts and places a pod that is evicted now; seconds until it is gone. */
+  /** Counts and places an evicted pod; returns seconds until it is gone. */
   #let(pod: number): number {
     const app = this.#model.appOf[pod] ?? none;
     this.#tokens.evicted(pod);
@@ -286,14 +286,14 @@ class Run {
     return stop;
   }
 
-  /** Without room on a new node it waits for the next one. */
+  /** A pod that finds no room on a new node waits for the next one. */
   #place(pod: number, after: number): void {
     const app = this.#model.appOf[pod] ?? none;
     if (!this.#places.take(app, pod) && !this.#input.hasRoomElsewhere) {
       this.#places.wait(pod);
       return;
     }
-    // Nothing waits for a replacement that gives no token back.
+    // A replacement that returns no token has no waiters.
     if (this.#model.apps.budget[app] === none) return;
     const took = this.#times.replacement(this.#model.apps, app, this.#habits.pace[app] ?? 1);
     this.#at(after + took, happening.ready, none, pod);
@@ -306,7 +306,7 @@ class Run {
     if (this.#isHeldByGate && this.#candidates?.hasFree === true) this.#release();
   }
 
-  /** A pod, or so many without a budget as -`pod` says. */
+  /** One pod, or -`pod` pods without a budget. */
   #stopped(node: number, pod: number): void {
     const budget = pod < 0 ? none : this.#budgetOf(pod);
     if (budget !== none) {
@@ -321,7 +321,7 @@ class Run {
   #drained(node: number): void {
     const { settleSeconds, strategy } = this.#input;
     const isOld = this.#members.isOld(node);
-    // EKS marks all old nodes before the first of them is drained, and surplus as it goes.
+    // EKS marks all old nodes before the first drain, and surplus nodes one by one.
     const isMarkedNow = strategy === 'SURGE' || !isOld;
     const settle = isMarkedNow
       ? Math.max(0, this.#drains.startOf(node) + settleSeconds - this.#now)
@@ -330,12 +330,15 @@ class Run {
     this.#at(settle + (isOld ? this.#times.cool() : 0), happening.leaving, node);
   }
 
-  /** Auto Scaling starts another one as soon as one is on its way out, not when it is gone. */
+  /**
+   * Auto Scaling launches a replacement when an instance begins to terminate, not when it is gone.
+   */
   #leaving(node: number): void {
     this.#members.become(node, state.leaving);
     const isOld = this.#members.isOld(node);
     const { terminate, look } = this.#input.times;
-    // Surplus goes one by one: the next when the last one is seen to have left.
+    // The surplus is removed one by one: the next when the controllers notice that the last one is
+    // gone.
     const took = this.#times.draw(terminate);
     this.#at(took + (isOld ? 0 : this.#times.draw(look)), happening.gone, node);
     if (isOld && this.#members.isReplaced) this.#launch(this.#members.zoneOf(node));
@@ -346,7 +349,7 @@ class Run {
     const name = this.#input.nodes[node]?.name ?? '';
     const isOld = this.#members.isOld(node);
     if (isOld || !this.#input.force) this.#late.push(name);
-    // What waits for a token that only a pod without a place would give back.
+    // Waits for a token that only a pod without room would return.
     if (isOld && this.#places.hasWaiting) this.#starved.push(name);
     if (this.#input.force) this.#evictWaiting(node);
   }
@@ -358,7 +361,7 @@ class Run {
     this.#release();
   }
 
-  /** DEFAULT: the surplus goes one by one, and with it the pods that landed there. */
+  /** DEFAULT: the surplus is removed one by one, and the pods that landed there move again. */
   #scaleDown(): void {
     if (this.#input.strategy !== 'DEFAULT' || this.#surgeLeft === 0 || this.#booting > 0) return;
     const victim = this.#members.surplus((node) => this.#places.isEmpty(node));
@@ -368,7 +371,7 @@ class Run {
   }
 }
 
-/** One run; `simulate` of many with one `compile`. */
+/** One run of a compiled model; use `simulate` for a single run. */
 export const simulateCompiled = (model: Compiled, seed: number, options?: RunOptions): RunResult =>
   new Run(model, seed, options ?? {}).run();
 

@@ -1,46 +1,43 @@
-// How long something takes: a median with what one in ten exceeds, in seconds, and how it is drawn.
-// Pure: chance is an argument.
+// A duration as a median and a 90th percentile, in seconds, and how it is drawn. Pure: the random
+// source is an argument.
 import type { HookKind } from '../../../api/update-hooks.ts';
 import type { Chance } from './random.ts';
 
-/** Half are below `p50`, nine of ten below `p90`; between them as a log-normal. */
+/** Half are below `p50` and nine in ten below `p90`; log-normal. */
 export interface Spread {
   readonly p50: number;
   readonly p90: number;
-  /** None takes longer, where that is known. */
+  /** Upper bound, if known. */
   readonly most?: number;
-  /** Where it comes from, for people. */
+  /** The source of the numbers, for display. */
   readonly source: string;
 }
 
 export interface HookSpread extends Spread {
-  /** It has never run: what one run of it takes, all take. */
+  /** The hook has never run: all nodes of a run share one duration. */
   readonly isGuess?: true;
 }
 
 export type HookSpreads = { readonly [Kind in HookKind]?: HookSpread };
 
 export interface StopSpread extends Spread {
-  /** The pod's grace, or less where that is known. */
+  /** The pod's grace period, or less if known. */
   readonly most: number;
-  /** None takes less: what preStop sleeps. */
+  /** Lower bound: the sleep of preStop. */
   readonly least?: number;
   /**
-   * It was seen pod by pod, and is drawn so; what is told or guessed is drawn once per run, since
-   * pods are alike.
+   * Measured per pod, and drawn per pod. Known or guessed times are drawn once per run, since pods
+   * are alike.
    */
   readonly isSeen?: true;
-  /** Of a guess: the share of runs in which the owner's pods take `most`. */
+  /** Guesses only: share of runs in which the owner's pods take `most`. */
   readonly graceShare?: number;
 }
 
-/** Of a standard normal, nine of ten are below it. */
+/** 90th percentile of a standard normal. */
 const z90 = 1.2816;
 
-/**
- * What a standard normal is multiplied with in the exponent: the standard deviation of the
- * logarithm.
- */
+/** The factor of a standard normal in the exponent: the standard deviation of the logarithm. */
 export const spreadFactor = ({ p50, p90 }: Spread): number =>
   p50 <= 0 ? 0 : Math.log(Math.max(p90, p50) / p50) / z90;
 

@@ -1,5 +1,5 @@
-// How long pods take to stop in a plan: seen, told or guessed, within their grace; and what a run
-// draws of it.
+// How long pods take to stop in a plan: measured, known or guessed, within their grace period; and
+// what a run draws.
 import { describe, expect, it } from 'vitest';
 import { anInput, withSpread } from '../../../../test/builders/core-update-plan.ts';
 import { aPod, type PodOverrides } from '../../../../test/builders/core-update-preflight.ts';
@@ -156,7 +156,7 @@ describe('runs', () => {
   it('wait for the slowest of the pods that were seen, one by one, and never beyond the grace', () => {
     const seen = stopSpread([podWith(120)], { ...nothing, seen: [2, 2, 2, 2, 2, 2, 2, 2, 110] });
     const all = stopsOf(withStop(seen, { appSpread: 0.3 })).toSorted((a, b) => a - b);
-    // One of three pods takes long more often than one.
+    // One of three pods is slow more often than a single one.
     expect(all[Math.floor(0.5 * all.length)]).toBeGreaterThan(2 * seen.p50);
     expect(all.at(-1)).toBeLessThanOrEqual(120);
   });

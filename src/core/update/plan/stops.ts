@@ -1,6 +1,6 @@
-// How long the pods of an owner take to stop: as they did when nodes were drained, else as the
-// cloud's times say, else a guess in which some owners use their whole grace. Never longer than the
-// grace, never shorter than a preStop sleep. Pure.
+// How long the pods of an owner take to stop: measured in earlier drains, or known for the cloud.
+// Otherwise a guess in which some owners use their full grace period. Never above the grace period,
+// never below a preStop sleep. Pure.
 import type { FullPod, Workload } from '../../../api/workloads.ts';
 import { defaultTimes, type ModelApp } from './model.ts';
 import { type Chance, chanceOf } from './random.ts';
@@ -10,14 +10,14 @@ import { draw, type Spread, type StopSpread, spreadFactor } from './spread.ts';
 const defaultGraceSeconds = 30;
 
 /**
- * Processes that do not handle SIGTERM, as a shell that is PID 1, run until the kubelet kills them.
- * How many do is not measured: one owner in ten.
+ * Processes that do not handle SIGTERM, such as a shell as PID 1, run until the kubelet kills them.
+ * How many do is not measured; assumes one owner in ten.
  */
 export const defaultGraceShare = 0.1;
 
-/** The last of them: an application changes. */
+/** Keeps the latest ones, since applications change. */
 const mostSeen = 40;
-/** A few measurements say little of the slow ones. */
+/** Fewer measurements say little about the slow ones. */
 const few = 5;
 const leastSpread = 1.1;
 const leastSpreadOfFew = 1.3;
@@ -27,7 +27,7 @@ export const graceOf = (pods: readonly FullPod[]): number =>
 
 const sleepIn = /^\s*(?:exec\s+)?(?:\/(?:usr\/)?bin\/)?sleep\s+(\d+)/;
 
-/** What the hook of a container sleeps before the container gets SIGTERM. */
+/** How long the preStop hook of a container sleeps before it gets SIGTERM. */
 const sleepOf = ({ lifecycle }: NonNullable<FullPod['spec']['containers']>[number]): number => {
   const { sleep, exec } = lifecycle?.preStop ?? {};
   const command = exec?.command ?? [];
@@ -52,9 +52,9 @@ const seenSpread = (seconds: readonly number[]): Spread => {
 };
 
 export interface KnownStops {
-  /** Stop times of the owner's pods, seen when nodes were drained. */
+  /** Stop times of the owner's pods, measured in earlier drains. */
   readonly seen: readonly number[];
-  /** Of all pods, where it is known better than by what usual pods take. */
+  /** Known stop time of all pods, instead of the defaults. */
   readonly told: Spread | undefined;
 }
 
@@ -74,7 +74,7 @@ export const stopSpread = (pods: readonly FullPod[], { seen, told }: KnownStops)
 };
 
 /**
- * Seconds by the key of who scales the pods: a record names the ReplicaSet where that is a
+ * Seconds by the key of the owner that scales the pods: a record may name the ReplicaSet of a
  * Deployment.
  */
 export const seenStops = (
@@ -98,7 +98,7 @@ export const seenStops = (
   return byKey;
 };
 
-/** What tells this stream of chance from the run's own, whose draws stay where they are. */
+/** Separates this random stream from the run's own, whose draws stay the same. */
 const streamOfStops = 0x5bd1e995;
 
 /** How long pods of each application take to stop in one run. */
@@ -106,14 +106,14 @@ export class Stops {
   readonly #apps: readonly ModelApp[];
   readonly #once: Float64Array;
   /**
-   * Of applications whose stops were seen: how much slower they are in this run, and the factor of
-   * the normal; else 0.
+   * Applications with measured stops: how much slower they are in this run, and the factor of the
+   * normal; otherwise 0.
    */
   readonly #pace: Float64Array;
   readonly #factor: Float64Array;
   readonly #own: Chance;
 
-  /** `drawn`: what each application takes by the run's own chance. */
+  /** `drawn`: seconds of each application, drawn from the run's own random stream. */
   constructor(
     apps: readonly ModelApp[],
     drawn: Float64Array,
@@ -135,7 +135,7 @@ export class Stops {
     }
   }
 
-  /** Of one pod, in seconds. */
+  /** The stop time of one pod, in seconds. */
   of(app: number): number {
     const pace = this.#pace[app] ?? 0;
     if (pace === 0) return this.#once[app] ?? 0;
@@ -144,7 +144,7 @@ export class Stops {
   }
 }
 
-/** Of pods that are alike: one draw for all. */
+/** One draw for all pods of an application, since they are alike. */
 export const drawStop = (stop: StopSpread, chance: Chance): number => {
   const { p50, p90, most, least = 0, source } = stop;
   const beyond = { p50: p50 - least, p90: p90 - least, source };

@@ -1,4 +1,4 @@
-// What activities of an Auto Scaling group and earlier updates tell of how long things take.
+// Durations from the activities of an Auto Scaling group and from earlier updates.
 import { describe, expect, it } from 'vitest';
 import { measuredTimes } from './times.ts';
 

@@ -1,6 +1,6 @@
-// How long things take in this cluster, as far as what stands there tells: boots from instances and
-// their nodes, replacements from pods that became Ready once and never restarted, launches and
-// terminations from what Auto Scaling did, preparation from earlier updates. Pure.
+// Durations measured in this cluster. Boots come from instances and their nodes, replacements from
+// pods that became Ready once and never restarted. Launches and terminations come from scaling
+// activities, preparation from earlier updates. Pure.
 
 import { parseTime } from '../../../api/brand.ts';
 import { defined } from '../../../api/defined.ts';
@@ -10,10 +10,13 @@ import type { ActivityFacts, PlannedNode, TimeFacts } from '../preflight/snapsho
 import { defaultTimes } from './model.ts';
 import type { Spread } from './spread.ts';
 
-/** What took longer was no start but a story of its own. */
+/** Longer times are not those of a normal start. */
 const longestBootSeconds = 900;
 const longestStartSeconds = 3600;
-/** A few measurements say little of the slow ones: p90 is at least so much above the median. */
+/**
+ * A few measurements say little about the slow ones, so p90 is at least this factor above the
+ * median.
+ */
 const leastSpread = { node: 1.3, pod: 1.1, launch: 1.3, termination: 1.3, update: 1.3 } as const;
 
 const since = (conditions: readonly Condition[] | undefined, type: string): number | undefined => {
@@ -35,7 +38,7 @@ const spreadOf = (
 ): Spread | undefined => {
   if (seconds.length === 0) return undefined;
   const sorted = seconds.toSorted((a, b) => a - b);
-  // Times of the API are whole seconds, most of them.
+  // Most API times are whole seconds.
   const p50 = Math.max(what === 'update' ? 0.1 : 1, quantile(sorted, 0.5));
   const p90 = Math.max(p50 * leastSpread[what], quantile(sorted, 0.9));
   const count = seconds.length;
@@ -65,32 +68,32 @@ export const replaceSpread = (pods: readonly FullPod[]): Spread => {
   return spreadOf(seconds, 'pod') ?? defaultTimes.replace;
 };
 
-/** As CloudTimes, as far as they were measured. */
+/** Like CloudTimes, as far as measured. */
 interface MeasuredTimes {
   readonly setup?: Spread;
   readonly launch?: Spread;
   readonly terminate?: Spread;
 }
 
-/** Longer ones waited for something else: for room, or in a lifecycle hook. */
+/** Longer activities waited for something else, such as capacity or a lifecycle hook. */
 const longestActivitySeconds = 600;
 
 const isUsual = (seconds: number): boolean => seconds > 0 && seconds <= longestActivitySeconds;
 
 /**
- * One that was asked for by name: what a scale-in chooses drains first, and its time is that of its
- * pods.
+ * Terminations requested for a certain instance. An instance chosen by a scale-in drains first, so
+ * its time would include that of its pods.
  */
 const isTermination = ({ description, cause = '' }: ActivityFacts): boolean =>
   /^Terminating/.test(description) && /was taken out of service in response to a user/.test(cause);
 
-/** Of an instance that takes another one's place: from when that one was on its way out. */
+/** The launch of a replacement, counted from when its predecessor began to terminate. */
 const isReplacement = ({ description, cause = '' }: ActivityFacts): boolean =>
   /^Launching/.test(description) && /difference between desired and actual/.test(cause);
 
 /**
- * By which request the size was changed, to the second; a group that was just made launches at
- * once.
+ * When the size was changed by a request, to the second; undefined for a group that was just
+ * created and launches at once.
  */
 const askedAt = ({ cause = '' }: ActivityFacts): number | undefined =>
   parseTime(/At (\S+Z) a user request (?:update|set)/.exec(cause)?.[1]);

@@ -1,5 +1,5 @@
-// The budgets of a run: what each allows now, which pods wait for it, and how many of its pods are
-// on their way or on old nodes yet. Pure but for what it keeps of one run.
+// The budgets of a run: how many evictions each allows at present, and which pods wait for it. Also
+// counts its pods that are outstanding or on old nodes. Pure but for the state of one run.
 import type { Compiled } from './compiled.ts';
 
 const none = -1;
@@ -9,11 +9,11 @@ export class Tokens {
   readonly #free: Float64Array;
   readonly #queues: readonly number[][];
   readonly #heads: Int32Array;
-  /** Per pod: released and not evicted yet. */
+  /** Per pod: asked to move and not evicted yet. */
   readonly #isWaiting: Uint8Array;
-  /** Per budget: pods that were released and are not gone yet. */
+  /** Per budget: pods asked to move that are not gone yet. */
   readonly outstanding: Int32Array;
-  /** Per budget: pods that are on old nodes yet. */
+  /** Per budget: pods still on old nodes. */
   readonly left: Int32Array;
 
   constructor({ allowed, apps, appOf }: Compiled) {
@@ -40,12 +40,12 @@ export class Tokens {
     return this.#isWaiting[pod] === 1;
   }
 
-  /** It waits no longer, with or without a token. */
+  /** The pod was evicted, with or without a token. */
   evicted(pod: number): void {
     this.#isWaiting[pod] = 0;
   }
 
-  /** Takes a token for the pod that has waited longest; -1: there is no token, or none waits. */
+  /** Takes a token for the pod that has waited longest; -1: there is no token, or no pod waits. */
   grant(budget: number): number {
     const queue = this.#queues[budget] ?? [];
     while ((this.#free[budget] ?? 0) > 0) {
@@ -66,7 +66,7 @@ export class Tokens {
     this.#free[budget] = Math.min(most, (this.#free[budget] ?? 0) + 1);
   }
 
-  /** A pod is gone from its node; how many others of the budget are on their way. */
+  /** A pod is gone from its node; returns how many other pods of the budget are outstanding. */
   stopped(budget: number, { isOld }: { readonly isOld: boolean }): number {
     const others = Math.max(0, (this.outstanding[budget] ?? 0) - 1);
     this.outstanding[budget] = others;

@@ -1,8 +1,8 @@
-// Which old node has its turn when. Pure.
+// The order in which old nodes are drained. Pure.
 import type { ModelNode } from './model.ts';
 import { type Chance, shuffled } from './random.ts';
 
-/** Indexes into `nodes`, by drawn or by known turns. What does not serve comes first. */
+/** Indexes into `nodes`, in random or known order; nodes that do not serve come first. */
 export const turnsOf = (nodes: readonly ModelNode[], chance: Chance | undefined): number[] => {
   const all = nodes.map((_, i) => i);
   const turn = (at: number): number => nodes[at]?.turn ?? 0;

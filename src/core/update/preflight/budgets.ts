@@ -1,11 +1,11 @@
-// The arithmetic of a disruption budget by its spec: how many pods may be away at once when all are
-// healthy. Rounding as the disruption controller's: percentages always up (policy/v1). Pure.
+// The arithmetic of a disruption budget's spec: how many pods may be unavailable when all are
+// healthy. Rounds like the disruption controller: percentages always up (policy/v1). Pure.
 import type { PodDisruptionBudget } from '../../../api/kube.ts';
 
 const scaled = (value: number | string, of: number): number =>
   typeof value === 'number' ? value : Math.ceil((Number.parseFloat(value) / 100) * of);
 
-/** a_j of reference: disruptions allowed while every one of `expected` pods is healthy. */
+/** a_j of the reference: disruptions allowed while all `expected` pods are healthy. */
 export const allowedWhenHealthy = ({ spec }: PodDisruptionBudget, expected: number): number => {
   if (spec.maxUnavailable !== undefined) {
     return Math.max(0, Math.min(expected, scaled(spec.maxUnavailable, expected)));

@@ -1,5 +1,5 @@
-// What a check says: which object, which values, what will happen where and when, and the command
-// that removes the cause. Types only.
+// A finding of a check: the object, the evidence, the consequence with its place and time, and the
+// command that fixes the cause. Types only.
 import type { Part } from './snapshot.ts';
 import type { View } from './view.ts';
 
@@ -7,10 +7,10 @@ export type Severity = 'blocker' | 'warning' | 'notChecked';
 
 export interface Consequence {
   readonly text: string;
-  /** Where it shows first, by the plan's model. */
+  /** The first node and pod affected, according to the plan's model. */
   readonly node?: string;
   readonly pod?: string;
-  /** Minutes after the start, the median of the model's runs. */
+  /** Minutes after the start; median of the model's runs. */
   readonly minute?: number;
 }
 
@@ -20,21 +20,21 @@ export interface Finding {
   readonly object: { readonly kind: string; readonly name: string };
   readonly evidence: Readonly<Record<string, string | number>>;
   readonly consequence: Consequence;
-  /** A command, or what to do where there is none. */
+  /** A command, or an instruction if no command fits. */
   readonly remedy: string;
-  /** The update itself is refused by this rule, whatever is waived. */
+  /** The update is refused by this rule even if the finding is waived. */
   readonly isRefused?: true;
 }
 
-/** A finding of a check that is running: the runner adds the name. */
+/** A finding as a check returns it; the runner adds the check's name. */
 export type Found = Omit<Finding, 'check'>;
 
 export interface Check {
-  /** Stable: waivers and scripts use it. */
+  /** Stable, since waivers and scripts use it. */
   readonly name: string;
   /** One line for docs and lists. */
   readonly title: string;
-  /** Without any of these it cannot say anything. */
+  /** The check cannot run if any of these could not be read. */
   readonly needs: readonly Part[];
   readonly run: (view: View) => readonly Found[];
 }

@@ -1,27 +1,27 @@
-// What the model of the plan says of an update: what happens first, where and when. Types only.
+// The plan model's forecast for an update: what happens first, on which node and when. Types only.
 
-/** When and where something happens first, by the model of the plan. */
+/** The forecast, from the runs of the plan's model. */
 export interface Forecast {
-  /** The one of `nodes` that is drained first; undefined when none of them is. */
+  /** The first drained node of `nodes`; undefined if none of them is drained. */
   readonly firstDrained: (
     nodes: readonly string[],
   ) => { readonly node: string; readonly minute: number } | undefined;
   /**
-   * Nodes that keep waiting, to the end of their drain's time, for replacements that have no place:
-   * in which share of the runs.
+   * Share of the runs in which the node waits until its drain times out for replacements that do
+   * not fit.
    */
   readonly starved: ReadonlyMap<string, number>;
   /**
-   * In which share of the runs any node does: more than of each alone, where it is another one in
-   * each run.
+   * Share of the runs in which any node does so; larger than each single share if the node differs
+   * by run.
    */
   readonly starvedShare: number;
-  /** Minutes until the first new node is asked for. */
+  /** Minutes until the first new node is requested. */
   readonly firstLaunchMinute: number;
-  /** Minutes of the whole update in nine of ten runs. */
+  /** Minutes of the complete update in nine of ten runs. */
   readonly p90Minutes: number;
-  /** How long the replacement of a pod takes until it is Ready, in seconds, by owner. */
+  /** Seconds until the replacement of a pod is Ready, by owner. */
   readonly replacementSeconds: (owner: string) => number;
-  /** How long pods of an owner take to stop. */
+  /** Seconds that pods of an owner take to stop. */
   readonly stopSeconds: (owner: string) => number;
 }

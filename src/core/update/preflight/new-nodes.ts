@@ -1,5 +1,5 @@
-// What a new node of the group will be, one for each zone that gets any: labels, taints, room. Read
-// off a node that is there, where the target does not say otherwise. Pure.
+// The expected new nodes of the group, one for each zone that gets any: labels, taints, allocatable
+// resources. Taken from an existing node unless the target says otherwise. Pure.
 import { defined } from '../../../api/defined.ts';
 import type { Taint } from '../../../api/kube.ts';
 import type { FullPod } from '../../../api/workloads.ts';
@@ -12,11 +12,11 @@ export interface NewNode extends Place {
   readonly zone: string;
   readonly taints: readonly Taint[];
   readonly labels: Labels;
-  /** Undefined: no node of the group tells, and the instance type is not known. */
+  /** Undefined: the group has no node to take it from, and the instance type is unknown. */
   readonly room: Amounts | undefined;
 }
 
-/** Labels that the kubelet and the cloud give each node by what it is. */
+/** Labels that the kubelet and the cloud set on each node. */
 const ownLabels = new Set([
   'kubernetes.io/os',
   'beta.kubernetes.io/os',
@@ -36,7 +36,7 @@ export const architectureOf = (name: string | undefined): string | undefined => 
   return name === 'x86_64' ? 'amd64' : name;
 };
 
-/** Zones in which the group's subnets lie; where those were not read, its nodes'. */
+/** The zones of the group's subnets; if these could not be read, of its nodes. */
 export const zonesOf = ({ group, subnets, nodes, unread }: Snapshot): readonly string[] => {
   const known = subnets.filter(({ id }) => group.subnets.includes(id)).map(({ zone }) => zone);
   const fallback = nodes.filter(({ isOfGroup }) => isOfGroup).map(({ zone }) => zone);
@@ -72,7 +72,7 @@ export const podsByNode = (pods: readonly FullPod[]): PodsOn => {
   return (node) => byNode.get(node) ?? [];
 };
 
-/** The smallest of the group's nodes: which type a new one gets is not ours to say. */
+/** The smallest of the group's nodes, since Auto Scaling chooses the type of a new one. */
 const roomOf = (snapshot: Snapshot, podsOn: PodsOn): Amounts | undefined => {
   const { target, nodes, csiNodes } = snapshot;
   const csiNodeOf = new Map(csiNodes.map((one) => [one.metadata.name, one]));
@@ -110,7 +110,7 @@ export const newNodesOf = (snapshot: Snapshot, podsOn: PodsOn): readonly NewNode
   const sample = snapshot.nodes.find(({ isOfGroup }) => isOfGroup);
   const room = roomOf(snapshot, podsOn);
   return zonesOf(snapshot).map((zone) => ({
-    // Nobody knows its name: what is pinned to a host name never matches.
+    // The name is unknown, so a pod pinned to a host name never matches.
     name: '',
     zone,
     labels: labelsOf(snapshot, sample, zone),

@@ -1,11 +1,11 @@
-// Amounts of resources by name, cpu in cores; and what a pod asks of a node. Pure.
+// Amounts of resources by name, cpu in cores, and the resources that a pod requests. Pure.
 import { quantityValue } from '../../../api/quantity.ts';
 import type { Container, FullPod, ResourceList } from '../../../api/workloads.ts';
 
 /** Resource name -> number. */
 export type Amounts = Readonly<Record<string, number>>;
 
-// A plan adds amounts some hundred thousand times: these make no lists on the way.
+// A plan adds amounts some hundred thousand times, so these functions build no intermediate lists.
 
 export const amountsOf = (list: ResourceList = {}): Amounts => {
   const all: Record<string, number> = {};
@@ -37,7 +37,9 @@ export const times = (a: Amounts, factor: number): Amounts =>
 const requestsOf = ({ resources = {} }: Container): Amounts =>
   amountsOf({ ...resources.limits, ...resources.requests });
 
-/** Claims of a pod count as this resource: what drivers can attach to a node is bounded. */
+/**
+ * Pod volume claims count as this resource, since drivers can attach a limited number to a node.
+ */
 export const volumesResource = 'attachable-volumes';
 
 /**
@@ -57,14 +59,14 @@ export const podAmounts = ({ spec }: FullPod): Amounts => {
   return sum([largest, amountsOf(spec.overhead), counts]);
 };
 
-/** Resources of which `wanted` is more than `has`; a resource that `has` does not name is none. */
+/** Resources of which `wanted` exceeds `has`; a resource missing from `has` counts as 0. */
 export const shortOf = (
   wanted: Amounts,
   has: Amounts,
 ): readonly { readonly resource: string; readonly wanted: number; readonly has: number }[] =>
   Object.entries(wanted).flatMap(([resource, value]) => {
     const there = has[resource] ?? (resource === volumesResource ? Number.POSITIVE_INFINITY : 0);
-    // Sums of fractions of a core differ in the last digits.
+    // Allows for rounding errors in sums of fractional cores.
     return value > there + 1e-9 ? [{ resource, wanted: value, has: there }] : [];
   });
 
@@ -75,7 +77,7 @@ const binary = [
   ['Ki', 2 ** 10],
 ] as const;
 
-/** For people: 0.25 cores as `250m`, bytes as `70Mi`. */
+/** Human-readable: 0.25 cores as `250m`, bytes as `70Mi`. */
 export const printQuantity = (resource: string, value: number): string => {
   if (resource === 'cpu') return `${Math.round(value * 1000)}m`;
   if (!/memory|storage/.test(resource)) return String(value);

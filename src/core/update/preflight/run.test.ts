@@ -1,4 +1,4 @@
-// The checks together: order, and what is said of facts that could not be read.
+// The checks together: their order, and what they report about facts that could not be read.
 import { describe, expect, it } from 'vitest';
 import {
   aBudget,

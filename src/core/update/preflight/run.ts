@@ -1,5 +1,5 @@
-// Runs the checks over a snapshot. A check whose facts could not be read says so instead of
-// passing. Sorted: blockers first, then by when they bite. Pure.
+// Runs the checks on a snapshot. A check whose facts could not be read reports that instead of
+// passing. Findings are sorted: blockers first, then by time. Pure.
 import { checks } from './checks/index.ts';
 import type { Check, Finding, Severity } from './finding.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -39,10 +39,10 @@ const minuteOf = ({ consequence }: Finding): number =>
 const inOrder = (a: Finding, b: Finding): number => {
   const severity = rank[a.severity] - rank[b.severity];
   if (severity !== 0) return severity;
-  // Infinity minus infinity is no number.
+  // Infinity minus infinity is NaN.
   return minuteOf(a) === minuteOf(b) ? 0 : minuteOf(a) - minuteOf(b);
 };
 
-/** Findings of all checks. */
+/** The findings of all checks. */
 export const runChecks = (view: View): readonly Finding[] =>
   checks.flatMap((check) => runOne(check, view)).toSorted(inOrder);

@@ -1,5 +1,5 @@
-// Whether a pod may be placed on a node by what it names: taints, node selector, required node
-// affinity. Upstream: nodeaffinity and tainttoleration of the scheduler (Kubernetes 1.32). Pure.
+// Whether a pod may be scheduled to a node by taints, node selector and required node affinity.
+// Upstream: nodeaffinity and tainttoleration of the scheduler (Kubernetes 1.32). Pure.
 import type { Taint, Toleration } from '../../../api/kube.ts';
 import { labelOf, requirementHolds } from '../../../api/selectors.ts';
 import type { FullPod, NodeRequirement, NodeSelector } from '../../../api/workloads.ts';
@@ -30,14 +30,14 @@ export const untolerated = (pod: FullPod, taints: readonly Taint[]): readonly Ta
 
 const cordon: Taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
 
-/** By which a pod may be placed on a cordoned node. */
+/** The toleration that lets a pod be scheduled to a cordoned node. */
 export const cordonToleration = ({ spec }: FullPod): Toleration | undefined =>
   spec.tolerations?.find((one) => tolerates(one, cordon));
 
 const meets = (requirement: NodeRequirement, labels: Labels): boolean =>
   requirementHolds(requirement, labelOf(labels, requirement.key));
 
-/** Terms are alternatives; a term without requirements picks nothing. */
+/** Terms are ORed; a term without requirements matches nothing. */
 export const selectorPicks = (selector: NodeSelector, place: Place): boolean =>
   selector.nodeSelectorTerms.some((term) => {
     const expressions = term.matchExpressions ?? [];
@@ -49,7 +49,7 @@ export const selectorPicks = (selector: NodeSelector, place: Place): boolean =>
     );
   });
 
-/** Why the pod cannot be placed there, as one phrase each; empty when it can. */
+/** Why the pod cannot be scheduled there, one phrase per reason; empty if it can. */
 export const refusals = (pod: FullPod, place: Place): readonly string[] => {
   const { nodeSelector = {}, affinity } = pod.spec;
   const missing = Object.entries(nodeSelector).filter(

@@ -1,5 +1,5 @@
-// Snapshot: everything that plan and preflight of an update know, read once. Plain data; what could
-// not be read is named in `unread` with the reason, and the checks that need it say so. Never
+// Snapshot: all input of an update's plan and preflight, read once. Plain data. Parts that could
+// not be read are in `unread` with the reason, and the checks that need them report it. Never
 // decides.
 import type { EpochMs } from '../../../api/brand.ts';
 import type { NodeDisruption } from '../../../api/disruption.ts';
@@ -24,7 +24,7 @@ import type {
 import type { Outlook } from '../pacing/index.ts';
 import type { Policies } from '../policy.ts';
 
-/** What a check can ask for and may not have got. */
+/** Parts that a check may need and that may be unread. */
 export type Part =
   | 'nodes'
   | 'pods'
@@ -55,26 +55,26 @@ export interface RevisionFacts {
 }
 
 export interface TargetFacts extends RevisionFacts {
-  /** Why the target cannot be: unknown release, no such template. */
+  /** Why the target is impossible: unknown release, no such template. */
   readonly problem?: string;
   /**
-   * The version of the group's derived template, where the update makes no further one: what was
-   * started from it or later is up to date. Absent: a further one is made, and only the labels of a
-   * node can say that it is up to date.
+   * The version of the group's derived template, if the update creates no further version:
+   * instances of this or a later version are up to date. Absent: a version is created, and only a
+   * node's labels can show that it is up to date.
    */
   readonly templateVersion?: string;
-  /** The image of the target, where EC2 knows no such image. */
+  /** The image of the target, if it does not exist in EC2. */
   readonly missingImage?: string;
-  /** Set where the target's template brings its own. */
+  /** Set if the target's launch template names instance types. */
   readonly instanceTypes?: readonly string[];
 }
 
 export interface GroupFacts {
   readonly name: string;
   readonly cluster: string;
-  /** Who carries the update out: a group that EKS manages is only looked at. */
+  /** The system that carries the update out; Drover only reads a group that EKS manages. */
   readonly managedBy: 'drover' | 'eks';
-  /** EKS' word: ACTIVE, UPDATING, ... */
+  /** EKS' status: ACTIVE, UPDATING, ... */
   readonly state?: string;
   readonly amiType: string;
   readonly capacityType: string;
@@ -84,36 +84,27 @@ export interface GroupFacts {
   readonly taints: readonly Taint[];
   readonly sizes: { readonly minSize: number; readonly maxSize: number; readonly desired: number };
   readonly strategy: UpdateStrategy;
-  /** Nodes that may be out of service at once, resolved to a number. */
+  /** Maximum number of unavailable nodes, resolved to a number. */
   readonly maxUnavailable: number;
   readonly force: boolean;
   readonly drainTimeoutSeconds: number;
   readonly cooldownSeconds: number;
-  /** Of Drover's own strategies: what becomes of an update that finds no room for new nodes. */
+  /** Drover's own strategies only: what the update does if there is no capacity for new nodes. */
   readonly onShortage?: ShortagePolicy;
-  /**
-   * What becomes of a step that does not succeed: the update's own policies, the group's, EKS'
-   * numbers.
-   */
+  /** The resolved policies: the update's, then the group's, then EKS' values. */
   readonly policies?: Policies;
-  /** Of blue/green alone: how long old nodes are kept empty, all of them and each batch. */
+  /** Blue/green only: how long all old nodes, and those of each batch, are kept empty. */
   readonly soakSeconds?: number;
   readonly batchSoakSeconds?: number;
-  /** Work of people's own beside each node, and how long that took in earlier updates. */
+  /** Hooks that run for each node, and how long they took in earlier updates. */
   readonly hooks?: UpdateHooks;
   readonly hookTimes?: readonly HookTime[];
-  /**
-   * As it stands in the group: windows, freezes, waves, probes, approval and whatever else an
-   * update goes by.
-   */
+  /** The group's own: windows, freezes, waves, probes, approval and the rest. */
   readonly updateConfig?: UpdateConfig;
   readonly current: RevisionFacts;
-  /**
-   * New nodes more than asked for that an earlier update could not drain: the next one takes them
-   * back.
-   */
+  /** Surplus new nodes that an earlier update could not drain; the next update removes them. */
   readonly leftover?: number;
-  /** An update of it that runs now. */
+  /** The group's update in progress. */
   readonly activeUpdate?: string;
 }
 
@@ -125,7 +116,7 @@ export interface PlannedNode {
   readonly zone: string;
   readonly instanceId?: string;
   readonly instanceType?: string;
-  /** RFC 3339: when its instance was started. */
+  /** RFC 3339: launch time of its instance. */
   readonly launchTime?: string;
 }
 
@@ -158,7 +149,7 @@ export interface ScalingFacts {
     readonly lifecycleState: string;
     readonly zone: string;
   }[];
-  /** The Auto Scaling group's name and its warm pool, where it has one. */
+  /** The Auto Scaling group's name and its warm pool, if it has one. */
   readonly warmPool?: {
     readonly of: string;
     readonly instances: number;
@@ -166,7 +157,7 @@ export interface ScalingFacts {
   };
 }
 
-/** What Auto Scaling did in this group before, or in others where it did nothing in this one. */
+/** Earlier scaling activities of this group, or of other groups if it has none. */
 export interface ActivityFacts {
   readonly description: string;
   readonly cause?: string;
@@ -176,25 +167,23 @@ export interface ActivityFacts {
   readonly endedAt?: string;
 }
 
-/** What is known of how long things took here. */
+/** Durations measured in this cluster. */
 export interface TimeFacts {
   readonly activities: readonly ActivityFacts[];
-  /** Seconds from the begin of earlier updates until they went on to launches or marks. */
+  /** Seconds from the begin of earlier updates until their first launches or marks. */
   readonly setups: readonly number[];
-  /** The cloud is the embedded world: its usual times are known. */
+  /** The cloud is the embedded world, whose usual durations are known. */
   readonly isEmbedded?: true;
 }
 
-/**
- * A health probe of the group that does not pass now, or of which that cannot be told from here.
- */
+/** A health probe of the group that does not pass, or whose result is unknown here. */
 export interface ProbeFact {
   readonly name: string;
   readonly object: { readonly kind: string; readonly name: string };
-  /** `gone`: what it looks at is not there, and it cannot pass before it is. */
+  /** `gone`: the object it reads does not exist, so the probe cannot pass. */
   readonly state: 'gone' | 'failing' | 'unknown';
   readonly message: string;
-  /** What makes an unknown one known. */
+  /** How to make an unknown result known. */
   readonly remedy?: string;
 }
 
@@ -202,7 +191,7 @@ export interface Snapshot {
   readonly now: EpochMs;
   readonly group: GroupFacts;
   readonly target: TargetFacts;
-  /** All nodes of the cluster: pods of the old ones may land on others. */
+  /** All nodes of the cluster, since pods of old nodes may be scheduled to others. */
   readonly nodes: readonly PlannedNode[];
   readonly pods: readonly FullPod[];
   readonly budgets: readonly PodDisruptionBudget[];
@@ -221,14 +210,14 @@ export interface Snapshot {
   readonly accountQuotas: readonly AccountQuota[];
   /** Minor version of the API server, `1.32`. */
   readonly controlPlaneVersion?: string;
-  /** Absent: nothing is known. */
+  /** Absent: no durations are known. */
   readonly times?: TimeFacts;
-  /** How long pods took to stop when nodes were drained, the oldest first. */
+  /** Measured pod stop times of earlier drains, oldest first. */
   readonly stopTimes?: readonly StopTimes[];
-  /** CronJobs that hooks of the group name and that are not there. */
+  /** CronJobs named by the group's hooks that do not exist. */
   readonly missingTemplates?: readonly { readonly hook: HookKind; readonly cronJob: string }[];
   readonly probes?: readonly ProbeFact[];
-  /** When it could begin, and how long its window is then; absent = nothing is said of it. */
+  /** When the update could begin, and the length of its window; absent: unknown. */
   readonly outlook?: Outlook;
   readonly unread: Readonly<Partial<Record<Part, string>>>;
 }

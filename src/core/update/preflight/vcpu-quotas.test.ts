@@ -1,4 +1,4 @@
-// Families and the quota that they count against, as Service Quotas has them.
+// Instance families and the quota each counts against, as in Service Quotas.
 import { expect, it } from 'vitest';
 import { vcpuQuotaOf } from './vcpu-quotas.ts';
 

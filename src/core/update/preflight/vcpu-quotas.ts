@@ -1,5 +1,5 @@
-// Which of EC2's quotas of vCPUs an instance counts against, by its family and how it is bought.
-// Codes and names as Service Quotas has them. Pure.
+// Which EC2 vCPU quota an instance counts against, by family and purchase option. Codes and names
+// are those of Service Quotas. Pure.
 
 export interface VcpuQuota {
   readonly code: string;
@@ -42,11 +42,11 @@ const byLetter: Readonly<Record<string, Market>> = {
   ),
 };
 const p5Spot = quota('L-C4BD4855', 'All P5 Spot Instance Requests');
-/** Those that live on hosts of their own alone. */
+/** Families that run on Dedicated Hosts only. */
 const onHosts: ReadonlySet<string> = new Set(['mac']);
 
 /**
- * Undefined where no quota of vCPUs is known: instances on hosts, families that are newer than this
+ * Undefined if no vCPU quota is known: families on Dedicated Hosts, and families newer than this
  * table.
  */
 export const vcpuQuotaOf = (instanceType: string, isSpot: boolean): VcpuQuota | undefined => {

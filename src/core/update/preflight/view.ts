@@ -1,5 +1,5 @@
-// The snapshot as the checks ask for it: pods of the old nodes with owner and budgets, what a new
-// node will be, who else can take pods. Worked out once per preflight; decides nothing.
+// The snapshot in the form that checks need: pods of the old nodes with owner and budgets, expected
+// new nodes, other usable nodes. Computed once per preflight; decides nothing.
 
 import { isReady } from '../../../api/conditions.ts';
 import type { PodDisruptionBudget } from '../../../api/kube.ts';
@@ -21,7 +21,10 @@ import type { Place } from './scheduling.ts';
 import type { PlannedNode, Snapshot } from './snapshot.ts';
 
 export interface Owner {
-  /** Kind/namespace/name of what scales the pods: the Deployment rather than its ReplicaSet. */
+  /**
+   * Kind/namespace/name of the object that scales the pods: the Deployment rather than its
+   * ReplicaSet.
+   */
   readonly key: string;
   readonly kind: string;
   readonly name: string;
@@ -42,14 +45,14 @@ export interface MovedPod {
   readonly asks: Amounts;
 }
 
-/** A budget that has a say about pods of old nodes. */
+/** A budget that selects pods of old nodes. */
 export interface ConcernedBudget {
   readonly budget: PodDisruptionBudget;
   /** namespace/name. */
   readonly name: string;
   readonly expected: number;
   readonly healthy: number;
-  /** When all are healthy, by its spec. */
+  /** Allowed disruptions when all pods are healthy, by its spec. */
   readonly allowed: number;
   readonly pods: readonly MovedPod[];
 }
@@ -59,23 +62,23 @@ export interface View {
   readonly forecast: Forecast;
   readonly oldNodes: readonly PlannedNode[];
   readonly moved: readonly MovedPod[];
-  /** The same by node. */
+  /** `moved` by node. */
   readonly movedFrom: (node: string) => readonly MovedPod[];
   /** All pods of a node, by its name. */
   readonly podsOn: (node: string) => readonly FullPod[];
   readonly budgets: readonly ConcernedBudget[];
-  /** What new nodes will be, one per zone that gets any. */
+  /** The expected new nodes, one for each zone that gets any. */
   readonly newNodes: readonly NewNode[];
-  /** Schedulable nodes that the update leaves alone. */
+  /** Schedulable nodes that the update does not replace. */
   readonly others: readonly PlannedNode[];
-  /** Launched before any old node goes. */
+  /** New nodes launched before the first drain. */
   readonly surge: number;
 }
 
 const ownerKey = (kind: string, namespace: string, name: string): string =>
   `${kind}/${namespace}/${name}`;
 
-/** What scales a pod; undefined for a bare pod. */
+/** The object that scales a pod; undefined for a bare pod. */
 const ownerLookup = (workloads: readonly Workload[]): ((pod: FullPod) => Owner | undefined) => {
   const byUid = new Map(workloads.map((one) => [one.metadata.uid, one]));
   return (pod) => {
@@ -103,7 +106,7 @@ export const placeOf = ({ node }: PlannedNode): Place => ({
 
 export const isNodeReady = ({ node }: Pick<PlannedNode, 'node'>): boolean => isReady(node);
 
-/** What is left when a drain's time is over is deleted: as asked with --force, or by the policy. */
+/** Pods left when a drain times out are deleted, because of --force or the policy. */
 export const isForced = ({ force, policies }: Snapshot['group']): boolean =>
   force || policies?.onTimeout === 'Force';
 
@@ -135,7 +138,10 @@ const movedPods = (snapshot: Snapshot, index: BudgetIndex): readonly MovedPod[] 
   });
 };
 
-/** The disruption controller found no scale of its pods' owners: what it counted is nothing. */
+/**
+ * The disruption controller could not find the scale of the pods' owners, so its counts are
+ * invalid.
+ */
 const isUncounted = ({ status }: PodDisruptionBudget): boolean =>
   (status.conditions ?? []).some(
     ({ type, reason }) => type === 'DisruptionAllowed' && reason === 'SyncFailed',
@@ -154,7 +160,7 @@ const concerned = (snapshot: Snapshot, moved: readonly MovedPod[], index: Budget
   return [...byBudget].flatMap(([name, pods]): readonly ConcernedBudget[] => {
     const budget = index.get(name);
     if (budget === undefined) return [];
-    // Its controller may not have come round yet, or cannot.
+    // The disruption controller may not have synced the budget yet, or cannot.
     const { expectedPods, currentHealthy } = isUncounted(budget) ? {} : budget.status;
     const selected = (): readonly FullPod[] =>
       snapshot.pods.filter((pod) => index.of(pod).includes(budget));
@@ -165,7 +171,7 @@ const concerned = (snapshot: Snapshot, moved: readonly MovedPod[], index: Budget
   });
 };
 
-/** Nodes that a strategy starts before the first old one goes. */
+/** How many nodes the strategy launches before the first drain. */
 const surgeOf = (snapshot: Snapshot): number => {
   const { group, nodes } = snapshot;
   const old = nodes.filter(({ isOld }) => isOld);
@@ -208,7 +214,7 @@ export const viewOf = (snapshot: Snapshot, forecast: Forecast): View => {
   };
 };
 
-/** The pod of `pods` whose node is drained first, with the minute of that. */
+/** The pod of `pods` whose node is drained first, and the minute of that drain. */
 export const firstMoved = (
   view: View,
   pods: readonly MovedPod[],

@@ -1,5 +1,5 @@
-// Which request an update is: the same request has the same name, whoever makes the object, so that
-// a second creation is refused by the API server and not carried out. Pure.
+// The identity of an update request. Equal requests have equal names, whichever client creates the
+// object, so that the API server refuses the second creation and it is carried out once. Pure.
 import type { KubeObject } from '../../../api/kube.ts';
 import type { NodeGroupSpec } from '../../../api/nodegroup.ts';
 import {
@@ -17,7 +17,7 @@ interface Group {
   readonly spec: NodeGroupSpec;
 }
 
-/** What is over belongs to earlier requests: the same revision may be asked for again. */
+/** Ended updates belong to earlier requests, so the same revision may be requested again. */
 const lastEnded = (groupName: string, updates: readonly NodeGroupUpdate[]): string => {
   const ended = updates.filter(
     (one) =>
@@ -29,7 +29,9 @@ const lastEnded = (groupName: string, updates: readonly NodeGroupUpdate[]): stri
   return latest.at(-1)?.metadata.name ?? '';
 };
 
-/** Of a change of the spec and of a command that ask for the same revision at once: one name. */
+/**
+ * A spec change and a command that request the same revision at the same time get the same name.
+ */
 export const updateNameOf = (
   { metadata, spec }: Group,
   {

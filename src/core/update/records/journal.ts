@@ -1,4 +1,5 @@
-// What an update writes down of itself: the phase it enters, how far it is, how it fails. Pure.
+// What an update records about itself in its status: its phase, its progress, and how it fails.
+// Pure.
 
 import { epochMs, formatTime, parseTime } from '../../../api/brand.ts';
 import { defined } from '../../../api/defined.ts';
@@ -19,7 +20,7 @@ import { isHeld } from '../pacing/index.ts';
 import { sentences } from '../sentences.ts';
 import { type Counted, type Herd, herdOf, ownCause, updateCauseId } from './nodes.ts';
 
-/** The phase and when it began; the list keeps the last of them. */
+/** The status keeps this many phases, each with the time when it began. */
 const maxPhases = 40;
 
 type Journal = Pick<UpdateObservation, 'status' | 'now'>;
@@ -31,7 +32,7 @@ export const enter = ({ status, now }: Journal, phase: UpdatePhase): StatusChang
 
 const maxFailedNodes = 20;
 
-/** From now on everything is set back, and then this is how it ends. */
+/** From here the update restores the group, and then it ends as Failed. */
 export const fail = (
   observation: Journal,
   errors: readonly HealthIssue[],
@@ -48,10 +49,10 @@ export const fail = (
   })),
 });
 
-/** Each adds a sentence to the error; the rest is counted. */
+/** Each adds a sentence to the error; the rest is only counted. */
 const maxCauses = 5;
 
-/** Codes of launches that failed, which the group's health says only until any launch succeeds. */
+/** Errors of failed launches, which the group's health drops as soon as any launch succeeds. */
 const launchErrors = (
   missing: readonly MissingNode[],
   known: readonly HealthIssue[],
@@ -66,7 +67,7 @@ const launchErrors = (
     });
 };
 
-/** EKS' sentence, and what was known while the update waited. Article 003 prints the first. */
+/** EKS' sentence, then the causes known while the update waited. Article 003 shows the first. */
 export const notJoining = (observation: UpdateObservation): readonly HealthIssue[] => {
   const { groupName, issues, instances } = observation;
   const missing = missingNow(observation, herdOf(observation));
@@ -99,7 +100,7 @@ export const notJoining = (observation: UpdateObservation): readonly HealthIssue
   ];
 };
 
-/** EKS has no code for it: it does not say what becomes of nodes that it cannot cordon. */
+/** EKS has no code for this: it does not document what happens to nodes that it cannot cordon. */
 export const notMarked = (
   { groupName }: UpdateObservation,
   unmarked: readonly Counted[],
@@ -161,10 +162,7 @@ interface PaceTold {
   readonly eta: UpdateProgress['eta'];
 }
 
-/**
- * How fast it goes while nodes are replaced, and when that will be over as far as there is ground
- * to say.
- */
+/** The pace while nodes are replaced, and the ETA if there is data for one. */
 const paceOf = (
   observation: UpdateObservation,
   { change, steps }: UpdateDecision,
@@ -190,8 +188,8 @@ const paceOf = (
 };
 
 /**
- * Until when budgets keep the nodes that are being drained, whatever is done but to change these;
- * Infinity: to the end.
+ * Until when budgets block the drains in flight, unless an operator changes the budgets; Infinity:
+ * no force ends the wait.
  */
 const keptUntil = (
   { update }: Pick<UpdateObservation, 'update'>,
@@ -209,7 +207,7 @@ const keptUntil = (
   return times.length === 0 ? undefined : Math.max(...times);
 };
 
-/** No end is told before the last of those is over, and none where nothing but people ends it. */
+/** The ETA is not earlier than `at`; undefined if only an operator can end the wait. */
 const notBefore = (eta: UpdateEta | undefined, at: number | undefined): UpdateEta | undefined => {
   if (eta === undefined || at === undefined) return eta;
   if (!Number.isFinite(at)) return undefined;
@@ -218,7 +216,7 @@ const notBefore = (eta: UpdateEta | undefined, at: number | undefined): UpdateEt
   return { p50: later(eta.p50), p90: later(eta.p90) };
 };
 
-/** The decision with the progress that the world shows now beside it. */
+/** Adds the observed progress to the decision. */
 export const withProgress = (
   observation: UpdateObservation,
   herd: Herd,

@@ -1,4 +1,4 @@
-// How far an update is with each of its instances, told by the NodeDisruption of each. Pure.
+// The state of an update for each instance, read from its NodeDisruption. Pure.
 import { type EpochMs, epochMs, parseTime } from '../../../api/brand.ts';
 import type { DisruptionCause, NodeDisruption } from '../../../api/disruption.ts';
 import { isOwnStrategy } from '../../../api/nodegroup-update.ts';
@@ -7,7 +7,7 @@ import type { UpdateInstance, UpdateObservation } from '../observation.ts';
 
 export const updateCauseId = (updateName: string): string => `update/${updateName}`;
 
-/** The cause in force with which this update asked for the instance. */
+/** The active cause with which this update requested the instance's drain. */
 export const ownCause = (
   disruption: NodeDisruption | undefined,
   id: string,
@@ -18,7 +18,7 @@ export const ownCause = (
 
 export interface Emptied {
   readonly at: EpochMs;
-  /** Its termination may follow from then on. */
+  /** From then on the instance may be terminated. */
   readonly cooledAt: EpochMs;
 }
 
@@ -29,27 +29,29 @@ const emptiedOf = (
   const { phase, completingCauses, drainedAt } = status ?? {};
   if (holdTermination !== true || phase !== 'Completing') return undefined;
   const at = parseTime(drainedAt);
-  // A drain that failed ends by itself, and the instance stays.
+  // A failed drain ends on its own, and the instance stays.
   if (at === undefined || completingCauses?.includes(id) !== true) return undefined;
   return { at, cooledAt: epochMs(at + cooldownSeconds * 1000) };
 };
 
 export type InstanceState =
-  /** Not asked, or asked and given back. */
+  /** Not requested, or requested and uncordoned again. */
   | { readonly kind: 'untouched' }
   | { readonly kind: 'held'; readonly isMarked: boolean }
-  /** Held by one of Drover's own strategies: begun, and not drained before its hook is over. */
+  /**
+   * Held by one of Drover's own strategies: in flight, and not drained before its hook has ended.
+   */
   | { readonly kind: 'hooking'; readonly isMarked: boolean }
-  /** `emptied`: the drain is over, and its instance stays until this update lets it go. */
+  /** `emptied`: the drain has ended, and the instance stays until this update terminates it. */
   | { readonly kind: 'draining'; readonly emptied?: Emptied }
   | { readonly kind: 'drained' }
-  /** Drained, cordoned, and kept: it is not terminated before the update says so. */
+  /** Drained, cordoned and kept; it is not terminated before the update requests that. */
   | { readonly kind: 'kept' }
   | { readonly kind: 'failed'; readonly message: string };
 
 /**
- * Emptied before, and somebody else's cause is at work there now: a drain by hand, a notice of EC2,
- * a repair.
+ * Drained earlier, and another cause has become active since: a manual drain, an EC2 notice or a
+ * repair.
  */
 const isDrainedAnew = ({ status }: NodeDisruption): boolean => {
   const before = status?.previous?.outcome;
@@ -77,13 +79,13 @@ export const instanceState = (
   return isKept ? { kind: 'kept' } : found;
 };
 
-/** Of blue/green: emptied, and nothing more is to be known of its pods. */
+/** Blue/green: the node is drained and kept, so its pods need not be read again. */
 export const isEmptiedBy = (
   { update, now }: Pick<UpdateObservation, 'update' | 'now'>,
   instance: UpdateInstance,
 ): boolean => instanceState(instance, updateCauseId(update.metadata.name), now).kind === 'kept';
 
-/** It is ended with decrement, as this update asked, unless its drain fails. */
+/** The instance is terminated with decrement, as this update requested, unless its drain fails. */
 export const isRetired = (
   disruption: NodeDisruption | undefined,
   updateName: string,
@@ -100,7 +102,7 @@ export interface Counted {
   readonly state: InstanceState;
 }
 
-/** The instances of the two revisions, and those of the older one that are on their way out. */
+/** The instances of both revisions, and those that are terminating. */
 export interface Herd {
   readonly old: readonly Counted[];
   readonly fresh: readonly Counted[];
@@ -132,20 +134,20 @@ export const isServing = ({ instance, state }: Counted): boolean =>
   instance.awaitsHook !== true &&
   (state.kind === 'untouched' || state.kind === 'held');
 
-/** A node that may take pods: Ready, with its labels. */
+/** The node accepts pods: Ready, with its labels. */
 export const isJoined = ({ isReady, isLabelled }: UpdateInstance): boolean => isReady && isLabelled;
 
-/** A new node that counts: its hook is over, too. */
+/** A new node that counts: it has joined and its hook has ended. */
 export const isWhole = ({ instance }: Counted): boolean =>
   isJoined(instance) && instance.awaitsHook !== true;
 
-/** Every new node that is wanted has been started, and is one that counts. */
+/** Every requested new node was launched and is healthy. */
 export const isGreenWhole = (
   { actualDesired }: Pick<UpdateObservation, 'actualDesired'>,
   { old, fresh, leaving }: Herd,
 ): boolean => fresh.every(isWhole) && old.length + fresh.length + leaving.length >= actualDesired;
 
-/** When the phase began in which the update is now. */
+/** When the current phase began. */
 export const phaseSince = ({ status, now }: UpdateObservation): EpochMs =>
   parseTime(status.phases?.findLast(({ phase }) => phase === status.phase)?.at) ?? now;
 
@@ -153,7 +155,7 @@ export const phaseSince = ({ status, now }: UpdateObservation): EpochMs =>
 export const isKeptEmpty = ({ state }: Counted): boolean =>
   state.kind === 'draining' && state.emptied !== undefined;
 
-/** Old nodes whose drain, or a hook beside it, has begun and is not over, and that still count. */
+/** Old nodes that still count and whose drain, or a hook of it, is in progress. */
 export const inFlightOf = ({ old }: Herd): readonly Counted[] =>
   old.filter(
     ({ state, instance }) =>
@@ -164,8 +166,8 @@ export const inFlightOf = ({ old }: Herd): readonly Counted[] =>
   );
 
 /**
- * How many drains may begin now: `slots` in all, and among them no more than `spare` of nodes that
- * serve. One that does not serve takes nothing away.
+ * How many drains may begin: `slots` in all, of which at most `spare` on nodes that serve. Draining
+ * a node that does not serve costs no capacity.
  */
 export const freeToDrain = (
   { status, desired, limit = Number.POSITIVE_INFINITY }: UpdateObservation,

@@ -1,4 +1,4 @@
-// Which revision a node is of: read off the world at every look, never counted. Pure.
+// The revision of a node, derived from the instance and node in every pass and never counted. Pure.
 import { defined } from '../../../api/defined.ts';
 import type { Node } from '../../../api/kube.ts';
 import type { NodeGroupSpec } from '../../../api/nodegroup.ts';
@@ -7,18 +7,21 @@ import type { NodeGroupChange, NodeGroupUpdate, Revision } from '../../../api/no
 const imageLabel = 'eks.amazonaws.com/nodegroup-image';
 const templateVersionLabel = 'eks.amazonaws.com/sourceLaunchTemplateVersion';
 
-/** Drover's own strategy puts it on old nodes: pods that move land on new ones. */
+/** Drover's own strategy sets this taint on old nodes, so that evicted pods land on new nodes. */
 export const outdatedTaint = 'drover.dev/outdated';
 
 /**
- * Whether an instance is what the update makes: started from its template version or a later one
- * (labels make versions too, which keep the image), or a node that says so itself: that is how an
- * update that is asked for again finds what the last one has done. Without a template version nodes
- * alone say.
+ * Whether an instance is of the target revision. It is if it was launched from the target's
+ * template version or a later one; label changes create versions, too, with the same image. It also
+ * is if its node's labels say so, which lets a repeated request find the nodes of an earlier
+ * update. Without a template version only labels count.
  */
 export const isOfRevision = (
   target: Pick<Revision, 'imageId' | 'launchTemplate'> & { readonly templateVersion?: string },
-  /** `restored`: the version that is again what was before the update, and all after it. */
+  /**
+   * `restored`: the first version that again holds the revision from before the update; later
+   * versions hold it, too.
+   */
   template: { readonly version: string | undefined; readonly restored: string | undefined },
   node: Node | undefined,
 ): boolean => {
@@ -31,10 +34,7 @@ export const isOfRevision = (
   return version === undefined || labels[templateVersionLabel] === version;
 };
 
-/**
- * The node has the labels that EKS waits for. User data that comes with an image of one's own may
- * set none.
- */
+/** The node has the labels that EKS waits for. User data of a custom AMI may set none. */
 export const hasGroupLabels = (
   node: Node,
   { group, imageId, isCustom }: { group: string; imageId: string; isCustom: boolean },
@@ -45,11 +45,13 @@ export const hasGroupLabels = (
   return isLabelled && (labels[imageLabel] ?? imageId) === imageId;
 };
 
-/** `1.32.9-20260905` is of 1.32; Bottlerocket's own versions say nothing of Kubernetes. */
+/**
+ * `1.32.9-20260905` is of 1.32; Bottlerocket's release versions do not name the Kubernetes version.
+ */
 const versionOfRelease = (releaseVersion: string | undefined): string | undefined =>
   /^(\d+\.\d+)\.\d+-\d{8}$/.exec(releaseVersion ?? '')?.[1];
 
-/** The spec with a version update's change in it; changing it twice gives the same. */
+/** The spec with a version update's change applied; idempotent. */
 export const withRevision = (spec: NodeGroupSpec, change: NodeGroupChange): NodeGroupSpec => {
   const { releaseVersion: _before, ...rest } = spec;
   const { releaseVersion, launchTemplate } = change;
@@ -74,8 +76,8 @@ export const sameRevisionAsked = (a: Asked, b: Asked): boolean =>
   a.launchTemplate?.version === b.launchTemplate?.version;
 
 /**
- * Whether an update asks for what the spec does. What its change is silent of it took from the spec
- * of then, and that must be what the spec still says.
+ * Whether an update requests what the spec requests. Fields missing from its change came from the
+ * spec at that time, and must equal those of the spec today.
  */
 export const isAskedBy = (
   { spec: { change }, status }: Pick<NodeGroupUpdate, 'spec' | 'status'>,

@@ -1,5 +1,4 @@
-// What an update learned of its pods: how long they took to stop on the nodes that it drained.
-// Pure.
+// The pod stop times that an update measured on the nodes it drained. Pure.
 import type { NodeDisruption } from '../../../api/disruption.ts';
 import { type StopTimes, stopTimesOfUpdate } from '../../../api/stop-times.ts';
 import { mergedStops } from '../../drain/index.ts';

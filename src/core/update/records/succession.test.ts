@@ -1,5 +1,5 @@
-// The order of a group's updates, as a table: one clock decides, and what runs is not overtaken
-// within a second.
+// The order of a group's updates, as a table: one clock decides, and a running update is not
+// overtaken within a second.
 import { describe, expect, it } from 'vitest';
 import type { NodeGroupUpdate } from '../../../api/nodegroup-update.ts';
 import { failedUpdateOf } from '../ending/failed-update.ts';
@@ -18,7 +18,7 @@ const update = (
   status: { status: 'InProgress', ...status },
 });
 
-/** `of`: what it takes back by itself; undefined: asked for by somebody. */
+/** `of`: the update that it rolls back automatically; undefined: requested by a user. */
 const rollback = (
   name: string,
   created: string,

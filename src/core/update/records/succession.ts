@@ -1,4 +1,4 @@
-// In which order the updates of a group have their turn. Pure.
+// The order in which the updates of a group run. Pure.
 import type { NodeGroup } from '../../../api/nodegroup.ts';
 import {
   type NodeGroupUpdate,
@@ -6,37 +6,38 @@ import {
   updateStatusOf,
 } from '../../../api/nodegroup-update.ts';
 
-/** The update that takes another one back has a name of its own, once and for all. */
+/** The fixed name of the update that rolls another one back. */
 export const rollbackNameOf = ({ metadata }: NodeGroupUpdate): string =>
   `${metadata.name}-rollback`;
 
-/** After every time and every name. */
+/** Sorts after every time and every name. */
 const never = '~';
 
 const ownTurn = ({ metadata, status }: NodeGroupUpdate): string => {
   const { startedAt = never, endedAt = never } = status ?? {};
-  // Of those that never began what ended first; of others the begin tells.
+  // Updates that never began are ordered by their end; the others by their begin.
   const end = startedAt === never ? endedAt : never;
   return [metadata.creationTimestamp, startedAt, end, metadata.name].join(' ');
 };
 
 /**
- * Compared by its characters. Once an update has begun it stays; one that has another's turn
- * (`turnAnnotation`) tells that.
+ * A sort key, compared as a string. A begun update keeps its own; one with `turnAnnotation` takes
+ * the key from there.
  */
 export const turnOf = (update: NodeGroupUpdate): string =>
   update.metadata.annotations?.[turnAnnotation] ?? ownTurn(update);
 
-/** For the update that takes this one back: right after it, before all that waited for it. */
+/**
+ * The key of the update that rolls this one back: right after it, before all that waited for it.
+ */
 export const turnAfter = (update: NodeGroupUpdate): string => `${turnOf(update)} ${never}`;
 
 /**
- * Oldest first, for a sort. They are carried out one at a time in the order in which they were
- * created, and all of those times are of one clock, the API server's; begins and ends are told by
- * whoever led then, whose clock may be another's minutes away. A rollback that follows by itself
- * belongs to the update that it takes back, and goes before those that waited for that: after them,
- * it would undo them. Within a second: what has begun before what has not, and of those that never
- * began what ended first.
+ * Sorts updates, oldest first. They run one at a time in order of creation, since creation times
+ * all come from one clock, the API server's. Begin and end times come from the leader at the time,
+ * whose clock may be minutes off. An automatic rollback follows the update it rolls back and
+ * precedes those that waited for it; after them, it would undo them. Within one second, begun
+ * updates come first; of those that never began, the one that ended first.
  */
 export const inTurn = (a: NodeGroupUpdate, b: NodeGroupUpdate): number => {
   const [x, y] = [turnOf(a), turnOf(b)];
@@ -45,9 +46,8 @@ export const inTurn = (a: NodeGroupUpdate, b: NodeGroupUpdate): number => {
 };
 
 /**
- * Those of a group that are not over, in the order in which they go. The one that the group's
- * status tells of is under way, also where its object was made once more after others had been
- * created.
+ * The updates of a group that have not ended, in the order in which they run. The one in the
+ * group's status is in progress, even if its object was recreated after others.
  */
 export const openInTurn = (
   updates: readonly NodeGroupUpdate[],

@@ -1,4 +1,4 @@
-// What a node group says of a changed spec while updates are under way, as a table.
+// What a node group reports about a changed spec while updates are in progress, as a table.
 
 import { describe, expect, it } from 'vitest';
 import { defined } from '../../../api/defined.ts';

@@ -1,6 +1,6 @@
-// A revision that the spec asks for while updates are under way: it becomes an update of its own
-// when they have ended, and until then no object tells of it. What it is and what it waits for, in
-// a sentence. Pure.
+// A revision that the spec requests while updates are in progress. It becomes an update when they
+// have ended; until then no object represents it. Describes it and what it waits for in one
+// sentence. Pure.
 import type { NodeGroup, NodeGroupSpec, NodeGroupStatus } from '../../../api/nodegroup.ts';
 import { type NodeGroupUpdate, updateStatusOf } from '../../../api/nodegroup-update.ts';
 import { failedRequestOf } from '../ending/failed-update.ts';
@@ -25,8 +25,8 @@ const revisionText = (known: Asked, spec: NodeGroupSpec): string => {
 };
 
 /**
- * `requested`: the revision that was taken note of. Undefined: the spec asks for nothing that
- * nobody tells of.
+ * `requested`: the revision recorded in the group's status. Undefined: every request of the spec is
+ * covered by an object.
  */
 export const waitingChangeText = (
   updates: readonly NodeGroupUpdate[],

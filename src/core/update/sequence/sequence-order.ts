@@ -1,12 +1,12 @@
-// The order of a sequence's groups: which must be done before which, and what is wrong with what
-// was asked. Reads the spec alone. Pure.
+// The order of a sequence's groups: which group must be done before which, and errors in the
+// request. Depends on the spec only. Pure.
 import {
   maxSequenceName,
   type NodeGroupUpdateSequence,
   type SequenceGroup,
 } from '../../../api/update-sequence.ts';
 
-/** Without `after` a group comes after the one before it in the list. */
+/** Without `after`, a group follows the previous one in the list. */
 export const beforeOf = (
   groups: readonly SequenceGroup[],
 ): ReadonlyMap<string, readonly string[]> =>
@@ -17,7 +17,7 @@ export const beforeOf = (
     }),
   );
 
-/** Groups that wait for each other, in a circle; empty when there are none. */
+/** Groups whose `after` form a cycle; empty if there is none. */
 const circleOf = (before: ReadonlyMap<string, readonly string[]>): readonly string[] => {
   const left = new Map(before);
   for (let found = true; found; ) {
@@ -28,7 +28,7 @@ const circleOf = (before: ReadonlyMap<string, readonly string[]>): readonly stri
   return [...left.keys()];
 };
 
-/** Why it cannot be begun as it was asked for, with the remedy; undefined = it can. */
+/** Why the sequence cannot begin as requested, with the remedy; undefined: it can. */
 export const sequenceComplaint = (
   { metadata, spec }: Pick<NodeGroupUpdateSequence, 'metadata' | 'spec'>,
   known: ReadonlySet<string>,

@@ -1,5 +1,5 @@
-// What a sequence does next, as tables: order, circles, what others do meanwhile, ends and going on
-// after them.
+// What a sequence does next, as tables: order, cycles, other actors, ends, and resuming after an
+// end.
 
 import { describe, expect, it } from 'vitest';
 import { epochMs } from '../../../api/brand.ts';

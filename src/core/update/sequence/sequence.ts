@@ -1,6 +1,6 @@
-// Updates of several groups, one after another: which begins next, which nodes are marked meanwhile
-// as still to be rolled, and how it ends. Everything but its journal is read off the objects at
-// every look. Pure.
+// Updates of several groups in sequence: which update begins next, which nodes are marked as
+// pending, and how the sequence ends. Everything but its status is derived from the objects in
+// every pass. Pure.
 
 import { type EpochMs, formatTime } from '../../../api/brand.ts';
 import { defined } from '../../../api/defined.ts';
@@ -17,20 +17,20 @@ import { beforeOf, sequenceComplaint } from './sequence-order.ts';
 
 export interface SequenceNode {
   readonly name: string;
-  /** By the cloud's word. */
+  /** According to the cloud. */
   readonly group?: string;
-  /** The sequence whose mark it carries. */
+  /** The sequence whose mark the node carries. */
   readonly mark?: string;
 }
 
 export interface SequenceObservation {
   readonly sequence: NodeGroupUpdateSequence;
   readonly others: readonly NodeGroupUpdateSequence[];
-  /** Node groups that are there and not being deleted. */
+  /** Node groups that exist and are not being deleted. */
   readonly groups: ReadonlySet<string>;
   readonly updates: readonly NodeGroupUpdate[];
   readonly nodes: readonly SequenceNode[];
-  /** Why the API server did not take an update that was to begin. */
+  /** Why the API server rejected the update that was to begin. */
   readonly refused?: string;
   readonly now: EpochMs;
 }
@@ -39,7 +39,7 @@ export type SequenceStep =
   | { readonly kind: 'Mark' | 'Unmark'; readonly nodeName: string }
   | { readonly kind: 'Begin'; readonly group: SequenceGroup; readonly update: string }
   | { readonly kind: 'Pause' | 'Resume' | 'Abort'; readonly update: string }
-  /** Nothing of it is left: it may go. */
+  /** All marks are removed: the finalizer may be removed. */
   | { readonly kind: 'Release' };
 
 export interface SequenceDecision {
@@ -62,7 +62,7 @@ const first = ({ sequence }: SequenceObservation): Status => {
   return { status: 'InProgress', phase: 'Pending', groups, progress: doneOf(groups) };
 };
 
-/** The status with its condition, which changes its time only with its value. */
+/** The status with its condition, whose transition time changes only with its value. */
 const told = ({ sequence, now }: SequenceObservation, status: Status): Status => {
   const before = sequence.status?.conditions?.find(({ type }) => type === 'Complete');
   const value = status.status === 'Successful' ? 'True' : 'False';
@@ -100,7 +100,7 @@ const end = (
   return { status: told(observation, ended), steps: [] };
 };
 
-/** Another that has begun and shares a group: marks of two would be taken for one another's. */
+/** Another sequence in progress that shares a group; their marks would be confused. */
 const rivalOf = ({ sequence, others }: SequenceObservation): string | undefined => {
   const members = new Set(sequence.spec.groups.map(({ name }) => name));
   return others.find(
@@ -130,10 +130,10 @@ const pending = (observation: SequenceObservation, status: Status): SequenceDeci
   return rolling(observation, { ...status, phase: 'Rolling', startedAt });
 };
 
-/** A status stays small, however many groups failed; the update itself says all. */
+/** Keeps the status small if many groups fail; the update object has the full message. */
 const maxGroupMessage = 240;
 
-/** What became of the group's update, as the world shows it now. */
+/** The state of the group's update, from the objects that exist. */
 const looked = (
   { updates, groups }: SequenceObservation,
   entry: SequenceGroupStatus,
@@ -161,7 +161,7 @@ const looked = (
 const updateNameOf = ({ metadata }: NodeGroupUpdateSequence, entry: SequenceGroupStatus): string =>
   `${entry.name}-${metadata.uid.slice(0, 8)}-${entry.attempt}`;
 
-/** Requests of the sequence reach the updates that run, once each. */
+/** Passes pause, resume and abort on to the running updates, once each. */
 const passedOn = (
   { sequence, updates }: SequenceObservation,
   running: readonly SequenceGroupStatus[],
@@ -172,7 +172,7 @@ const passedOn = (
     if (found === undefined) return [];
     const isAborted = found.spec.abort !== undefined;
     if (abort !== undefined && !isAborted) return [{ kind: 'Abort', update }];
-    // One that somebody else paused is left to them.
+    // An update paused by another user stays paused.
     const isOurs = found.metadata.annotations?.[pausedBySequenceAnnotation] !== undefined;
     if (paused && found.spec.paused !== true) return [{ kind: 'Pause', update }];
     return !paused && isOurs ? [{ kind: 'Resume', update }] : [];
@@ -183,7 +183,7 @@ const isRunning = ({ status }: SequenceGroupStatus): boolean => status === 'InPr
 const hasStopped = ({ status }: SequenceGroupStatus): boolean =>
   status === 'Failed' || status === 'Cancelled';
 
-/** Nodes of groups whose turn has not come are marked; those of groups that are done no more. */
+/** Marks nodes of groups that wait, and unmarks nodes of groups that are done. */
 const marksOf = (
   { sequence, nodes }: SequenceObservation,
   entries: readonly SequenceGroupStatus[],
@@ -202,11 +202,13 @@ const marksOf = (
 interface Turn {
   readonly entries: readonly SequenceGroupStatus[];
   readonly begins: readonly SequenceStep[];
-  /** Others' updates of groups whose turn it is. */
+  /** Groups that could begin but have another update in progress. */
   readonly held: readonly string[];
 }
 
-/** Groups whose turn it is: their update's name is noted, and then it is created. */
+/**
+ * Groups that may begin: the update's name is written to the status before the update is created.
+ */
 const turnOf = (
   { sequence, updates }: SequenceObservation,
   entries: readonly SequenceGroupStatus[],
@@ -248,7 +250,7 @@ const sentenceOf = (
   return [...paused, ...now, ...held, ...refused, `${done} of ${total} groups done`].join('; ');
 };
 
-/** Nothing more begins and nothing runs: marks come off, then it is over. */
+/** No update begins or runs: remove the marks, then end. */
 const restoring = (observation: SequenceObservation, status: Status): SequenceDecision => {
   const steps = unmarks(observation);
   const ending = status.ending ?? 'Failed';
@@ -287,7 +289,7 @@ const rolling = (observation: SequenceObservation, status: Status): SequenceDeci
     return restoring(observation, { ...next, ending });
   }
   const { marks, backs } = marksOf(observation, entries);
-  // Every mark stands before the first pod moves.
+  // All marks are set before the first drain.
   const isReady = spec.paused !== true && marks.length === 0;
   const turn = isReady ? turnOf(observation, entries) : { entries, begins: [], held: [] };
   const message = sentenceOf(observation, turn.entries, turn.held);
@@ -297,7 +299,7 @@ const rolling = (observation: SequenceObservation, status: Status): SequenceDeci
   };
 };
 
-/** Groups that are done stay done; the others are tried again. */
+/** Completed groups stay completed; the others are tried again. */
 const resumed = (observation: SequenceObservation, status: Status): Status => {
   const { endedAt: _at, endedGeneration: _with, message: _why, ...rest } = status;
   const groups = status.groups.map((entry): SequenceGroupStatus => {
@@ -311,7 +313,7 @@ const resumed = (observation: SequenceObservation, status: Status): Status => {
 const ended = (observation: SequenceObservation, status: Status): SequenceDecision => {
   const { metadata, spec } = observation.sequence;
   const isAskedAnew = (metadata.generation ?? 0) > (status.endedGeneration ?? 0);
-  // To pause what has ended is no request to go on.
+  // Setting paused on an ended sequence is not a request to resume it.
   const mayGoOn = spec.abort === undefined && spec.paused !== true;
   if (isAskedAnew && status.status !== 'Successful' && mayGoOn) {
     return pending(observation, resumed(observation, status));
@@ -323,7 +325,7 @@ export const decideSequence = (observation: SequenceObservation): SequenceDecisi
   const { sequence } = observation;
   const status = sequence.status ?? first(observation);
   if (sequence.metadata.deletionTimestamp !== undefined) {
-    // What runs goes on by itself: it is an update like any other.
+    // Running updates continue on their own, like any other update.
     const steps = unmarks(observation);
     return { status, steps: steps.length === 0 ? [{ kind: 'Release' }] : steps };
   }

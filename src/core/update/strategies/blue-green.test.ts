@@ -1,5 +1,5 @@
-// Blue/green as tables: what each phase asks for next, what keeps it, and the state that each end
-// leaves.
+// Blue/green as tables: what each phase requests next, what delays it, and the state after each
+// end.
 
 import { describe, expect, it } from 'vitest';
 import {
@@ -27,7 +27,7 @@ const update = { policies: { blueGreen } };
 const policies = policiesOf({}, update, strategy);
 const ago = (seconds: number): string => formatTime(epochMs(now - seconds * 1000));
 
-/** The update's cause, and how far its drain is. */
+/** The update's cause, and the state of its drain. */
 const asked = (
   followUp: 'Release' | 'Terminate',
   status: Partial<NodeDisruptionStatus> = {},
@@ -235,9 +235,9 @@ describe('old nodes of a blue/green update', () => {
     expect(told(inSeconds(-120, 0))).toBe('as before');
     expect(told(inSeconds(-121, -1))).toBeUndefined();
     expect(told(undefined)).toBe('as before');
-    // Cut short.
+    // The soak was cut short.
     expect(told(inSeconds(3600, 3720))).toEqual(inSeconds(120, 240));
-    // Before its end, from its end.
+    // Before the end of the soak, counted from that end.
     expect(told(undefined, 590)).toEqual(inSeconds(130, 250));
   });
 
@@ -249,7 +249,7 @@ describe('old nodes of a blue/green update', () => {
 
   it.each<readonly [string, Partial<UpdateObservation>, readonly [number, number] | undefined]>([
     ['of a hook that was seen', { hookHistory: ran(40) }, [10 + 40 + 120, 10 + 40 + 240]],
-    // Of three nodes that run it beside each other the slowest decides.
+    // The slowest of three nodes that run the hook in parallel decides.
     ['of the slowest', { hookHistory: ran(40, 50, 60, 70, 80) }, [10 + 70 + 120, 10 + 80 + 240]],
     ['of one that is ended then', { hookHistory: ran(900) }, [10 + 300 + 120, 10 + 300 + 240]],
     ['of none that ran', { hookHistory: [{ hook: 'preDrain', seconds: 40 }] }, undefined],
@@ -271,7 +271,7 @@ describe('old nodes of a blue/green update', () => {
     expect(change?.progress?.eta).toEqual(eta);
     const reason = change?.holds?.find(({ kind }) => kind === 'Soak')?.reason ?? '';
     expect(reason.includes('There is no ETA: hook preTerminate')).toBe(told === undefined);
-    // A later pass has nothing to write of it, nor one after the soak, while hooks run.
+    // A later pass writes no new ETA, nor does one after the soak while hooks run.
     for (const seconds of [0, 5, 30, 60]) {
       const known = toldAt(seconds);
       const next = { ...counts, ...defined({ eta: known }) };
@@ -279,7 +279,7 @@ describe('old nodes of a blue/green update', () => {
     }
   });
 
-  /** Emptied so long ago, and drained again for somebody else. */
+  /** Drained `seconds` ago, and drained again for another actor. */
   const anew = (seconds: number, outcome: NodeDisruptionStatus['outcome'] = 'Drained') => {
     const previous = { episode: 1, outcome: outcome ?? 'Drained', endedAt: ago(seconds) };
     const { disruption } = asked('Release', { handledCauses: ['update/up'], episode: 2, previous });

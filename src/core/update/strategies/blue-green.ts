@@ -1,6 +1,6 @@
-// Drover's blue/green strategy: all new nodes are Ready before an old one is touched; old ones are
-// closed to new pods, emptied a few at a time and kept, empty, for a while in which the way back
-// needs no new node; then they go for good. Pure.
+// Drover's blue/green strategy. All new nodes are Ready before an old node is touched. Old nodes
+// are closed to new pods, drained a few at a time and kept empty during the soak. A rollback then
+// needs no new node; after the soak the old nodes are terminated. Pure.
 
 import { epochMs, formatTime, parseTime } from '../../../api/brand.ts';
 import { defined } from '../../../api/defined.ts';
@@ -27,27 +27,27 @@ import { choose } from './surge.ts';
 
 const isKept = ({ state }: Counted): boolean => state.kind === 'kept';
 
-/** Kept, and its hook is over. */
+/** Kept, and no hook of the node is pending. */
 const isEmptied = (one: Counted): boolean => isKept(one) && one.instance.awaitsHook !== true;
 
 const surgeOf = (count: number) => ({ desired: count, maxSize: count });
 
-/** A toe first: one new node per zone that has old ones. */
+/** The canary nodes: one new node for each zone that has old nodes, at most the surge. */
 const toeOf = (observation: UpdateObservation, { old }: Herd): number => {
   const zones = new Set(old.map(({ instance }) => instance.zone)).size;
   return Math.min(observation.status.surge ?? 0, zones);
 };
 
 /**
- * The toe, then all the others. Each has as long to join as EKS gives: where one does not, nothing
- * was touched, and what was started is taken back.
+ * Starts the canary nodes, then the rest of the surge. Each node has EKS' join timeout to become
+ * Ready. If one does not, no old node was touched and the new nodes are terminated.
  */
 export const decideGreenUp = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
   const { status, surge, desired, actualDesired } = observation;
   const { old, fresh } = herd;
   const all = status.surge ?? 0;
-  // Started from the old template after they were counted, as where somebody makes the group larger
-  // just then.
+  // Nodes started from the old template after the surge was computed, as when the group was scaled
+  // out meanwhile.
   if (old.length > all) return stay(observation, { change: { surge: old.length } });
   const asked = Math.max(surge.desired, toeOf(observation, herd));
   const here = (more: Partial<UpdateDecision> = {}): UpdateDecision =>
@@ -61,7 +61,7 @@ export const decideGreenUp = (observation: UpdateObservation, herd: Herd): Updat
   if (!isStarted || !fresh.every(isWhole)) return awaiting(observation, herd, true, here());
   const isToldWaiting = status.waitingSince !== undefined;
   const told = isToldWaiting ? { change: { waitingSince: undefined } } : {};
-  // Closed nodes take no new pods for as long as it is held.
+  // Do not close the old nodes while the update is held: closed nodes accept no new pods.
   if (isHeld(observation)) return here(told);
   if (asked < all) return here({ surge: surgeOf(all), ...told });
   return here({ change: { ...told.change, ...enter(observation, 'Marking') } });
@@ -70,7 +70,10 @@ export const decideGreenUp = (observation: UpdateObservation, herd: Herd): Updat
 const isClosed = ({ instance }: Counted): boolean =>
   instance.isClosed === true || instance.nodeName === undefined;
 
-/** No new pod lands on an old node: those that move have one place to go, and do not move again. */
+/**
+ * Sets the NoSchedule taint on old nodes, so that evicted pods land on new nodes and move only
+ * once.
+ */
 const closeSteps = ({ old }: Herd): readonly UpdateStep[] =>
   old.flatMap(({ instance: { nodeName, isClosed: is } }): readonly UpdateStep[] =>
     nodeName === undefined || is === true
@@ -78,7 +81,7 @@ const closeSteps = ({ old }: Herd): readonly UpdateStep[] =>
       : [{ kind: 'Discourage', nodeName, effect: 'NoSchedule' }],
   );
 
-/** Closed, and nothing is evicted yet. */
+/** Phase Marking: old nodes are closed to new pods; nothing is evicted yet. */
 export const decideClosing = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
   const steps = closeSteps(herd);
   const open = herd.old.filter((one) => !isClosed(one));
@@ -89,8 +92,8 @@ export const decideClosing = (observation: UpdateObservation, herd: Herd): Updat
 };
 
 /**
- * When the batch before may be followed by the next: its nodes are all empty, and have been for a
- * while.
+ * When the batch soak ends: every node of the batch must be empty, then the soak runs from the last
+ * drain. Infinity while a drain is in flight; undefined when no soak is pending.
  */
 const batchRestsUntil = ({ policies, now }: UpdateObservation, herd: Herd): number | undefined => {
   const restMs = policies?.batchSoakMs ?? 0;
@@ -104,7 +107,9 @@ const batchRestsUntil = ({ policies, now }: UpdateObservation, herd: Herd): numb
   return now < until ? until : undefined;
 };
 
-/** Told like the other rests; nothing while the batch is still being emptied. */
+/**
+ * Reports the batch soak as a hold, like the other holds; none while the batch is still draining.
+ */
 const batchHolds = (
   { update, policies }: UpdateObservation,
   until: number,
@@ -118,7 +123,7 @@ const batchHolds = (
   return [{ kind: 'Soak', reason, until: formatTime(epochMs(until)) }];
 };
 
-/** `decided`: something comes before any further drain. `open`: drains may be chosen now. */
+/** `decided`: the decision is made without a further drain. `open`: drains may be chosen. */
 type EmptyingGround =
   | { readonly kind: 'decided'; readonly decision: UpdateDecision }
   | {
@@ -157,11 +162,11 @@ const groundOf = (observation: UpdateObservation, herd: Herd): EmptyingGround =>
   return { kind: 'open', marks, told };
 };
 
-/** A drain may begin now, as far as budgets let it. */
+/** A drain may begin, as far as budgets allow. */
 export const mayBeginOfBlueGreen = (observation: UpdateObservation, herd: Herd): boolean =>
   groundOf(observation, herd).kind === 'open' && choose(observation, herd).length > 0;
 
-/** Old nodes are emptied and kept. */
+/** Phase Rolling: old nodes are drained and kept. */
 export const decideEmptying = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
   const ground = groundOf(observation, herd);
   if (ground.kind === 'decided') return ground.decision;
@@ -170,7 +175,7 @@ export const decideEmptying = (observation: UpdateObservation, herd: Herd): Upda
     ({ instance }): UpdateStep => ({
       kind: 'Empty',
       instanceId: instance.instanceId,
-      // Of its hooks only the first goes with it.
+      // Only the hold before the drain is set here; a kept node needs no hold before termination.
       ...(holdFor(observation, instance).hold === true ? { hold: true as const } : {}),
     }),
   );
@@ -178,19 +183,19 @@ export const decideEmptying = (observation: UpdateObservation, herd: Herd): Upda
   return awaiting(observation, herd, drains.length === 0, decision);
 };
 
-/** All pods are on new nodes. What holds, the soak among it, is in the observation. */
+/**
+ * Phase Soaking: all pods are on new nodes. The holds, the soak among them, are in the observation.
+ */
 export const decideSoaking = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
   if (areTooMany(observation, lateNewNodes(observation, herd))) {
     return stay(observation, { change: fail(observation, notJoining(observation)) });
   }
-  // Somebody has given one back, or another has come: it is emptied, and then all of it rests
-  // again.
+  // An old node was uncordoned, or another one appeared: drain it, then restart the soak.
   if (!herd.old.every(isKept)) {
     return stay(observation, { change: enter(observation, 'Rolling') });
   }
   const steps = closeSteps(herd);
-  // Without a whole herd of new nodes there is no going on; whether there will be one is seen
-  // meanwhile.
+  // The update does not go on before all new nodes are healthy; it waits for them with a timeout.
   if (!isGreenWhole(observation, herd)) {
     return awaiting(observation, herd, true, stay(observation, { steps }));
   }
@@ -203,14 +208,14 @@ export const decideSoaking = (observation: UpdateObservation, herd: Herd): Updat
       ...defined({ wakeAt }),
     });
   }
-  // The way back is open until the hooks before termination are over, too.
+  // Rollback without new nodes stays possible until the hooks before termination are over, too.
   if (!herd.old.every(isEmptied)) {
     return stay(observation, { steps, ...(Object.keys(change).length === 0 ? {} : { change }) });
   }
   return stay(observation, { change: { ...change, ...enter(observation, 'ScalingDown') } });
 };
 
-/** The old nodes go for good, each with its place in the group. */
+/** Phase ScalingDown: terminates the old nodes and decrements the group's size for each. */
 export const decideRetiring = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
   const { old, leavingOld } = herd;
   const failed = old.filter(({ state }) => state.kind === 'failed');
@@ -222,7 +227,7 @@ export const decideRetiring = (observation: UpdateObservation, herd: Herd): Upda
   if (old.length === 0 && leavingOld.length === 0) {
     return stay(observation, { change: enter(observation, 'Restoring') });
   }
-  // The way back without new nodes ends here.
+  // After this point a rollback needs new nodes, so a pause stops here.
   if (observation.update.spec.paused === true) return stay(observation);
   const id = updateCauseId(observation.update.metadata.name);
   const isAsked = ({ instance }: Counted): boolean =>

@@ -1,22 +1,29 @@
-// The gate: no batch of drains is begun that a budget would keep beyond the drain's time. Formula:
-// reference updates 3.4, "no-timeout condition": rounds of a budget times the time in which it
-// recovers. Pure.
+// The gate: a drain may begin only if budgets let it and the drains in flight finish within the
+// drain timeout. Formula: reference updates 3.4, "no-timeout condition": rounds of a budget times
+// its recovery time. Pure.
 
-/** What the pods of one node ask of one budget. */
+/** How the pods of one node load one budget. */
 export interface BudgetLoad {
   /** `namespace/name`. */
   readonly budget: string;
   readonly pods: number;
-  /** How many may be missing at once when all are healthy; 0 = none ever. */
+  /**
+   * How many pods may be unavailable when all are healthy; 0: the budget never allows an eviction.
+   */
   readonly allowed: number;
   /** From an eviction to its replacement being Ready. */
   readonly recoveryMs: number;
 }
 
-/** Leaves room for what no formula knows. */
+/**
+ * Share of the drain timeout that may be planned; the rest absorbs what the formula does not model.
+ */
 const share = 0.9;
 
-/** How long the budget that takes longest keeps these nodes, drained together. */
+/**
+ * How long the slowest budget takes if these nodes are drained together; Infinity if it never
+ * allows an eviction.
+ */
 export const drainTimeMs = (loads: readonly (readonly BudgetLoad[])[]): number => {
   const times = [...sharedLoads(loads).values()].map(({ pods, allowed, recoveryMs }) =>
     allowed === 0 ? Number.POSITIVE_INFINITY : Math.ceil(pods / allowed) * recoveryMs,
@@ -25,8 +32,8 @@ export const drainTimeMs = (loads: readonly (readonly BudgetLoad[])[]): number =
 };
 
 /**
- * Whether `next` may be drained beside those that are. Alone it always may: nothing better will
- * come.
+ * Whether `next` may be drained beside the drains in flight. It may always be drained alone, since
+ * waiting would not improve that.
  */
 export const gateAllows = (
   inFlight: readonly (readonly BudgetLoad[])[],
@@ -34,17 +41,17 @@ export const gateAllows = (
   drainTimeoutMs: number,
 ): boolean => {
   if (inFlight.length === 0) return true;
-  // Nodes that share no budget do not wait for each other.
+  // Only nodes that share a budget wait for each other.
   const mine = new Set(next.map(({ budget }) => budget));
   const shared = inFlight.map((loads) => loads.filter(({ budget }) => mine.has(budget)));
   return drainTimeMs([...shared, next]) <= share * drainTimeoutMs;
 };
 
-/** No drain of this node can end in time, whatever else happens. */
+/** No drain of this node can finish without force, since a budget never allows an eviction. */
 export const isHopeless = (loads: readonly BudgetLoad[]): boolean =>
   loads.some(({ allowed, pods }) => allowed === 0 && pods > 0);
 
-/** What nodes that are being drained ask of each budget, all together. */
+/** The load on each budget, summed over the nodes in flight. */
 export type SharedLoads = ReadonlyMap<string, BudgetLoad>;
 
 export const sharedLoads = (inFlight: readonly (readonly BudgetLoad[])[]): SharedLoads => {
@@ -61,8 +68,8 @@ export const sharedLoads = (inFlight: readonly (readonly BudgetLoad[])[]): Share
 };
 
 /**
- * How much longer it would take beside those that are being drained than alone: a look at its own
- * budgets.
+ * How much longer the drain of `next` takes beside those in flight than alone. O(budgets of the
+ * node).
  */
 export const waitBeside = (inFlight: SharedLoads, next: readonly BudgetLoad[]): number => {
   const mine = new Set(next.map(({ budget }) => budget));
@@ -71,7 +78,7 @@ export const waitBeside = (inFlight: SharedLoads, next: readonly BudgetLoad[]): 
   return Number.isFinite(beside) ? beside - drainTimeMs([next]) : 0;
 };
 
-/** How long each budget takes for all these nodes, were there nothing else. */
+/** How long each budget takes for all these nodes if nothing else limits the drains. */
 export const chainsOf = (
   nodes: readonly (readonly BudgetLoad[])[],
 ): ReadonlyMap<string, number> => {

@@ -1,4 +1,4 @@
-// Which instance types of a group its pods do not fit on, as a table.
+// Which instance types of a group cannot fit its pods, as a table.
 import { describe, expect, it } from 'vitest';
 import type { FullPod } from '../../../api/workloads.ts';
 import { podsAsk, skippedTypes } from './instance-types.ts';
@@ -8,7 +8,7 @@ const load = (asks: Readonly<Record<string, number>>) => [{ node: 'n1', asks }];
 
 describe('an instance type that is left out', () => {
   it.each([
-    // 2 cpus and 4 GiB, of which the node keeps its part.
+    // 2 CPUs and 4 GiB, minus the node's reservations.
     ['memory', { cpu: 1, memory: 5 * Gi }, ['c5.large']],
     ['cpu: 70m of two are kept', { cpu: 1.95, memory: Gi }, ['c5.large']],
     ['pods', { cpu: 1, memory: Gi, pods: 30 }, ['c5.large']],

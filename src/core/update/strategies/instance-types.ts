@@ -1,6 +1,6 @@
-// The instance types of a group as a ladder: where a zone has no room for the first, EC2 Auto
-// Scaling starts the next of them in that zone. A type on which the pods of an old node do not fit
-// is left out while the group is updated. Pure.
+// Instance-type fallback: where a zone has no capacity for the first type, EC2 Auto Scaling
+// launches the next type in that zone. A type that cannot fit the pods of an old node is skipped
+// while the group is updated. Pure.
 import type { SkippedType, UpdateFallback } from '../../../api/nodegroup-update.ts';
 import type { FullPod } from '../../../api/workloads.ts';
 import {
@@ -14,8 +14,8 @@ import { type Amounts, podAmounts, printQuantity, shortOf, sum } from '../prefli
 import type { Herd } from '../records/nodes.ts';
 
 /**
- * What the pods of one node ask for together, those of DaemonSets among them; what has ended asks
- * for nothing.
+ * The sum of the requests of one node's pods, DaemonSet pods included. Completed pods request
+ * nothing.
  */
 export const podsAsk = (pods: readonly FullPod[]): Amounts =>
   sum(
@@ -24,7 +24,7 @@ export const podsAsk = (pods: readonly FullPod[]): Amounts =>
       .map(podAmounts),
   );
 
-/** What runs on one old node: its new node has to have room for it. */
+/** The requests on one old node, which its new node must fit. */
 export interface TypeLoad {
   readonly node: string;
   readonly asks: Amounts;
@@ -36,7 +36,9 @@ const usableShare = 0.925;
 /** The kubelet's hard eviction threshold in EKS' images. */
 const evictionMiB = 100;
 
-/** About what pods may ask of a node of this type; undefined where nobody publishes it. */
+/**
+ * Approximate allocatable resources of a node of this type; undefined if the type is not published.
+ */
 const roomOf = (type: string): Amounts | undefined => {
   const facts = instanceTypeFacts(type);
   const { cpus, memoryMiB } = facts ?? {};
@@ -46,7 +48,7 @@ const roomOf = (type: string): Amounts | undefined => {
   return { cpu: cpus - reservedMillicores(cpus) / 1000, memory: memory * bytesPerMiB, pods };
 };
 
-/** Of other resources the published facts say nothing. */
+/** The published facts cover only these three resources. */
 const known = ({ cpu = 0, memory = 0, pods = 0 }: Amounts): Amounts => ({ cpu, memory, pods });
 
 const complaintOf = (type: string, loads: readonly TypeLoad[]): string | undefined => {
@@ -65,8 +67,7 @@ const complaintOf = (type: string, loads: readonly TypeLoad[]): string | undefin
 };
 
 /**
- * Those that are left out, each with its reason. The first is what people asked for, whatever runs
- * there now.
+ * Skipped types, each with its reason. The first type is never skipped: it is the requested one.
  */
 export const skippedTypes = (
   types: readonly string[],
@@ -91,8 +92,8 @@ const fallbacksOf = ([first]: readonly string[], { fresh }: Herd): readonly Upda
 };
 
 /**
- * Zones in which new nodes are of another type than the first, where that has changed; it stands
- * when the update ends.
+ * Zones whose new nodes are of another type than the first, if that changed. It stays in the status
+ * after the update ends.
  */
 export const fallbackChange = (
   { types = [], status }: UpdateObservation,

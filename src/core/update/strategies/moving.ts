@@ -1,15 +1,15 @@
-// Whether instances are coming or going by an update, which nobody but the cloud tells. What
-// happens on a node is told by its record, and when time alone decides is in the decision. Pure.
+// Whether an update has instances launching or terminating, which only polling the cloud shows.
+// Drain progress is in the NodeDisruption, and decisions by time carry a `wakeAt`. Pure.
 import { type EpochMs, parseTime } from '../../../api/brand.ts';
 import type { UpdateInstance, UpdateObservation } from '../observation.ts';
 import { type Herd, isJoined, phaseSince } from '../records/nodes.ts';
 
-/** An instance that has not become a node by then is no reason any more to look often. */
+/** After this an instance that has not joined is not worth frequent polling. */
 const patienceMs = 180_000;
 
 /**
- * What is taken out of its group is gone within seconds, unless its drain takes that long: budgets
- * may hold one for hours, and its record tells when it is over.
+ * A terminating instance is gone within seconds, except while it is drained. Budgets may delay a
+ * drain for hours, and its NodeDisruption shows the end.
  */
 const isLeaving = ({ disruption }: UpdateInstance, now: EpochMs): boolean => {
   const isDraining = disruption?.status?.phase === 'Draining';
@@ -24,7 +24,7 @@ export const isMoving = (observation: UpdateObservation, herd: Herd): boolean =>
   if (isGoing || leaving.some((one) => isLeaving(one, now))) return true;
   const haveJoined = fresh.every(({ instance }) => isJoined(instance));
   if (haveJoined && old.length + fresh.length === actualDesired) return false;
-  // Rolling notes since when it waits for new nodes alone.
+  // In phase Rolling, `waitingSince` is when the update began to wait for new nodes only.
   const noted = parseTime(status.waitingSince);
   const since = noted ?? (status.phase === 'Rolling' ? now : phaseSince(observation));
   return now < since + patienceMs;

@@ -1,5 +1,5 @@
-// The order of chance in which EKS takes nodes. What it is drawn from a plan knows too: so it can
-// be told before the update begins, and again after a restart. Pure.
+// The random order in which EKS' strategies replace nodes. It is seeded from facts that a plan
+// knows, so it is known before the update begins and survives a restart. Pure.
 import type { Revision } from '../../../api/nodegroup-update.ts';
 import { fnv1a } from '../../fnv.ts';
 
@@ -8,11 +8,11 @@ export interface Drawn {
   readonly target: Pick<Revision, 'imageId' | 'launchTemplate'>;
 }
 
-/** Another for each group and each revision that it is brought to. */
+/** The seed differs for each group and each target revision. */
 const seedOf = ({ groupName, target: { imageId, launchTemplate } }: Drawn): string =>
   [groupName, imageId, launchTemplate?.version ?? ''].join('/');
 
-/** In the order of their turns. */
+/** The items in the order in which they are replaced. */
 export const inOrderOfChance = <T>(
   items: readonly T[],
   instanceIdOf: (item: T) => string,

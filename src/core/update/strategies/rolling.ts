@@ -1,6 +1,6 @@
-// EKS' two strategies, phase by phase (EKS user guide, "managed node update behavior"): make new
-// nodes first (DEFAULT) or none (MINIMAL), hold all old ones, drain at most maxUnavailable of them
-// at a time in an order of chance, take the surplus back one by one. Pure.
+// EKS' two strategies, phase by phase (EKS user guide, "managed node update behavior"). DEFAULT
+// launches new nodes first, MINIMAL launches none. Both cordon all old nodes, drain at most
+// maxUnavailable at a time in random order and remove the surge one by one. Pure.
 
 import { epochMs } from '../../../api/brand.ts';
 import type { UpdateStep } from '../../../api/plan.ts';
@@ -25,9 +25,9 @@ const startSurge = ({ status }: UpdateObservation) => {
 };
 
 /**
- * Every zone that has old nodes has a new one, and every instance asked for is a whole node. A zone
- * that has as many instances as any with new ones needs none: EC2 Auto Scaling evens zones out and
- * starts it elsewhere.
+ * Every zone that has old nodes has a healthy new one, and every requested instance has joined. A
+ * zone as large as the largest zone with new nodes needs none: EC2 Auto Scaling balances zones and
+ * launches elsewhere.
  */
 const hasNewNodes = (observation: UpdateObservation, { old, fresh }: Herd): boolean => {
   const { desired, actualDesired } = observation;
@@ -64,14 +64,13 @@ const holdUntouched = ({ old }: Herd): readonly UpdateStep[] =>
     .map(({ instance }) => ({ kind: 'Hold', instanceId: instance.instanceId }));
 
 /**
- * Nothing is marked while something holds: marked nodes get no traffic, and would be without it for
- * as long.
+ * No node is marked while the update is held: marked nodes would get no traffic for all that time.
  */
 export const decideMarking = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
   const isBegun = herd.old.some(({ state }) => state.kind === 'held');
   if (!isBegun && isHeld(observation)) return stay(observation);
   const steps = holdUntouched(herd);
-  // One that never became a node has nothing to be marked.
+  // An instance that never became a node cannot be marked.
   const isMarked = ({ instance, state }: Counted): boolean =>
     state.kind === 'held'
       ? state.isMarked || instance.nodeName === undefined
@@ -79,7 +78,8 @@ export const decideMarking = (observation: UpdateObservation, herd: Herd): Updat
   const unmarked = herd.old.filter((one) => !isMarked(one));
   if (unmarked.length > 0) {
     const since = phaseSince(observation);
-    // It was held until now, and little of the time for marking is left: that begins.
+    // The hold has just ended and less than half of the marking timeout is left: restart the
+    // timeout.
     const wasHeld = (observation.status.holds ?? []).length > 0;
     const isShort = observation.now >= since + joinTimeoutMs / 2;
     if (wasHeld && isShort && !isBegun && steps.length > 0) {
@@ -109,7 +109,7 @@ export const decideRolling = (observation: UpdateObservation, herd: Herd): Updat
   }
   const { slots, spare } = freeToDrain(observation, herd);
   const held = old.filter(({ state }) => state.kind === 'held');
-  // One that does not serve takes nothing away, and never joins those that do.
+  // Nodes that do not serve cost no capacity when drained, and do not recover.
   const idle = held.filter((one) => !isServing(one));
   const order = inOrderOfChance(
     held.filter((one) => !idle.includes(one)),

@@ -1,5 +1,5 @@
-// The cluster autoscaler's annotation while an update runs, as tables: who set it, what is written,
-// what comes back.
+// The cluster autoscaler's annotation during an update, as tables: who set it, what is written,
+// what is restored.
 
 import { describe, expect, it } from 'vitest';
 import { defined } from '../../../api/defined.ts';
@@ -17,7 +17,7 @@ import { surgeWithout } from './surplus.ts';
 const node = (annotations?: Readonly<Record<string, string>>): Node =>
   ({ metadata: { name: 'n1', ...defined({ annotations }) } }) as Node;
 
-/** As a merge patch leaves the annotations. */
+/** The annotations after the merge patch. */
 const patched = (
   before: Readonly<Record<string, string>> | undefined,
   patch: Readonly<Record<string, string | null>>,

@@ -1,6 +1,6 @@
-// The cluster autoscaler's scale-down-disabled annotation on the nodes of a group that is updated:
-// empty new nodes and emptied old ones are what an autoscaler looks for. Set while the update runs;
-// a user's value is restored. Pure.
+// The cluster autoscaler's scale-down-disabled annotation on the nodes of a group under update. An
+// autoscaler would remove empty new nodes and drained old ones. The annotation is set while the
+// update runs; a user's value is restored. Pure.
 
 import type { Node } from '../../../api/kube.ts';
 import type { UpdatePhase } from '../../../api/nodegroup-update.ts';
@@ -10,22 +10,25 @@ import type { Herd } from '../records/nodes.ts';
 
 /**
  * Cluster autoscaler FAQ, "How can I prevent Cluster Autoscaler from scaling down a particular
- * node": `true` alone.
+ * node": only the value `true` counts.
  */
 export const autoscalerAnnotation = 'cluster-autoscaler.kubernetes.io/scale-down-disabled';
-/** Beside the first, where the update set it: the name of the update. */
+/** Marks the annotation as set by an update; the value is the name of the update. */
 export const shieldAnnotation = 'drover.dev/scale-down-disabled-by';
-/** The value that the first had before, where it had one. */
+/** The value that the annotation had before the update, if any. */
 export const shieldedBeforeAnnotation = 'drover.dev/scale-down-disabled-before';
 
-/** Whose annotation keeps the autoscaler away; undefined: it may take the node. */
+/**
+ * The actor that set the annotation: the update or a user. Undefined: the autoscaler may remove the
+ * node.
+ */
 export const shieldOf = ({ metadata }: Node): 'ours' | 'theirs' | undefined => {
   const { annotations = {} } = metadata;
   if (annotations[shieldAnnotation] !== undefined) return 'ours';
   return annotations[autoscalerAnnotation] === 'true' ? 'theirs' : undefined;
 };
 
-/** The annotations that shield a node for this update, as a merge patch. */
+/** Merge patch that sets the annotation on a node for this update. */
 export const shieldPatch = (
   { metadata }: Node,
   updateName: string,
@@ -38,7 +41,7 @@ export const shieldPatch = (
   };
 };
 
-/** As they were, as a merge patch; a value that users set meanwhile stays. */
+/** Merge patch that restores the annotation; a value that a user set meanwhile stays. */
 export const unshieldPatch = ({ metadata }: Node): Readonly<Record<string, string | null>> => {
   const { annotations = {} } = metadata;
   const isOurs = annotations[autoscalerAnnotation] === 'true';
@@ -50,7 +53,7 @@ export const unshieldPatch = ({ metadata }: Node): Readonly<Record<string, strin
   };
 };
 
-/** One step for each node that the autoscaler may still take. */
+/** One step for each node without the annotation. */
 const shieldSteps = ({ old, fresh }: Herd): readonly UpdateStep[] =>
   [...old, ...fresh].flatMap(({ instance }): readonly UpdateStep[] =>
     instance.nodeName === undefined || instance.shield !== undefined
@@ -58,7 +61,7 @@ const shieldSteps = ({ old, fresh }: Herd): readonly UpdateStep[] =>
       : [{ kind: 'Shield', nodeName: instance.nodeName }],
   );
 
-/** One step for each node whose annotation is the update's. */
+/** One step for each node whose annotation the update has set. */
 export const unshieldSteps = ({ old, fresh }: Herd): readonly UpdateStep[] =>
   [...old, ...fresh].flatMap(({ instance }): readonly UpdateStep[] =>
     instance.nodeName !== undefined && instance.shield === 'ours'
@@ -74,10 +77,7 @@ const shielded: ReadonlySet<UpdatePhase> = new Set([
   'ScalingDown',
 ]);
 
-/**
- * The decision with the autoscaler kept from every node of the group until the phase in which all
- * is set back.
- */
+/** Adds the steps that set the annotation in every phase before Restoring, which removes it. */
 export const withShields = (
   { status }: UpdateObservation,
   herd: Herd,
@@ -85,7 +85,7 @@ export const withShields = (
 ): UpdateDecision => {
   const { phase = 'Preparing' } = status;
   if (!shielded.has(phase) || decided.change?.phase === 'Restoring') return decided;
-  // EKS' strategies end without that phase.
+  // EKS' strategies end without phase Restoring, so their end removes it.
   const marks = decided.end === undefined ? shieldSteps(herd) : unshieldSteps(herd);
   return marks.length === 0 ? decided : { ...decided, steps: [...marks, ...decided.steps] };
 };

@@ -1,6 +1,6 @@
-// Zones in which no new node can be started, by what Auto Scaling tells of its launches, and what
-// an update by Drover's own strategy does about them: their nodes go last, each after a wait, or
-// stay. Auto Scaling itself tries other types and other zones. Pure.
+// Zones in which EC2 cannot launch a node, according to the scaling activities. An update by
+// Drover's own strategy drains their nodes last, after a wait, or not at all. Auto Scaling itself
+// tries other types and zones. Pure.
 import { type EpochMs, epochMs, parseTime } from '../../../api/brand.ts';
 import type { HealthIssue } from '../../../api/nodegroup.ts';
 import type { NodeGroupUpdateStatus, UpdateShortage } from '../../../api/nodegroup-update.ts';
@@ -12,7 +12,7 @@ import type { UpdateDecision, UpdateObservation } from '../observation.ts';
 import { enter, fail } from '../records/journal.ts';
 import { type Counted, type Herd, inFlightOf, isWhole, phaseSince } from '../records/nodes.ts';
 
-/** EC2's words for a launch that another zone, type or time may have room for. */
+/** EC2 messages of launches that may succeed in another zone, with another type or later. */
 const noRoom =
   /InsufficientInstanceCapacity|InsufficientFreeAddresses|not enough free addresses|InstanceLimitExceeded|VcpuLimitExceeded|MaxSpotInstanceCount/i;
 const otherwise = 'AsgInstanceLaunchFailures';
@@ -28,7 +28,7 @@ interface Activity {
 
 const maxMessage = 500;
 
-/** By zone, where the last launch failed for want of room. `activities`: newest first. */
+/** Zones whose latest launch failed for lack of capacity. `activities`: newest first. */
 export const shortagesOf = (activities: readonly Activity[]): readonly UpdateShortage[] => {
   const last = new Map<string, Activity>();
   for (const activity of activities) {
@@ -48,7 +48,7 @@ export const shortagesOf = (activities: readonly Activity[]): readonly UpdateSho
     .toSorted((a, b) => a.zone.localeCompare(b.zone));
 };
 
-/** As they were found in this pass, else as they were noted. */
+/** Shortages of this observation, or else those in the status. */
 const known = ({ shortages, status }: UpdateObservation): readonly UpdateShortage[] =>
   shortages ?? status.shortages ?? [];
 
@@ -60,7 +60,10 @@ export const shortageOf = (
 const openFrom = ({ policies, now }: UpdateObservation, { at }: UpdateShortage): EpochMs =>
   epochMs((parseTime(at) ?? now) + (policies?.shortageWaitMs ?? 0));
 
-/** The node's zone had no room a moment ago, or is to be left as it is. */
+/**
+ * The last launch in the node's zone failed for lack of capacity. The wait after it is not over, or
+ * the policy leaves such nodes alone.
+ */
 export const isHeldByShortage = (observation: UpdateObservation, one: Counted): boolean => {
   const shortage = shortageOf(observation, one);
   if (shortage === undefined) return false;
@@ -68,7 +71,7 @@ export const isHeldByShortage = (observation: UpdateObservation, one: Counted): 
   return policies?.onShortage === 'Fail' || now < openFrom(observation, shortage);
 };
 
-/** Told where it has changed. */
+/** The status change, if the shortages changed. */
 export const shortageChange = ({
   shortages,
   status,
@@ -95,8 +98,8 @@ const errorOf = (
 };
 
 /**
- * With Fail: nothing is left but nodes of short zones, and these had their time; who is set aside
- * waits for nothing.
+ * With Fail: ends the update when only nodes of zones without capacity are left and their wait is
+ * over. Nodes set aside do not delay the end.
  */
 export const endsForShortage = (
   observation: UpdateObservation,
@@ -117,7 +120,7 @@ export const endsForShortage = (
   return stay(observation, { change: { ...fail(observation, issues), failedNodes } });
 };
 
-/** Of an update that has ended with all nodes new: room is no question any more. */
+/** Clears shortages from the status of an update that ended Successful. */
 export const shortagePast = (
   { shortages, message }: Pick<NodeGroupUpdateStatus, 'shortages' | 'message'>,
   status: NodeGroupUpdateStatus['status'],
@@ -130,8 +133,8 @@ export const shortagePast = (
 };
 
 /**
- * With Minimal: no room for first new nodes anywhere, so old ones go first. Undefined: there is, or
- * not yet.
+ * With Minimal: if no zone has capacity for the first new nodes, old nodes are drained first.
+ * Undefined: there is capacity, or the wait is not over.
  */
 export const withoutSurge = (
   observation: UpdateObservation,

@@ -1,7 +1,7 @@
-// Drover's own strategy: a few new nodes first, then each old one is replaced, the last ones
-// retired, so that exactly as many are made as are needed and nothing new is ended. Which goes
-// next: those whose loss nobody notices, the fullest zone, an order of chance; as many as budgets
-// let go in time. Pure.
+// Drover's own strategy. It launches a few new nodes, replaces old nodes one for one, and
+// terminates the last old nodes with decrement. So it launches exactly the nodes needed and
+// terminates no new node. The next node is an unhealthy or empty one, then one of the largest zone,
+// then random; budgets bound how many. Pure.
 
 import { epochMs } from '../../../api/brand.ts';
 import type { DisruptionCause } from '../../../api/disruption.ts';
@@ -51,7 +51,7 @@ const startSurge = ({ status }: UpdateObservation) => {
 const zonesOf = (some: readonly Counted[]): ReadonlySet<string> =>
   new Set(some.map(({ instance }) => instance.zone));
 
-/** A toe is dipped into every zone before any old node is touched. */
+/** Start one canary node per zone and wait for it before draining an old node. */
 export const decideSurgeUp = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
   const surge = startSurge(observation);
   const { desired, actualDesired, now } = observation;
@@ -81,19 +81,19 @@ const loadsOf = ({ instance }: Counted): readonly BudgetLoad[] => instance.loads
 interface RankFacts {
   readonly updateName: string;
   readonly isShort: boolean;
-  /** Where its replacement would be started; undefined: it has none. */
+  /** Zone placement of its replacement; undefined: it has none. */
   readonly landing: Landing | undefined;
 }
 
 const rankOf = (one: Counted, { updateName, isShort, landing }: RankFacts): number => {
-  // Given back once already: after all others.
+  // A node whose drain was tried and cancelled comes last.
   if (triesOf(one, updateName) > 0) return 7;
   if (!isServing(one)) return 0;
-  // Its zone has no room for another in its place.
+  // EC2 has no capacity for its replacement in its zone.
   if (isShort) return 6;
   const isEmpty = one.instance.pods === 0;
   if (!isEmpty && isHopeless(loadsOf(one))) return 5;
-  // A zone that has no new node gets its first one, and none gets too many.
+  // A zone without new nodes gets its first one, and no zone gets more than its share.
   if (landing === 'elsewhere') return 4;
   if (landing === 'later') return 3;
   return isEmpty ? 1 : 2;
@@ -101,19 +101,18 @@ const rankOf = (one: Counted, { updateName, isShort, landing }: RankFacts): numb
 
 interface Field {
   readonly landings: Landings;
-  /** The next one is replaced, and not retired. */
+  /** The next node is replaced, rather than terminated with decrement. */
   readonly isReplaced: boolean;
   readonly perZone: ReadonlyMap<string, number>;
   readonly inFlight: readonly (readonly BudgetLoad[])[];
-  /** How long each budget still takes for all old nodes, one after another. */
+  /** How long each budget takes to allow the evictions of all remaining old nodes in sequence. */
   readonly chains: ReadonlyMap<string, number>;
   readonly observation: UpdateObservation;
 }
 
 /**
- * The next of those that are left: lowest rank, then the zone with the most instances, then the one
- * that waits least for budgets that others use now; of these, the one whose budget has the longest
- * way to go.
+ * The next node to drain: lowest rank, then largest zone, then the shortest wait for budgets in
+ * use. Among those, the node whose budget has the longest time remaining.
  */
 const nextOf = (left: readonly Counted[], field: Field): Counted | undefined => {
   const { observation } = field;
@@ -148,7 +147,7 @@ const hasReplacement = ({ instance }: Counted, id: string): boolean => {
   return cause?.followUp === 'Replace';
 };
 
-/** Nodes of the new revision that there will be when all that is under way has ended. */
+/** The number of nodes of the new revision once all launches and drains in flight are over. */
 const willBeNew = (observation: UpdateObservation, herd: Herd): number => {
   const { old, fresh } = herd;
   const id = updateCauseId(observation.update.metadata.name);
@@ -156,7 +155,7 @@ const willBeNew = (observation: UpdateObservation, herd: Herd): number => {
   return fresh.length + starting + inFlightOf(herd).filter((one) => hasReplacement(one, id)).length;
 };
 
-/** What the group will look like without what is under way. */
+/** Zone placement for the group as it will be without the nodes in flight. */
 const landingsOf = (observation: UpdateObservation, herd: Herd): Landings => {
   const { instances, desired } = observation;
   const zoneOf = ({ instance }: Counted): string => instance.zone;
@@ -172,8 +171,8 @@ const landingsOf = (observation: UpdateObservation, herd: Herd): Landings => {
 };
 
 /**
- * New nodes are there or on their way, none of them is whole now, whatever it was before, and none
- * has had its time to be so: pods that go now would find old nodes alone.
+ * New nodes exist or are launching, none is healthy yet and none has exceeded the join timeout.
+ * Pods evicted in this state would land on old nodes.
  */
 const awaitsFirst = (observation: UpdateObservation, herd: Herd): boolean =>
   (observation.status.surge ?? 0) > 0 &&
@@ -182,8 +181,8 @@ const awaitsFirst = (observation: UpdateObservation, herd: Herd): boolean =>
   lateNewNodes(observation, herd).length === 0;
 
 /**
- * While there is no whole new node only what is more than wanted may go: pods of others would move
- * to old nodes, and once more from there. An update that finds the surplus of another begins so.
+ * Until a new node is healthy, only nodes above the desired size may be drained: other pods would
+ * land on old nodes and move again. An update that inherits a surplus begins in this state.
  */
 const freeToBegin = (
   observation: UpdateObservation,
@@ -196,11 +195,11 @@ const freeToBegin = (
 };
 
 interface Chosen extends Counted {
-  /** Another is started in its place; else its place goes with it. */
+  /** Auto Scaling launches a replacement; otherwise the node is terminated with decrement. */
   readonly isReplaced: boolean;
 }
 
-/** The nodes whose drains begin now. */
+/** The nodes whose drains begin in this pass. */
 export const choose = (observation: UpdateObservation, herd: Herd): readonly Chosen[] => {
   const { update, drainTimeoutMs, desired, surge } = observation;
   const { old, fresh } = herd;
@@ -208,7 +207,7 @@ export const choose = (observation: UpdateObservation, herd: Herd): readonly Cho
   for (const { instance } of [...old, ...fresh]) {
     perZone.set(instance.zone, (perZone.get(instance.zone) ?? 0) + 1);
   }
-  // Where pods were looked at, of a node that was not nobody knows what its drain would wait for.
+  // If pods were listed, a node without a list is skipped: its budgets are unknown.
   const isKnown = ({ instance }: Counted): boolean =>
     instance.loads !== undefined || instance.nodeName === undefined;
   const areLooked = old.some(({ instance }) => instance.loads !== undefined);
@@ -235,8 +234,8 @@ export const choose = (observation: UpdateObservation, herd: Herd): readonly Cho
     const context = { perZone, inFlight, chains, landings, observation };
     let isReplaced = expected < desired;
     let one = nextOf(left, { ...context, isReplaced });
-    // Its place goes with it now, that of a later one does not: then it is known where that one's
-    // replacement lands.
+    // Terminate this node with decrement and replace a later one, whose zone placement is then
+    // known.
     if (
       isReplaced &&
       extra > 0 &&
@@ -250,7 +249,7 @@ export const choose = (observation: UpdateObservation, herd: Herd): readonly Cho
     left = left.filter((each) => each !== one);
     const serves = isServing(one);
     if (serves && serving >= free.spare) continue;
-    // With force no budget keeps a node beyond its time.
+    // With force, the gate does not apply: a drain ends at its timeout whatever the budgets allow.
     const isFree = update.spec.force === true || gateAllows(inFlight, loadsOf(one), drainTimeoutMs);
     if (!isFree) continue;
     if (serves) serving += 1;
@@ -265,7 +264,7 @@ export const choose = (observation: UpdateObservation, herd: Herd): readonly Cho
   return chosen;
 };
 
-/** Old nodes are the last choice for new pods. */
+/** Adds the PreferNoSchedule taint to old nodes. */
 const markSteps = ({ old }: Herd): readonly UpdateStep[] =>
   old.flatMap(({ instance }): readonly UpdateStep[] =>
     instance.nodeName === undefined || instance.isDiscouraged === true
@@ -275,7 +274,7 @@ const markSteps = ({ old }: Herd): readonly UpdateStep[] =>
 
 type Timeouts = ReturnType<typeof decideTimeouts>;
 
-/** `decided`: something comes before any further drain. `open`: drains may be chosen now. */
+/** `decided`: the decision is made without a further drain. `open`: drains may be chosen. */
 type RollingGround =
   | { readonly kind: 'decided'; readonly decision: UpdateDecision }
   | {
@@ -313,7 +312,7 @@ const groundOf = (observation: UpdateObservation, herd: Herd): RollingGround => 
   return { kind: 'open', quarantined: timeouts.quarantined, marks, told };
 };
 
-/** A drain may begin now, as far as budgets let it. */
+/** A drain may begin, as far as budgets allow. */
 export const mayBeginOfSurge = (observation: UpdateObservation, herd: Herd): boolean =>
   groundOf(observation, herd).kind === 'open' && choose(observation, herd).length > 0;
 
@@ -329,7 +328,7 @@ export const decideSurgeRolling = (observation: UpdateObservation, herd: Herd): 
     const kind = isReplaced ? 'Replace' : 'Retire';
     return { kind, instanceId: instance.instanceId, ...holdFor(observation, instance) };
   });
-  // Who stays in quarantine keeps a new node beside what is wanted.
+  // Each quarantined node keeps one new node above the desired size.
   const size = Math.max(left, quarantined);
   const next = { desired: size, maxSize: Math.max(Math.min(surge.maxSize, left), quarantined) };
   const decision = stay(observation, { surge: next, steps: [...marks, ...drains], ...told });

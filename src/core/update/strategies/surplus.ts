@@ -1,7 +1,7 @@
-// How EKS' strategies (DEFAULT, MINIMAL) take back what they have more than people want, one node
-// at a time. Without force each is drained under budgets before it is let go, and one that cannot
-// be drained in time ends the update as it would have while nodes were replaced; with force it is
-// as on EKS: Auto Scaling chooses, and its hook drains. Pure.
+// How EKS' strategies (DEFAULT, MINIMAL) remove nodes above the desired size, one at a time.
+// Without force each is drained under budgets before termination, and a drain that times out fails
+// the update as in phase Rolling. With force it works as on EKS: Auto Scaling chooses the instance,
+// and its lifecycle hook drains it. Pure.
 import { epochMs, formatTime, parseTime } from '../../../api/brand.ts';
 import { defined } from '../../../api/defined.ts';
 import type { NodeGroupUpdateStatus } from '../../../api/nodegroup-update.ts';
@@ -23,13 +23,14 @@ import { isHopeless } from './gate.ts';
 
 const none = { desired: 0, maxSize: 0 } as const;
 
-/** Nothing is on its way out, and nothing has still to be chosen for it. */
+/** No instance is terminating, and Auto Scaling has none left to choose. */
 const isSettled = ({ actualDesired }: UpdateObservation, { old, fresh, leaving }: Herd) =>
   leaving.length === 0 && old.length + fresh.length <= actualDesired;
 
 /**
- * As EKS does: the next is asked for when the one before has left. Only the surplus goes so:
- * what people made smaller meanwhile is left to the scale-in that follows, which keeps to budgets.
+ * Like EKS, it lowers the size by one when the previous instance is gone. It removes only the
+ * surge: if the group was made smaller meanwhile, the scale-in that follows removes those nodes
+ * under budgets.
  */
 const decideByForce = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
   const { surge, desired, actualDesired, status } = observation;
@@ -40,7 +41,7 @@ const decideByForce = (observation: UpdateObservation, herd: Herd): UpdateDecisi
     return stay(observation, { change: { waitingSince: undefined } });
   }
   if (over === 1 && isSurplus) {
-    // Noted, and not done yet.
+    // The lower size is in the status, and the call was not made yet.
     return stay(observation, { steps: [{ kind: 'Lower', desired: actualDesired - 1 }] });
   }
   if (surge.desired === 0) {
@@ -65,7 +66,7 @@ const nobodyLeft = (
   return { status: 'Successful', message };
 };
 
-/** Noted since when nobody can go; undefined: for long enough. */
+/** Records since when no instance can be removed; undefined: the wait is over. */
 const waitsLonger = (observation: UpdateObservation): UpdateDecision | undefined => {
   const { status, now } = observation;
   const noted = parseTime(status.waitingSince);
@@ -75,9 +76,9 @@ const waitsLonger = (observation: UpdateObservation): UpdateDecision | undefined
 };
 
 /**
- * One was asked for and nobody leaves: protected from scale-in, mostly. After as long as a new node
- * may take to join the rest is asked for at once and left to EC2 Auto Scaling, and the update,
- * whose nodes are all new, ends and says so.
+ * Auto Scaling was asked for fewer instances and terminates none, mostly because of scale-in
+ * protection. After the join timeout the rest is requested at once and left to Auto Scaling. The
+ * update ends, since all nodes are new, and its message says so.
  */
 const decideUnsettled = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
   const { surge, desired, actualDesired, status } = observation;
@@ -95,7 +96,10 @@ const decideUnsettled = (observation: UpdateObservation, herd: Herd): UpdateDeci
   return stay(observation, { surge: none, end: nobodyLeft(observation, herd) });
 };
 
-/** What serves least, and then what budgets let go; of what nobody has looked at nobody knows. */
+/**
+ * Nodes that serve least come first, then those that budgets allow; nodes whose budgets are unknown
+ * follow.
+ */
 const rankOf = (one: Counted): number => {
   const { pods, loads } = one.instance;
   if (!isServing(one)) return 0;
@@ -105,8 +109,8 @@ const rankOf = (one: Counted): number => {
 };
 
 /**
- * As Auto Scaling chooses, of the zone with most instances; undefined: all are protected from
- * scale-in.
+ * Like Auto Scaling, it chooses in the zone with the most instances; undefined: all are protected
+ * from scale-in.
  */
 const nextToGo = ({ old, fresh }: Herd): Counted | undefined => {
   const all = [...old, ...fresh];
@@ -125,8 +129,8 @@ const nextToGo = ({ old, fresh }: Herd): Counted | undefined => {
 };
 
 /**
- * Protected ones stay the update's own surplus: Auto Scaling, asked for fewer, would end them
- * undrained one day.
+ * Protected nodes stay as the update's own surplus. Auto Scaling, asked for fewer, would terminate
+ * them undrained as soon as the protection is removed.
  */
 const keepProtected = (observation: UpdateObservation, count: number): UpdateDecision => {
   const stays = count === 1 ? 'node more than asked for stays' : 'nodes more than asked for stay';
@@ -141,9 +145,8 @@ const keepProtected = (observation: UpdateObservation, count: number): UpdateDec
 };
 
 /**
- * EKS' 15 minutes hold here too. The others are not asked: this was the best choice, and with those
- * of one zone gone and those of another kept Auto Scaling would even zones out, which asks no
- * budget.
+ * EKS' 15 minutes apply here, too. No other node is tried, since this was the best choice. Draining
+ * nodes of one zone only would make Auto Scaling rebalance zones, without regard to budgets.
  */
 const notDrained = (
   observation: UpdateObservation,
@@ -157,7 +160,7 @@ const notDrained = (
   return stay(observation, { change: { ...change, ...stays } });
 };
 
-/** What keeps the node that is being emptied now, and until when; undefined: nothing that lasts. */
+/** What delays the drain in progress, and until when; undefined: nothing with a deadline. */
 const surplusHeld = (
   { disruption, nodeName, instanceId }: UpdateInstance,
   isLeaving: boolean,
@@ -175,7 +178,7 @@ const surplusHeld = (
   };
 };
 
-/** The decision with what is told of it: written when it is news. */
+/** Adds the message about the drain in progress, if the message changed. */
 const told = (
   observation: UpdateObservation,
   { old, fresh, leaving }: Herd,
@@ -197,7 +200,7 @@ const told = (
   return { ...known, change: { ...decided.change, message: text } };
 };
 
-/** What comes before the next drain; undefined: the next one may begin. */
+/** What must happen before the next drain; undefined: the next drain may begin. */
 const beforeDrain = (
   observation: UpdateObservation,
   herd: Herd,
@@ -221,7 +224,7 @@ const beforeDrain = (
   }
   if (isGoing) return stay(observation);
   if (excess <= 0) {
-    // What was asked for and has never started needs no drain.
+    // Requested instances that never launched need no drain.
     const there = Math.max(desired, all.length);
     const isOver = actualDesired > there && surge.desired > 0;
     return isOver
@@ -243,7 +246,7 @@ const decideByDrains = (observation: UpdateObservation, herd: Herd): UpdateDecis
   });
 };
 
-/** A node of the surplus may be drained now. */
+/** A node of the surplus may be drained. */
 export const mayBeginOfSurplus = (observation: UpdateObservation, herd: Herd): boolean =>
   observation.update.spec.force !== true &&
   beforeDrain(observation, herd, nextToGo(herd)) === undefined;
@@ -255,9 +258,9 @@ export const decideScalingDown = (observation: UpdateObservation, herd: Herd): U
 };
 
 /**
- * The surplus after others took some of it: what they took is not started again, but where the
- * update needs it, which is before an old node is drained and, with BLUE_GREEN, until the old nodes
- * are terminated.
+ * The surge after other actors removed `taken` instances. They are not launched again unless the
+ * update needs them: before the first drain and, with BLUE_GREEN, until the old nodes are
+ * terminated.
  */
 export const surgeWithout = (
   { desired, maxSize }: UpdateSurge,

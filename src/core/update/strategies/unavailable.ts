@@ -1,12 +1,14 @@
-// How many nodes an update may have out of service at once, and how many more it makes first.
-// Rules: EKS API reference, NodegroupUpdateConfig; EKS user guide, "managed node update behavior".
-// Pure.
+// How many nodes an update may make unavailable at once, and the size of its surge. Rules: EKS API
+// reference, NodegroupUpdateConfig; EKS user guide, "managed node update behavior". Pure.
 import type { UpdateConfig } from '../../../api/nodegroup.ts';
 
-/** EKS never takes more nodes at once, whatever the percentage gives. */
+/** EKS' maximum for any percentage. */
 const mostAtOnce = 100;
 
-/** EKS does not say how it rounds; down, and at least one, never takes more than was asked for. */
+/**
+ * EKS does not document its rounding. Rounding down, with a minimum of one, never exceeds the
+ * request.
+ */
 export const maxUnavailableOf = (config: UpdateConfig | undefined, nodes: number): number => {
   const { maxUnavailable, maxUnavailablePercentage } = config ?? {};
   const wanted =
@@ -16,12 +18,13 @@ export const maxUnavailableOf = (config: UpdateConfig | undefined, nodes: number
   return Math.max(1, Math.min(mostAtOnce, wanted));
 };
 
-/** Twice as many as there are zones, or as many as may be unavailable, whichever is more. */
+/** EKS' surge: twice the number of zones or maxUnavailable, whichever is larger. */
 export const eksSurge = (zones: number, maxUnavailable: number): number =>
   Math.max(2 * zones, maxUnavailable);
 
 /**
- * One for each zone that has old nodes, or as many as may be unavailable; never more than are old.
+ * Drover's surge: one node for each zone with old nodes or maxUnavailable, whichever is larger; at
+ * most the number of old nodes.
  */
 export const ownSurge = (old: number, zones: number, maxUnavailable: number): number =>
   Math.min(old, Math.max(zones, maxUnavailable));

@@ -1,6 +1,6 @@
-// Drover's own strategy from its first new node to its last old one, over distributions of nodes
-// across zones: the decisions themselves, beside an Auto Scaling that starts nodes where fewest
-// are. No zone ends with two more.
+// Drover's own strategy from the first new node to the last old one, over distributions of nodes
+// across zones. Runs the real decisions against an Auto Scaling that launches where there are
+// fewest instances. No zone ends with two more than another.
 import { describe, expect, it } from 'vitest';
 import { epochMs, formatTime } from '../../../api/brand.ts';
 import { decideUpdate, evenSurge } from '../index.ts';
@@ -34,7 +34,7 @@ interface Group {
   readonly surge: UpdateSurge;
   readonly desired: number;
   readonly maxUnavailable: number;
-  /** Decides which of nodes that are equally good goes: its seed. */
+  /** Seeds the choice among equal nodes. */
   readonly name: string;
 }
 
@@ -77,7 +77,7 @@ const countOf = (places: readonly string[]): readonly number[] =>
 
 const spreadOf = (counts: readonly number[]): number => Math.max(...counts) - Math.min(...counts);
 
-/** How many new nodes each zone has in the end. */
+/** How many new nodes each zone has at the end. */
 const roll = (
   old: readonly string[],
   { first, maxUnavailable }: { readonly first: number; readonly maxUnavailable: number },
@@ -103,7 +103,7 @@ const roll = (
       one.kind === 'Replace' || one.kind === 'Retire' ? [one] : [],
     );
     if (drains.length === 0) throw new Error(`nothing is drained: ${JSON.stringify(decision)}`);
-    // They end in the order in which they were let go; any other is chance.
+    // Drains end in the order in which they began; any other order would be random.
     for (const { kind, instanceId } of drains) {
       instances = instances.filter((one) => one.instanceId !== instanceId);
       if (kind === 'Replace') launch();
@@ -125,7 +125,7 @@ describe('zones of an update by Drover’s own strategy', () => {
     for (const old of distributions) {
       const inUse = new Set(old).size;
       for (const maxUnavailable of [1, 2, 3]) {
-        // One new node for every old one leaves nothing to choose.
+        // One new node for every old one leaves no choice.
         const first = Math.max(inUse, maxUnavailable);
         if (first >= old.length) continue;
         const { counts, started } = roll(old, { first, maxUnavailable }, order);

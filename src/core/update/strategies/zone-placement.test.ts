@@ -1,6 +1,6 @@
-// Where replacements land, over distributions of nodes across zones: one new node in each zone
-// before any has more by choice, and no zone with two more than another at the end, however EC2
-// Auto Scaling breaks ties.
+// Zone placement of replacements, over distributions of nodes across zones. Each zone gets its
+// first new node before any gets another by choice. No zone ends with two more than another,
+// however EC2 Auto Scaling breaks ties.
 import { describe, expect, it } from 'vitest';
 import { evenSurge, type Landing, Landings } from './zone-placement.ts';
 
@@ -19,8 +19,8 @@ const listOf = (counts: PerZone): readonly Zone[] =>
 const sumOf = (counts: PerZone): number => listOf(counts).length;
 
 /**
- * An update of one node at a time: first new ones, then each old one is replaced, or retired with
- * its place.
+ * An update of one node at a time: first the surge, then each old node is replaced or terminated
+ * with decrement.
  */
 const update = (old: PerZone, most: number, order: readonly Zone[]) => {
   const left = { ...old };
@@ -69,7 +69,7 @@ describe('zones of an update', () => {
         const { fresh } = update(old, most, order);
         expect(sumOf(fresh)).toBe(sumOf(old));
         const told = `${JSON.stringify({ old, most })} -> ${JSON.stringify(fresh)}`;
-        // All at once: nothing is left to choose.
+        // All at once leaves no choice.
         if (most >= sumOf(old)) continue;
         expect(spread(fresh), told).toBeLessThan(2);
       }
@@ -77,7 +77,7 @@ describe('zones of an update', () => {
   });
 
   it('give the first replacement to the zone that got no new node', () => {
-    // Auto Scaling starts the third of the first new nodes wherever it likes.
+    // Auto Scaling launches the third of the first new nodes in a zone of its choice.
     const { fresh, started } = update({ a: 1, b: 1, c: 2 }, 3, ['a', 'b', 'c']);
     expect(started).toEqual(['c']);
     expect(fresh).toEqual({ a: 2, b: 1, c: 1 });

@@ -1,7 +1,6 @@
-// Where EC2 Auto Scaling starts the node that replaces an old one, and where new ones are still
-// wanted so that no zone ends with two more than another: it would start and end nodes to even them
-// out afterwards. Auto Scaling launches where the group has fewest instances; which old node goes
-// first is what an update can choose. Pure.
+// Predicts the zone in which EC2 Auto Scaling launches a replacement, so that zones end within one
+// node of each other and need no rebalancing. Auto Scaling launches in the zone with the fewest
+// instances; the update controls only which old node is terminated next. Pure.
 
 type Counts = ReadonlyMap<string, number>;
 
@@ -15,27 +14,29 @@ const fewest = (counts: Counts): readonly string[] => {
 };
 
 interface Zones {
-  /** Of every zone that has any instance. */
+  /** Every zone that has any instance. */
   readonly zones: Iterable<string>;
-  /** The zone of each instance that stays, of both revisions, and of each of them that is new. */
+  /** `staying`: the zone of each instance that stays, old or new. `fresh`: of the new ones only. */
   readonly staying: readonly string[];
   readonly fresh: readonly string[];
-  /** New instances that were asked for and have no zone yet. */
+  /** Requested new instances whose zone is not known yet. */
   readonly pending: number;
-  /** As many new nodes there are to be at the end. */
+  /** The number of new nodes at the end of the update. */
   readonly wanted: number;
 }
 
-/** How good it is that a node of a zone goes now and is replaced. */
+/** How well zones end up if a node of a zone is replaced next. */
 export type Landing =
-  /** Its replacement comes to a zone that has no new node yet, or no zone waits for its first. */
+  /** The replacement lands in a zone without new nodes, or every zone has its first one. */
   | 'wanted'
-  /** It comes to where more are wanted, and another zone waits for its first. */
+  /**
+   * The replacement lands in a zone that needs more, while another zone waits for its first one.
+   */
   | 'later'
-  /** It may come to a zone that would end with too many. */
+  /** The replacement may land in a zone that would end with too many. */
   | 'elsewhere';
 
-/** A picture of the group that follows each choice. */
+/** A model of the group's zones that is updated with each choice. */
 export class Landings {
   readonly #staying = new Map<string, number>();
   readonly #fresh = new Map<string, number>();
@@ -62,13 +63,13 @@ export class Landings {
     return places.every(isBare) || ![...lacking].some(isBare) ? 'wanted' : 'later';
   }
 
-  /** A node of the zone goes. */
+  /** Records that a node of the zone is terminated. */
   take(zone: string, { isReplaced }: { readonly isReplaced: boolean }): void {
     add(this.#staying, zone, -1);
     if (isReplaced) this.#launch();
   }
 
-  /** Of zones with equally many, one that lacks new nodes: who knows. */
+  /** Among the smallest zones Auto Scaling chooses arbitrarily; assume one that lacks new nodes. */
   #launch(): void {
     const lacking = this.#lacking();
     const places = fewest(this.#staying);
@@ -84,13 +85,13 @@ export class Landings {
 }
 
 interface SpreadOut {
-  /** Of new nodes, at the end. */
+  /** New nodes per zone at the end. */
   readonly counts: Counts;
-  /** Zones in which more are to be started. */
+  /** Zones that need more new nodes. */
   readonly lacking: ReadonlySet<string>;
 }
 
-/** By how much zones of the fewest may grow before they have as many as the next. */
+/** By how much the smallest zones can grow until they are as large as the next larger one. */
 const upToNext = (counts: Counts, least: number): number => {
   let next = Number.POSITIVE_INFINITY;
   for (const count of counts.values()) if (count > least && count < next) next = count;
@@ -98,8 +99,8 @@ const upToNext = (counts: Counts, least: number): number => {
 };
 
 /**
- * New nodes as even as they still can become, `wanted` of them in all. Takes steps by zones, not by
- * nodes.
+ * The most even distribution that `wanted` new nodes can still reach. Proceeds by zone, not by
+ * node.
  */
 const spreadOut = (fresh: Counts, wanted: number): SpreadOut => {
   const counts = new Map(fresh);
@@ -109,7 +110,7 @@ const spreadOut = (fresh: Counts, wanted: number): SpreadOut => {
     const places = fewest(counts);
     const rise = upToNext(counts, counts.get(places[0] ?? '') ?? 0);
     const rounds = Math.max(1, Math.min(rise, Math.floor(left / places.length)));
-    // What is left may go to any of these.
+    // The remainder may land in any of these zones.
     for (const [at, zone] of places.entries()) {
       lacking.add(zone);
       if (at < left) add(counts, zone, rounds);
@@ -119,17 +120,17 @@ const spreadOut = (fresh: Counts, wanted: number): SpreadOut => {
   return { counts, lacking };
 };
 
-/** Auto Scaling may even zones out from this difference on. */
+/** From this difference on Auto Scaling may rebalance zones. */
 const uneven = 2;
 
 const isEven = (counts: Counts): boolean =>
   Math.max(...counts.values()) - Math.min(...counts.values()) < uneven;
 
 /**
- * How many of `surge` new nodes may be started before the first old one goes: as many as leave
- * zones even at the end, wherever Auto Scaling starts them of zones that have equally few; one at
- * least. Where there is one for every old node they all are: pods that find too few new nodes go to
- * old ones, and are moved twice.
+ * How many of `surge` new nodes may be launched before the first drain. At least one, and as many
+ * as leave zones even at the end whichever of the smallest zones Auto Scaling chooses. If the surge
+ * covers every old node, all are launched: with too few new nodes pods move to old nodes and then
+ * move again.
  */
 export const evenSurge = (
   surge: number,
@@ -138,7 +139,7 @@ export const evenSurge = (
     old,
     fresh,
   }: {
-    /** Of the group, and the zone of each of its instances. */
+    /** The zones of the group, and the zone of each old and new instance. */
     readonly zones: readonly string[];
     readonly old: readonly string[];
     readonly fresh: readonly string[];
@@ -152,7 +153,7 @@ export const evenSurge = (
   if (surge >= old.length || !isEven(spreadOut(made, wanted).counts)) return surge;
   let most = Math.min(surge, 1);
   for (let count = 1; count <= surge; count++) {
-    // Chance at its worst.
+    // Assume the worst choice among the smallest zones.
     const [zone = ''] = fewest(all).toSorted((a, b) => (made.get(b) ?? 0) - (made.get(a) ?? 0));
     add(all, zone, 1);
     add(made, zone, 1);

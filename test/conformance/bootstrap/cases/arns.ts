@@ -1,5 +1,5 @@
-// Forms of ARNs in aws-auth: which of them a node's role is written with, and whom a caller's
-// means.
+// Forms of ARNs in aws-auth: the one that is written for a node's role, and the roles that a
+// caller's ARN matches.
 import type { Case, Topic } from '../topic.ts';
 
 /** The ARN that is written for a role; undefined: refused. */

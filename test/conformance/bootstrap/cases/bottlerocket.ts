@@ -1,4 +1,5 @@
-// Bottlerocket's settings: which values their types take. A value of another type ends the boot.
+// Bottlerocket's settings: the values that their types accept. A value of another type aborts the
+// boot.
 import type { Case, Topic } from '../topic.ts';
 
 type SettingCase = Case<string, readonly string[]>;

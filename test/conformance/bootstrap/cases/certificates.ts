@@ -1,4 +1,4 @@
-// Certificate requests of kubelets: what makes one approvable, request by request.
+// Certificate requests of kubelets: the conditions under which each can be approved.
 import { epochMs } from '../../../../src/api/brand.ts';
 import type {
   InstanceRecord,
@@ -12,7 +12,7 @@ interface Given {
   readonly request: KubeletRequest;
   readonly facts: RequestFacts;
 }
-/** `approve`, or why it waits. */
+/** `approve`, or the reason why the request stays pending. */
 type Expected = string;
 
 interface Changes {

@@ -1,12 +1,13 @@
-// What cloud-init makes of several cloud-config parts, and which configuration a kubeadm reads.
+// How cloud-init merges several cloud-config parts, and which configuration kubeadm reads.
 import type { Case, Topic } from '../topic.ts';
 
 interface Merged {
   /**
-   * What runs, in order; `first` and `second` of the two parts, `early` in bootcmd of the first.
+   * The commands that run, in order: `first` and `second` from the two parts, `early` from bootcmd
+   * of the first.
    */
   readonly how: string;
-  /** As the header X-Merge-Type of the second part instead. */
+  /** The merge type is in the header X-Merge-Type of the second part instead. */
   readonly isHeader?: boolean;
 }
 

@@ -1,4 +1,4 @@
-// Which address pods ask for names: from the service CIDR as a text, the odd ones included.
+// The cluster DNS address of pods, derived from the service CIDR as text, including unusual ones.
 import type { Case, Topic } from '../topic.ts';
 
 interface Given {

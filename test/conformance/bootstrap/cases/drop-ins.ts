@@ -1,4 +1,5 @@
-// The kubelet's configuration as files: which there are, what is in them, and which value wins.
+// The kubelet's configuration as files: which files exist, their content, and which value takes
+// effect.
 import type { Json, JsonObject } from '../../../../src/api/json.ts';
 import type { Case, Topic } from '../topic.ts';
 
@@ -6,8 +7,8 @@ interface Given {
   readonly kubelet: JsonObject;
   readonly minor?: number;
   /**
-   * What is looked at: files by path, the drop-in's content, arguments, the value in force of a
-   * field.
+   * What the case compares: files by path, the drop-in's content, arguments, environment, or the
+   * effective value of a field.
    */
   readonly look: 'files' | 'drop-in' | 'arguments' | 'environment' | readonly ['field', string];
 }

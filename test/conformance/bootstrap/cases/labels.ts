@@ -1,4 +1,5 @@
-// Labels and taints of a kubelet's flags: those that it may set of itself, and those that end it.
+// Labels and taints in a kubelet's flags: those that a kubelet may set on its own node, and those
+// with which it exits.
 import type { Case, Topic } from '../topic.ts';
 
 interface Given {

@@ -1,9 +1,10 @@
-// How many pods a node takes: what is published of every instance type, and the formulas beside it.
+// The maximum number of pods of a node: the published values of every instance type, and the
+// formulas.
 import type { MaxPodsOptions } from '../../../../src/formats/node/capacity.ts';
 import published from '../facts/eni-max-pods.json' with { type: 'json' };
 import type { Case, Topic } from '../topic.ts';
 
-/** Of these the VPC CNI publishes a number and EKS' images know nothing. */
+/** The VPC CNI publishes a number for these types, and EKS' images do not know them. */
 const unknownToImages = new Set(
   `c7i.32xlarge f1.2xlarge f1.4xlarge f1.16xlarge p3.2xlarge p3.8xlarge p3.16xlarge`.split(' '),
 );

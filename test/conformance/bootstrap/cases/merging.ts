@@ -1,11 +1,14 @@
-// Several NodeConfigs become one: which value of which part is in force, field kind by field kind.
+// Merging of several NodeConfigs: which part's value takes effect, by kind of field.
 import type { Json, JsonObject } from '../../../../src/api/json.ts';
 import type { Case, Topic } from '../topic.ts';
 
 interface Given {
-  /** Each part's spec in its order; a text is YAML as it stands. */
+  /** Each part's spec, in order; a string is literal YAML. */
   readonly parts: readonly (JsonObject | string)[];
-  /** Path below spec; `cluster` aside, whose required fields are set before the first part. */
+  /**
+   * Path below spec of the compared value. The required fields of `cluster` are set before the
+   * first part.
+   */
   readonly at: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-// User data as nodeadm takes it apart: which NodeConfigs it reads of a document, and when it reads
+// User data as nodeadm parses it: which NodeConfigs it reads from a document, and when it reads
 // none.
 import { gzipSync } from 'node:zlib';
 import {
@@ -10,9 +10,9 @@ import {
 import type { Case, Topic } from '../topic.ts';
 
 interface Expected {
-  /** spec.kubelet.flags of the NodeConfig in force, which tell the parts that were read. */
+  /** spec.kubelet.flags of the effective NodeConfig, which identify the parts that were read. */
   readonly read: readonly string[];
-  /** Rules whose breach keeps the node from joining. */
+  /** Rules whose violation prevents the node from joining. */
   readonly rules: readonly string[];
 }
 
@@ -93,7 +93,7 @@ const good: readonly Case<string | Uint8Array, Expected>[] = [
   first('the whole in gzip in base64', base64(gzipSync(whole))),
 ];
 
-/** The samples are YAML of the block kind; JSON of the same is a NodeConfig, too. */
+/** The samples are YAML in block style; the same NodeConfig as JSON is valid, too. */
 function jsonOf(yaml: string): string {
   const value = (key: string): string => new RegExp(`${key}: (.*)`).exec(yaml)?.[1] ?? '';
   const cluster = ['name', 'apiServerEndpoint', 'certificateAuthority', 'cidr'];

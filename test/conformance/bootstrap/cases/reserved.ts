@@ -1,4 +1,4 @@
-// What a node keeps for itself: processor by cores, memory by pods, and whose number of pods
+// Resources that a node reserves: CPU by its cores, memory by its maximum pods, and which maximum
 // counts.
 import type { JsonObject } from '../../../../src/api/json.ts';
 import type { Case, Topic } from '../topic.ts';

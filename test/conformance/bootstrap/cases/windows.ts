@@ -3,13 +3,13 @@ import type { Case, Topic } from '../topic.ts';
 
 interface Given {
   readonly instanceType?: string;
-  /** Behind the call of the script; undefined: `text` is the whole user data. */
+  /** Parameters of the script's call; undefined: `text` is the complete user data. */
   readonly parameters?: readonly string[];
   readonly text?: string;
-  /** What is looked at; undefined: the rules. */
+  /** What the case compares; undefined: the rules. */
   readonly look?: 'maxPods' | 'labels';
 }
-/** Pods, labels, or the rules whose breach keeps the node from joining. */
+/** Pods, labels, or the rules whose violation prevents the node from joining. */
 type Expected = number | readonly string[] | Readonly<Record<string, string>>;
 
 const pods = (instanceType: string, maxPods: number): Case<Given, Expected> => ({

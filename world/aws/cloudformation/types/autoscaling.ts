@@ -1,5 +1,5 @@
-// Auto Scaling resources of a stack: groups, which are ready when they have stabilized, and hooks.
-// Everything goes through the service's own operations.
+// Auto Scaling resources of a stack: groups, which are ready once they have stabilized, and hooks.
+// Uses only the service's own operations.
 import { isObject, type JsonObject, objectOr } from '../../../../src/api/json.ts';
 import type { GroupStore } from '../../autoscaling/store.ts';
 import type { ServiceCalls } from '../../calls.ts';
@@ -19,7 +19,7 @@ export interface ScalingParts {
   readonly store: GroupStore;
 }
 
-/** So many failed launches in a row end the wait for a group. */
+/** This many consecutive failed launches end the wait for a group. */
 const failuresBeforeGivingUp = 3;
 
 export const scalingTypes = ({ calls, store }: ScalingParts): ResourceTypes => ({
@@ -69,7 +69,7 @@ export const scalingTypes = ({ calls, store }: ScalingParts): ResourceTypes => (
   },
 });
 
-/** Members of which CloudFormation writes another way than the API, or not at all. */
+/** Members that CloudFormation spells differently from the API, or lacks. */
 const renamed = new Set([
   ...['AutoScalingGroupName', 'MinSize', 'MaxSize', 'DesiredCapacity', 'VPCZoneIdentifier'],
   ...['Cooldown', 'Tags', 'LaunchTemplate', 'MixedInstancesPolicy', 'MetricsCollection'],
@@ -99,7 +99,7 @@ const groupInput = (name: string, properties: JsonObject, context: TypeContext) 
   });
 };
 
-/** A size that the template did not change stays what it has become since. */
+/** Sends a new size only if the template changed it; else the current size stays. */
 const updateGroup = (
   calls: ServiceCalls,
   { physicalId, properties: before }: StackResource,

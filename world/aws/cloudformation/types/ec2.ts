@@ -1,5 +1,5 @@
-// EC2 resources of a stack: launch templates, security groups with their rules, and the parts of a
-// network. What the world does not act on (gateways, routes) is kept as a record.
+// EC2 resources of a stack: launch templates, security groups with their rules, and parts of a
+// network. Parts that the world does not model (gateways, routes) are kept as records.
 import { type JsonObject, objectOr } from '../../../../src/api/json.ts';
 import type { LaunchTemplates } from '../../ec2/launch-templates.ts';
 import type { Network } from '../../ec2/network.ts';
@@ -72,7 +72,7 @@ const launchTemplate = ({ templates }: Ec2TypeParts): LocalType => ({
     };
   },
   replacing: new Set(['LaunchTemplateName', 'TagSpecifications']),
-  // A template has versions: another content is one more of them.
+  // A change of the content creates a new version of the template.
   update: ({ physicalId }, properties, context) => {
     const { version } = templates.addVersion(physicalId, {
       data: typed(objectOr(properties.LaunchTemplateData)) as JsonObject,

@@ -1,10 +1,10 @@
-// What EKS' resources of a stack share: property names as the API spells them, and progress by
+// Shared by EKS' resources of a stack: property names in the API's spelling, and progress by
 // status.
 import { isObject, type Json, type JsonObject, objectOr } from '../../../../src/api/json.ts';
 import { done, type Progress, pending } from './resource-type.ts';
 import { tagsOf, typed } from './values.ts';
 
-/** Maps whose keys are the user's: they keep their spelling. */
+/** Maps with keys from the user, which keep their spelling. */
 const userMaps = new Set(['Labels', 'Tags']);
 
 const lowerFirst = (name: string): string => {
@@ -12,7 +12,7 @@ const lowerFirst = (name: string): string => {
   return name.charAt(0).toLowerCase() + name.slice(1);
 };
 
-/** `{NodeRole: x}` as `{nodeRole: x}`, at every depth. */
+/** `{NodeRole: x}` becomes `{nodeRole: x}`, at every depth. */
 const apiNames = (value: Json): Json => {
   if (Array.isArray(value)) return value.map((one) => apiNames(one as Json));
   if (!isObject(value)) return value;

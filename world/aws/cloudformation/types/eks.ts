@@ -1,4 +1,4 @@
-// EKS resources of a stack that the world answers itself: clusters and add-ons.
+// EKS resources of a stack that the world itself provides: clusters and add-ons.
 import { type JsonObject, objectOr } from '../../../../src/api/json.ts';
 import type { ServiceCalls } from '../../calls.ts';
 import type { Scope } from '../../scope.ts';
@@ -52,7 +52,7 @@ const cluster = ({ calls }: EksTypeParts): LocalType => {
   };
 };
 
-/** CloudFormation lists the types that are on; the API lists types with on or off. */
+/** CloudFormation lists the enabled types; the API lists types with a flag. */
 const apiLogging = (logging: JsonObject): JsonObject => {
   const given = objectOr(logging.clusterLogging);
   const types = objectsOf(given.enabledTypes).flatMap((one) => textOf(one.type) ?? []);

@@ -1,12 +1,14 @@
-// IAM resources of a stack: roles, instance profiles, policies. Records: nothing here decides what
-// a caller may do.
+// IAM resources of a stack: roles, instance profiles, policies. Records only: they authorize
+// nothing.
 import { type JsonObject, objectOr } from '../../../../src/api/json.ts';
 import type { Identity } from '../../platform/identity.ts';
 import { refuse } from '../../scope.ts';
 import type { LocalType, ResourceTypes } from './resource-type.ts';
 import { objectsOf, tagsOf, textOf, textsOf } from './values.ts';
 
-/** IAM's limit for a role's name; CloudFormation cuts the stack's name to fit (article 002). */
+/**
+ * IAM's limit for a role's name; CloudFormation truncates the stack's name to fit (article 002).
+ */
 const maxRoleName = 64;
 const maxProfileName = 128;
 

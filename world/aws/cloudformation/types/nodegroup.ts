@@ -1,6 +1,5 @@
-// Node groups of a stack: Kubernetes objects behind the port. A change goes through the group's own
-// updates, one after another: version, configuration, tags. Never changes what EKS takes only for a
-// new group.
+// Node groups of a stack: Kubernetes objects behind the port. A change uses the group's own updates
+// in sequence: version, configuration, tags. Never changes properties that EKS fixes at creation.
 import { defined } from '../../../../src/api/defined.ts';
 import { type JsonObject, objectOr } from '../../../../src/api/json.ts';
 import type { ServiceCall } from '../../calls.ts';
@@ -87,18 +86,18 @@ export const nodegroupAttributes = (clusterName: string, name: string, arn: stri
   Id: `${clusterName}/${name}`,
 });
 
-/** The launch template of an input, its version as text. */
+/** The launch template of an input, with its version as text. */
 const templateInput = (properties: JsonObject) => {
   const template = objectOr(inputOf(properties).launchTemplate);
   if (Object.keys(template).length === 0) return {};
   return { launchTemplate: { ...template, ...defined({ version: textOf(template.version) }) } };
 };
 
-/** The same for each attempt, so that a call sent twice makes one node group. */
+/** The same for each attempt, so that a repeated call creates one node group. */
 const tokenOf = (stackId: string, logicalId: string): string =>
   `cfn-${logicalId}-${stackId.slice(stackId.lastIndexOf('/') + 1)}`.slice(0, 64);
 
-/** Names of `names` that the wanted properties have, and have with another value. */
+/** The `names` that the requested properties contain with another value. */
 const changedIn = (
   { properties }: Pick<StackResource, 'properties'>,
   wanted: StepResult,
@@ -110,7 +109,7 @@ const changedIn = (
       !sameValue(wanted.properties[name], properties[name]),
   );
 
-/** What the resource has once `names` are as wanted. */
+/** The resource's values once `names` have their requested values. */
 const resultOf = (
   { properties, stackTags }: StackResource,
   wanted: StepResult,
@@ -125,7 +124,7 @@ const resultOf = (
 
 const versionNames = ['Version', 'ReleaseVersion'];
 
-/** Version and release go together: a release is one of a version. */
+/** Version and release change together: a release belongs to a version. */
 const versionStep = (
   resource: StackResource,
   wanted: StepResult,
@@ -179,7 +178,7 @@ const configStep = (
   };
 };
 
-/** A size that the template did not change stays what an autoscaler has made of it. */
+/** Sends a size only if the template changed it; else an autoscaler's size stays. */
 const changedMembers = (before: JsonObject, after: JsonObject): JsonObject | undefined => {
   const changed = Object.entries(after).filter(([key, value]) => !sameValue(value, before[key]));
   return changed.length === 0 ? undefined : Object.fromEntries(changed);
@@ -207,7 +206,7 @@ const taintChange = (before: readonly JsonObject[], after: readonly JsonObject[]
   };
 };
 
-/** A resource that is older than the record of its stack's tags has those of now. */
+/** A resource without recorded stack tags is assumed to have the current ones. */
 const tagStep = (resource: StackResource, wanted: StepResult): UpdateStep | undefined => {
   const stackTags = resource.stackTags ?? wanted.stackTags;
   const before = { ...stackTags, ...tagsOf(resource.properties.Tags) };
@@ -237,7 +236,9 @@ const tagStep = (resource: StackResource, wanted: StepResult): UpdateStep | unde
   };
 };
 
-/** `[{Code: NodeCreationFailure,Message: ...,ResourceIds: [i-...]}]`, as eksctl's users know it. */
+/**
+ * `[{Code: NodeCreationFailure,Message: ...,ResourceIds: [i-...]}]`, as CloudFormation prints it.
+ */
 const issuesOf = (found: JsonObject): string => {
   const issues = objectsOf(objectOr(found.health).issues).map((issue) => {
     const ids = Array.isArray(issue.resourceIds) ? issue.resourceIds.join(', ') : '';
@@ -246,7 +247,7 @@ const issuesOf = (found: JsonObject): string => {
   return `[${issues.join(', ')}]`;
 };
 
-/** An update that was cancelled has no errors: its status says it. */
+/** A cancelled update has no errors: its status is the reason. */
 const errorsOf = (update: JsonObject): string => {
   const errors = objectsOf(update.errors).map(({ errorCode, errorMessage, resourceIds }) => {
     const ids = Array.isArray(resourceIds) ? resourceIds.join(', ') : '';

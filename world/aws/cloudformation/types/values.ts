@@ -1,5 +1,5 @@
-// Values of a template's properties as API inputs need them: templates may write numbers and flags
-// as text. Never refuses: the service that gets the input does.
+// Values of a template's properties in the form of API inputs: templates may write numbers and
+// flags as text. Never refuses a value: the receiving service does.
 import { isObject, type Json, type JsonObject, jsonEqual } from '../../../../src/api/json.ts';
 import type { Tags } from '../../filters.ts';
 
@@ -47,7 +47,7 @@ const flags = new Set([
   ...['PropagateAtLaunch', 'Enabled', 'DisableApiTermination'],
 ]);
 
-/** `value` with the members above as numbers and flags, wherever they stand. */
+/** `value` with the members above converted to numbers and flags, at every depth. */
 export const typed = (value: Json): Json => {
   if (Array.isArray(value)) return value.map((one) => typed(one as Json));
   if (!isObject(value)) return value;
@@ -61,7 +61,7 @@ export const typed = (value: Json): Json => {
   );
 };
 
-/** Whether two values come to the same: a template may write a number or a flag as text. */
+/** Whether two values are equal: a template may write a number or a flag as text. */
 export const sameValue = (a: unknown, b: unknown): boolean => jsonEqual(asText(a), asText(b));
 
 const asText = (value: unknown): unknown => {
@@ -72,6 +72,6 @@ const asText = (value: unknown): unknown => {
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
 };
 
-/** Without members that are undefined: an API input has what was given. */
+/** Removes undefined members. */
 export const given = (members: Readonly<Record<string, unknown>>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));

@@ -1,5 +1,5 @@
-// Oracle 8, the part of breakers: what makes many nodes look ill at once is not answered with
-// repairs. Counts only what has held for so long that it must be known.
+// Oracle 8, breakers: the controller starts no repairs when many nodes turn unhealthy at once.
+// Counts only conditions that have lasted long enough for the controller to know.
 import { both, type Context, type Oracle } from '../../oracle.ts';
 import type { HealthState } from '../../state/health.ts';
 import { microsPerMinute, microsPerSecond } from '../../state/read.ts';
@@ -49,13 +49,13 @@ const threshold = (scene: Scene): string | undefined => {
 
 const readyOf = (health: HealthState) => health.spells.get('Ready');
 
-/** Surely not Ready for the shortest time. */
+/** Certainly not Ready for at least the shortest time. */
 const isDown = (health: HealthState, { at, lagMicros }: Scene['start']): boolean => {
   const ready = readyOf(health);
   return ready !== undefined && !isOver(ready) && at - ready.from >= shortestMicros + lagMicros;
 };
 
-/** Not Ready, or not until just now. */
+/** Not Ready, or Ready again only recently. */
 const mayBeDown = (health: HealthState, { at, lagMicros }: Scene['start']): boolean => {
   const ready = readyOf(health);
   return ready !== undefined && at - (ready.endedAt ?? at) <= lagMicros;
@@ -71,7 +71,7 @@ const zone = ({ start, cluster }: Scene, name: string): string | undefined => {
   return `${down} of ${own.length} nodes of zone ${name} are down, and no others`;
 };
 
-/** The largest number of times within so long of each other. */
+/** The largest number of times that lie within `micros` of each other. */
 const mostWithin = (times: readonly number[], micros: number): number =>
   Math.max(
     0,
@@ -109,7 +109,7 @@ const signal = (scene: Scene, health: HealthState): string | undefined => {
   return undefined;
 };
 
-/** The breaker that holds for a node; undefined: none does for sure. */
+/** The breaker that is open for a node; undefined: none for certain. */
 export const breakerOf = (scene: Scene, health: HealthState): string | undefined =>
   threshold(scene) ?? zone(scene, health.zone) ?? partition(scene) ?? signal(scene, health);
 

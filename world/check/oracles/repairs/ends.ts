@@ -1,5 +1,5 @@
-// Oracle 14, the part of repairs: once faults are over, each node that stays unhealthy is repaired
-// unless something known keeps it, and no repair stands for ever.
+// Oracle 14, for repairs: after the faults end, every node that stays unhealthy is repaired unless
+// a known reason prevents it, and no repair runs forever.
 import { both, type Context, type Oracle } from '../../oracle.ts';
 import type { HealthState } from '../../state/health.ts';
 import { microsPerMinute } from '../../state/read.ts';
@@ -8,19 +8,19 @@ import { isRunning, type RepairGroup, type RepairState } from '../../state/repai
 import { breakerOf, sceneOf } from './breakers.ts';
 import { membersOf, repairableOf, sizeOf } from './start.ts';
 
-/** A look of the controller, a cooldown, a place among the repairs that run. */
+/** A pass of the controller, a cooldown, and the wait for a free repair slot. */
 const patienceMicros = 12 * microsPerMinute;
-/** Its drain, 10 minutes for a reboot and 20 for a replacement, twice. */
+/** The drain, then 10 minutes for a reboot and 20 for a replacement, all twice. */
 const runningMicros = 120 * microsPerMinute;
 
-/** Repairs that did not help make the next ones wait for hours. */
+/** After repairs that did not help, the next ones wait for hours. */
 const isIneffective = ({ book }: Context, group: RepairGroup): boolean =>
   book.repairs.ofGroup(group.name).filter(({ phase, blockedBy, attempts }) => {
     const hasActed = attempts.length > 0 && (phase === 'Failed' || phase === 'Succeeded');
     return hasActed || blockedBy.includes('ineffective');
   }).length >= 2;
 
-/** Something else has nodes of the group in hand, or keeps them out of service. */
+/** Another operation works on nodes of the group, or keeps them out of service. */
 const isBusy = ({ book }: Context, group: RepairGroup): boolean => {
   const isOpen = [...book.disruptions.living()].some(
     ({ phase, instanceId }) =>
@@ -35,7 +35,7 @@ const isBusy = ({ book }: Context, group: RepairGroup): boolean => {
   return isOpen || isOut;
 };
 
-/** Any breaker that may hold: without the time that it takes to be sure. */
+/** Whether a breaker may be open, including conditions too recent to be certain. */
 const mayBeHeld = (context: Context, group: RepairGroup, health: HealthState): boolean => {
   const { now } = context.book;
   const scene = sceneOf(context, { group, at: now, lagMicros: -patienceMicros });
@@ -46,7 +46,7 @@ const mayBeHeld = (context: Context, group: RepairGroup, health: HealthState): b
   return isAboveLimit || breakerOf(scene, health) !== undefined;
 };
 
-/** Since when a repair of the node has been due; undefined: none is. */
+/** Time at which a repair of the node became due; undefined: none is due. */
 const dueSince = (context: Context, group: RepairGroup, health: HealthState) => {
   const { now } = context.book;
   const dues = repairableOf(health, group.spec, { at: now, lagMicros: 0 }).flatMap((spell) => {

@@ -1,5 +1,5 @@
-// Oracle 8, the part of repetition: an episode has one journal, which records an act before its
-// cause and each act once.
+// Oracle 8, repetition: an episode has one NodeRepair. It records an action before the action's
+// cause, and each action once.
 import { objectOr } from '../../../../src/api/json.ts';
 import { both, type Context, type Oracle } from '../../oracle.ts';
 import { textOf } from '../../state/read.ts';

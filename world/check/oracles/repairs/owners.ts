@@ -1,18 +1,18 @@
-// Oracle 8, the part of owners: what a group and its operators say about repairs holds: audit,
-// hold, an update that has the group, and how many repairs may run at once.
+// Oracle 8, owners: repairs respect the settings of the group and of its operators: audit mode,
+// hold, an update in progress, and the number of parallel repairs.
 import { both, type Context, type Oracle } from '../../oracle.ts';
 import { hasSaid } from '../../state/health.ts';
 import { parallelLimitOf } from '../../state/repair-policy.ts';
 import { isRunning } from '../../state/repairs.ts';
 import { membersOf, onAttempt, repairableOf, type Start, sizeOf, specsOf } from './start.ts';
 
-/** Running repairs of the group beside this one, where they are as many as may run. */
+/** A message if the other running repairs of the group already reach the limit. */
 const tooMany = (context: Context, start: Start): string | undefined => {
   const { group, repair, at, lagMicros } = start;
   const { book } = context;
   const others = book.repairs.ofGroup(group.name).filter((one) => one !== repair && isRunning(one));
   const limits = specsOf(group, at, lagMicros).map((spec) => {
-    // An instance without a node may be unhealthy, too.
+    // An instance without a node may count as unhealthy.
     const unhealthy = membersOf(context, group).filter((id) => {
       const health = book.health.byInstance.get(id);
       if (health === undefined || health.goneAt !== undefined) return true;

@@ -1,5 +1,5 @@
-// Canaries of the oracles about the repair of nodes: each reports what it is there for, at least
-// one of them wrong by a moment only, and accepts the same thing in order.
+// Canaries of the oracles about node repair. Each reports its violation, at least one of them by a
+// narrow margin in time, and accepts the correct sequence.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../src/api/json.ts';
 import {
@@ -114,7 +114,7 @@ const repair = (story: Story, n: number, options: RepairOptions = {}): Story => 
 const start = (story: Story, n: number, more: RepairOptions = {}): Story =>
   repair(story, n, { actions: ['Replace'], ...more });
 
-/** A group of `size` nodes, all well; `ill` of them ill from 100 s on. */
+/** A group of `size` healthy nodes, of which `ill` turn unhealthy at 100 s. */
 const scene = (
   options: GroupOptions & {
     readonly size?: number;

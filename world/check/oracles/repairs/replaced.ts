@@ -1,5 +1,5 @@
-// Oracle 8, the part of results: what a repair ends is replaced, and a success is proven by the
-// replacement or by another boot.
+// Oracle 8, results: an instance that a repair terminates is replaced. A repair succeeds only with
+// a replacement or with a new boot id.
 import { both, type Context, type Oracle } from '../../oracle.ts';
 import type { Call } from '../../state/book.ts';
 import { inForce } from '../../state/disruptions.ts';
@@ -8,7 +8,7 @@ import { healthyDelayOf } from '../../state/repair-policy.ts';
 import type { RepairState } from '../../state/repairs.ts';
 import { lagOf } from './start.ts';
 
-/** A termination for repairs alone that makes the group smaller. */
+/** Whether the controller terminates an instance with decrement for repairs alone. */
 const shrinks = ({ book, saw }: Context, call: Call): boolean => {
   const isOurs = book.isOurs(call) && call.error === undefined;
   if (!isOurs || call.operation !== 'TerminateInstanceInAutoScalingGroup') return false;

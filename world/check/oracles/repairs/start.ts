@@ -1,5 +1,5 @@
-// What the oracles of node repair have in common: the moment at which a repair is decided, and the
-// members of its group as the trace shows them. Judges nothing.
+// Shared by the oracles of node repair: the moment at which a repair is decided, and the members of
+// its group as the trace shows them. Judges nothing.
 import type { JsonObject } from '../../../../src/api/json.ts';
 import type { Context, Watcher } from '../../oracle.ts';
 import { findingsOf, type HealthState, type Spell } from '../../state/health.ts';
@@ -7,7 +7,7 @@ import { microsPerSecond } from '../../state/read.ts';
 import { answerOf, startupTimeoutOf } from '../../state/repair-policy.ts';
 import type { Attempt, RepairGroup, RepairState } from '../../state/repairs.ts';
 
-/** An attempt that its NodeRepair has just recorded. */
+/** An attempt that a NodeRepair has just recorded. */
 export interface Start {
   readonly repair: RepairState;
   readonly attempt: Attempt;
@@ -17,11 +17,11 @@ export interface Start {
   /** Undefined: the instance never had a node. */
   readonly health: HealthState | undefined;
   readonly at: number;
-  /** What is younger, who decided need not have known. */
+  /** The controller need not know facts younger than this. */
   readonly lagMicros: number;
 }
 
-/** Rounding of times to seconds. */
+/** The journal rounds times to seconds. */
 export const roundingMicros = microsPerSecond;
 
 export const lagOf = ({ book }: Context): number =>
@@ -61,7 +61,7 @@ export const specsOf = (
 ): readonly JsonObject[] =>
   at - group.specAt <= lagMicros ? [group.spec, group.specBefore] : [group.spec];
 
-/** Findings that some rule of the group repairs. */
+/** Findings for which a rule of the group has an action. */
 export const repairableOf = (
   health: HealthState,
   spec: JsonObject,
@@ -72,7 +72,7 @@ export const repairableOf = (
       [reason, reasonBefore].some((one) => answerOf(spec, condition, one).actions.length > 0),
   );
 
-/** Instance ids that Auto Scaling has in service in the group. */
+/** Ids of the group's instances that are InService. */
 export const membersOf = ({ book }: Context, group: RepairGroup): readonly string[] =>
   [...book.cloud.instances.values()]
     .filter((one) => one.group === group.scalingGroup && one.state === 'InService')

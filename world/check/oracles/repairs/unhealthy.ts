@@ -1,12 +1,12 @@
-// Oracle 8, the part of healthy nodes: a repair begins with a finding of its own node, and ends
-// when the node has recovered before its instance was touched.
+// Oracle 8, healthy nodes: a repair begins with a finding on its own node. It ends without action
+// if the node recovers before its instance is touched.
 import { both, type Context, type Oracle } from '../../oracle.ts';
 import { type DisruptionState, inForce } from '../../state/disruptions.ts';
 import { microsPerSecond } from '../../state/read.ts';
 import { healthyDelayOf } from '../../state/repair-policy.ts';
 import { lagOf, onStart, repairableOf, type Start, specsOf } from './start.ts';
 
-/** A look of the controller, and its withdrawal. */
+/** Time for a pass of the controller and its withdrawal of the cause. */
 const noticedMicros = 60 * microsPerSecond;
 
 const isIll = ({ health, group, at, lagMicros }: Start): boolean => {
@@ -17,7 +17,7 @@ const isIll = ({ health, group, at, lagMicros }: Start): boolean => {
   );
 };
 
-/** A drain for repairs alone that acts on its instance although the node has recovered. */
+/** A drain for repairs alone that completes although the node has recovered. */
 const recovered = (context: Context, one: DisruptionState): string | undefined => {
   const { book } = context;
   if (one.phase !== 'Completing' || one.phaseAt.get('Completing') !== book.now) return undefined;

@@ -1,5 +1,5 @@
-// Oracle 8, the part of waits: counted from the start of the episode, which neither a flap nor a
-// restart nor a second finding moves.
+// Oracle 8, waits: each wait counts from the start of the episode. A flapping condition, a restart
+// or a second finding does not move that start.
 import type { JsonObject } from '../../../../src/api/json.ts';
 import { both, type Context, type Oracle } from '../../oracle.ts';
 import { findingsOf, type HealthState, type Spell, saysOrSaid } from '../../state/health.ts';
@@ -8,10 +8,10 @@ import { answerOf, startupTimeoutOf } from '../../state/repair-policy.ts';
 import type { RepairState } from '../../state/repairs.ts';
 import { lagOf, onStart, repairableOf, type Start, specsOf } from './start.ts';
 
-/** A kubelet may register its node again within this. */
+/** A kubelet may register its node again within this time. */
 const deletedWaitMicros = microsPerMinute;
 
-/** When the wait of a finding is over; Infinity: nothing is done about it. */
+/** When the wait of a finding ends; Infinity: the rules have no action for it. */
 const dueOf = (spec: JsonObject, spell: Spell, { at, lagMicros }: Start): number => {
   const isNew = at - spell.reasonAt <= lagMicros;
   const reasons = isNew ? [spell.reason, spell.reasonBefore] : [spell.reason];
@@ -35,7 +35,7 @@ const earliestOf = (start: Start, health: HealthState): number => {
 
 const early = (context: Context, start: Start): void => {
   const { health, repair, at, lagMicros } = start;
-  // A node that has just come back under its name: its episode is that of its instance.
+  // A node that was just recreated under its name: the episode belongs to its instance.
   if (health === undefined || at - health.joinedAt <= lagMicros) return;
   context.saw();
   if (saysOrSaid(health.asked, ['now'], start)) return;
@@ -46,7 +46,7 @@ const early = (context: Context, start: Start): void => {
   context.report({ subject: repair.name, message });
 };
 
-/** The start that the journal names is no later than what the node's conditions report. */
+/** The journal's start of the episode must not be later than the conditions report. */
 const startMoved = (context: Context, repair: RepairState): string | undefined => {
   const { book } = context;
   for (const [condition, since] of repair.findings) {

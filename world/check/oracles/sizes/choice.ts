@@ -1,6 +1,6 @@
-// The choice of an instance: where a size is below the number of instances, Auto Scaling chooses
-// which one it terminates, and the node of that one was not drained. `drover.dev/force` asks for
-// just that.
+// Choice of an instance: if the controller lowers a size below the number of instances, Auto
+// Scaling chooses the instance. The node of that instance was not drained. `drover.dev/force`
+// permits this.
 import type { Context, Exemption, Watcher } from '../../oracle.ts';
 import {
   isDecrement,
@@ -46,8 +46,8 @@ export const choiceExemptions: readonly Exemption<Choice>[] = [
 ];
 
 /**
- * EKS' strategies take their surplus back like this with force; MINIMAL may find one of an earlier
- * update.
+ * EKS' strategies with force remove their surplus like this; MINIMAL may find the surplus of an
+ * earlier update.
  */
 const isForcedSurplus = ({ book }: Context, nodeGroup: string): boolean => {
   const update = book.updates.openOf(nodeGroup);

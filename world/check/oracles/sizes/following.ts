@@ -1,5 +1,5 @@
-// Oracle 5, following: others may change the size of a group at any time, and its NodeGroup then
-// shows what they set.
+// Oracle 5, following: others may change the size of a group at any time; its NodeGroup then
+// reports that size.
 import { both, type Oracle } from '../../oracle.ts';
 import { reportedExemptions, watchReported } from './reported.ts';
 import { watchWrittenBack, writtenBackExemptions } from './written-back.ts';

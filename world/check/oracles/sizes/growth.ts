@@ -1,12 +1,13 @@
-// Oracle 5, growth: a NodeGroup notes what an update needs beyond the spec before the group grows.
+// Oracle 5, growth: before a group grows beyond the spec, its NodeGroup notes the surge of the
+// update.
 import { both, type Exemption, type Oracle } from '../../oracle.ts';
 import { AskedSizes } from '../../state/asked-sizes.ts';
 import { reportedGroup, sizeCallOf } from '../../state/group-sizes.ts';
 
 interface Growth {
-  /** A leader that stood still may send late calls. */
+  /** A leader that was paused may send late calls. */
   readonly mayLeaderBeLate: boolean;
-  /** A leader noted this very size in `status.sizeCalls`. */
+  /** The status of the NodeGroup lists this size in `status.sizeCalls`. */
   readonly isNoted: boolean;
 }
 

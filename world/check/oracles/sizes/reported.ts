@@ -1,11 +1,11 @@
-// The reported size: once the cluster has settled, a NodeGroup reports as many instances as it has.
+// The reported size: once the cluster has settled, a NodeGroup reports its number of instances.
 import type { Context, Exemption, Watcher } from '../../oracle.ts';
 import { autoScalingGroupOf, leaving, reportedGroup } from '../../state/group-sizes.ts';
 import { microsPerMinute } from '../../state/read.ts';
 
-/** The controller reads a group several times within this time. */
+/** The controller reconciles a group several times within this time. */
 const followedWithinMicros = 2 * microsPerMinute;
-/** Auto Scaling tries again after some minutes where EC2 has no capacity. */
+/** Auto Scaling retries after some minutes if EC2 has no capacity. */
 const scarceMicros = 10 * microsPerMinute;
 const shortages = new Set(['no-capacity', 'no-addresses']);
 

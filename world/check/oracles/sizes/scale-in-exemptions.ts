@@ -1,17 +1,17 @@
-// The races in which a scale-in may leave fewer instances than the spec asks for.
+// The races in which a scale-in may leave fewer instances than the spec requests.
 import type { Exemption } from '../../oracle.ts';
 
 export interface ScaleIn {
-  /** The controller terminated this instance before. */
+  /** The controller has already terminated this instance. */
   readonly isRepeated: boolean;
-  /** Smallest size that the spec asked for lately. */
+  /** Smallest size that the spec recently requested. */
   readonly requested: number;
   /** The size that the controller noted in `status.requested`. */
   readonly noted: number | undefined;
-  /** Instances left, those of others that have just been terminated among them. */
+  /** Remaining instances, including those that others have just terminated. */
   readonly members: number;
   readonly isOfUpdate: boolean;
-  /** The group's desired size, and what others took off it within the last minute. */
+  /** The group's desired size, and by how much others lowered it within the last minute. */
   readonly desired: number;
   readonly takenByOthers: number;
 }

@@ -1,5 +1,5 @@
-// Scale-in: an instance that the controller terminates with its place leaves the group as
-// large as the spec asks for.
+// Scale-in: when the controller terminates an instance and decrements the size, the group keeps at
+// least the size in the spec.
 import type { Context, Watcher } from '../../oracle.ts';
 import type { Call, ObjectEntry } from '../../state/book.ts';
 import { ChangesOfOthers } from '../../state/changes-of-others.ts';
@@ -11,8 +11,8 @@ import { type ScaleIn, scaleInExemptions } from './scale-in-exemptions.ts';
 const unseenMicros = microsPerMinute;
 
 /**
- * An update has others replaced meanwhile: its own scale-in is measured by the group's desired
- * size.
+ * An update replaces other instances at the same time, so the group's desired size is the measure
+ * for its scale-in.
  */
 const isOfUpdate = ({ book }: Context, instanceId: string): boolean =>
   (book.disruptions.ofInstance(instanceId)?.causes ?? []).some(
@@ -69,7 +69,7 @@ class ScaleIns {
     report({ subject: group, message });
   }
 
-  /** Instances beside this one: those left, and those of others that have just been terminated. */
+  /** Instances except this one: those left, and those that others have just terminated. */
   #members(group: string, taken: string): { readonly left: number; readonly young: number } {
     const { book } = this.#context;
     let [left, young] = [0, 0];

@@ -1,5 +1,5 @@
-// Oracle 5, shrinking: a node is drained before its instance is terminated, so a group of the
-// controller becomes smaller by named instances, and no smaller than its spec asks for.
+// Oracle 5, shrinking: a node is drained before its instance is terminated. The controller shrinks
+// a group by named instances only, and not below the size in its spec.
 import { both, type Oracle } from '../../oracle.ts';
 import { choiceExemptions, watchChoice } from './choice.ts';
 import { watchScaleIn } from './scale-in.ts';

@@ -1,4 +1,4 @@
-// Canaries of the oracle about sizes of groups: told, asked for, followed.
+// Canaries of the oracle about sizes of groups: reported, requested, followed.
 
 import { describe, expect, it } from 'vitest';
 import { defined } from '../../../../src/api/defined.ts';
@@ -26,7 +26,7 @@ describe('the oracles about sizes', () => {
       input: { AutoScalingGroupName: group, DesiredCapacity },
     });
 
-  /** As Auto Scaling has it. */
+  /** The size in Auto Scaling. */
   const scaled = (story: Story, desired: number): Story =>
     story.add({
       kind: 'scaling',
@@ -71,7 +71,7 @@ describe('the oracles about sizes', () => {
     expect(judge(sizes, members(2.1)).said).toEqual([
       'eks-ng1: made smaller to 1 while 2 instances are in it',
     ]);
-    // One that came a moment ago need not have been known.
+    // The controller need not know an instance that joined just now.
     expect(judge(sizes, members(1.9)).said).toEqual([]);
     expect(judge(sizes, members(2.1, { 'drover.dev/force': 'true' })).said).toEqual([]);
   });
@@ -101,7 +101,7 @@ describe('the oracles about sizes', () => {
       'eks-ng1: made larger to 4 where spec and noted surge ask for 3',
     ]);
     expect(judge(sizes, asks(5, undefined, 3)).said).toHaveLength(1);
-    // What the group has already is nothing that is asked for.
+    // A status that repeats the current size requests nothing.
     expect(judge(sizes, asks(5, { ...surge, desired: 0 }, 2)).said).toEqual([]);
   });
 
@@ -181,17 +181,17 @@ describe('the oracles about sizes', () => {
   });
 
   it('takes up of others’ changes what was written back, and no more', () => {
-    /** Somebody takes two, one after the other; the first write-back has seen one of them. */
+    /** Others terminate two instances in sequence; the first write-back has seen one of them. */
     const taken = (secondAt: number, writtenAt: number): Story => {
       const begun = scaled(wrote(new Story(), 1, 2), 2);
       return wrote(scaled(scaled(begun.at(1), 1).at(secondAt), 0).at(writtenAt), 2, 1);
     };
     expect(judge(sizes, wrote(taken(8, 8.3).at(28), 3, 0)).said).toEqual([]);
-    // Long known by then: it was left out, and is nobody's wish later.
+    // Known for long when the write-back left it out: it does not count as a later request.
     expect(judge(sizes, wrote(taken(8, 18).at(28), 3, 0)).said).toEqual([
       'eks-ng1: wrote 0 to the spec, which nobody but we had set',
     ]);
-    // Both were written back: a third is ours.
+    // Both were written back: a third is the controller's own.
     const both = wrote(scaled(scaled(wrote(new Story(), 1, 3), 3).at(1), 2).at(2), 2, 2);
     expect(judge(sizes, wrote(both.at(3), 3, 1)).said).toEqual([
       'eks-ng1: wrote 1 to the spec, which nobody but we had set',
@@ -211,7 +211,7 @@ describe('the oracles about sizes', () => {
         status: { desired, minSize: 0, maxSize: 9, surge: { desired: 6, maxSize: 6 } },
       });
     /**
-     * Where the group has `size`, somebody terminates one with its place, and the spec is written.
+     * In a group of `size` instances, others terminate one with decrement, and the spec is written.
      */
     const taken = (size: number, userAgent = 'cluster-autoscaler') => {
       const story = told(new Story(), 1, 3).state(i1, 'InService', { group });
@@ -224,7 +224,7 @@ describe('the oracles about sizes', () => {
     expect(judge(sizes, taken(9)).said).toEqual([
       'eks-ng1: wrote 2 to the spec, which nobody but we had set',
     ]);
-    // It has no more than people want: one fewer is a wish.
+    // The group has no more than the desired size: one fewer counts as a request.
     expect(judge(sizes, taken(3)).said).toEqual([]);
   });
 
@@ -261,7 +261,7 @@ describe('the oracles about sizes', () => {
         InstanceId: instanceId,
         ShouldDecrementDesiredCapacity: true,
       });
-    /** Two are wanted; an update has a third and will retire i1. */
+    /** The desired size is two; an update runs a third instance and will terminate i1. */
     const updated = (kind = 'Update'): Story => {
       const story = scaled(wrote(new Story(), 1, 2), 3);
       for (const id of [i1, i2, i3]) story.state(id, 'InService', { group });
@@ -274,7 +274,7 @@ describe('the oracles about sizes', () => {
     it('accepts that it meets one which somebody else has just taken', () => {
       const both = retire(goes(updated().at(10), i3, 2).at(17), i1, 1);
       expect(judge(sizes, both).said).toEqual([]);
-      // What others took is the wish from then on.
+      // The size after the terminations by others is the request from then on.
       expect(judge(sizes, wrote(both.at(18), 2, 1)).said).toEqual([]);
     });
 

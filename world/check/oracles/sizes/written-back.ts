@@ -1,5 +1,5 @@
-// Write-back: the controller follows a size that others set on the group by writing it to the
-// spec; a size of its own never becomes a request.
+// Write-back: the controller writes a size that others set on the group to the spec. It never
+// writes a size that it set itself.
 import type { Context, Exemption, Watcher } from '../../oracle.ts';
 import { ChangesOfOthers, type WriteBack } from '../../state/changes-of-others.ts';
 import { reportedGroup } from '../../state/group-sizes.ts';

@@ -1,5 +1,5 @@
-// An instance whose drain failed is not terminated, a drained one only after its cooldown, and none
-// that its owner keeps for hooks.
+// The controller does not terminate an instance whose drain failed. It terminates a drained one
+// only after its cooldown, and never while its owner keeps it for hooks.
 import { objectOr } from '../../../../src/api/json.ts';
 import type { Context, Watcher } from '../../oracle.ts';
 import type { Call, DisruptionState, ObjectEntry } from '../../state/book.ts';
@@ -7,9 +7,9 @@ import { isTermination } from '../../state/cloud.ts';
 import { inForce } from '../../state/disruptions.ts';
 import { keyOf, microsPerSecond, textOf, timeOf } from '../../state/read.ts';
 
-/** The call comes when it comes, and times in the journal have milliseconds. */
+/** A call takes time, and times in the journal have milliseconds. */
 const slackMicros = 2 * microsPerSecond;
-/** Whoever asked for its end keeps it for hooks, and nobody else asked. */
+/** All causes that request the end of the instance also keep it. */
 const isKept = ({ book }: Context, one: DisruptionState): boolean => {
   const causes = inForce(one, { at: book.now, lagMicros: book.lagMicros });
   const ending = causes.filter(
@@ -18,7 +18,7 @@ const isKept = ({ book }: Context, one: DisruptionState): boolean => {
   return ending.length > 0 && ending.every(({ isKeeping }) => isKeeping);
 };
 
-/** The pod that left a node last, and since when it had been there. */
+/** By node: the last pod that ended there, and when it had been bound. */
 type LastPods = Map<string, { readonly boundAt: number; readonly goneAt: number }>;
 
 const noteGone = ({ book }: Context, { type, object }: ObjectEntry, last: LastPods): void => {
@@ -32,9 +32,9 @@ const noteGone = ({ book }: Context, { type, object }: ObjectEntry, last: LastPo
 };
 
 /**
- * From when on a drained instance cools down. Who stood still between the end and its write, and
- * whose clock is off, tells another time than that of the write: it is believed as far as nobody
- * could have known better, and not before the last pod had left.
+ * Start of the cooldown of a drained instance. A pause before the write, or a skewed clock, makes
+ * `drainedAt` differ from the time of the write. The journal's time counts within the known lag,
+ * and not before the end of the last pod.
  */
 const cooledFrom = ({ book }: Context, one: DisruptionState, last: LastPods): number => {
   const drainedAt = timeOf(objectOr(one.object.status).drainedAt);
@@ -61,7 +61,7 @@ const checkTermination = (
   const one = book.disruptions.ofInstance(instanceId);
   const endedAt = one?.phaseAt.get('Completing');
   if (one === undefined || endedAt === undefined) return;
-  // A scale-in waits for nothing and asks by itself.
+  // A scale-in has no cooldown and requests the instance by itself.
   if (one.causes.some(({ kind, isCancelled }) => kind === 'ScaleIn' && !isCancelled)) return;
   saw();
   const told = (message: string) => report({ subject: instanceId, message });

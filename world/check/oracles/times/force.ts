@@ -1,4 +1,4 @@
-// Nothing is forced before the earliest `forceFrom` of the causes that force.
+// The controller forces nothing before the earliest `forceFrom` of the forcing causes.
 import type { Context, Watcher } from '../../oracle.ts';
 import {
   endsPod,
@@ -11,7 +11,7 @@ import {
 import { inForce } from '../../state/disruptions.ts';
 import { microsPerSecond } from '../../state/read.ts';
 
-/** Deletions, and evictions that cut the grace. */
+/** Deletions, and evictions with a shortened grace period. */
 const forces = (entry: Request, pod: PodState): boolean =>
   !isEviction(entry) || (graceAsked(entry) ?? pod.graceSeconds) < pod.graceSeconds;
 

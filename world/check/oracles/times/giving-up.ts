@@ -1,19 +1,19 @@
-// A drain that may not force gives up at its deadline and names the pods and budgets that kept it.
+// A drain that may not force fails at its deadline and names the pods and budgets that blocked it.
 import type { Context, Watcher } from '../../oracle.ts';
 import type { DisruptionState, PodState } from '../../state/book.ts';
 import { type CauseState, inForce } from '../../state/disruptions.ts';
 import { isHealthy } from '../../state/pods.ts';
 import { microsPerMinute } from '../../state/read.ts';
 
-/** How long a drain that has failed may go on after its deadline: a few restarts and refusals. */
+/** Time that such a drain may continue after its deadline, for a few restarts and refusals. */
 const overdueMicros = 5 * microsPerMinute;
 const everyMicros = microsPerMinute;
-/** A budget that has kept its pod for so long before the end is why it came to that. */
+/** A budget that blocked its pod for this long before the end must be named. */
 const keptMicros = 5 * microsPerMinute;
 /** The journal names the first 20 and counts the rest. */
 const maxNamed = 20;
 
-/** The deadline at which the last of its causes gives up; undefined where one of them forces. */
+/** The deadline of the last cause; undefined if a cause forces, holds or has a hook. */
 const givesUpAt = ({ book }: Context, one: DisruptionState): number | undefined => {
   const causes = inForce(one, { at: book.now, lagMicros: book.lagMicros });
   if (causes.length === 0) return undefined;
@@ -38,7 +38,7 @@ const checkOverdue = (context: Context, told: Set<string>): void => {
   }
 };
 
-/** Budgets that have kept this pod on its node; empty = something else did. */
+/** Budgets that have blocked this pod; empty: something else did. */
 const keepersOf = ({ book }: Context, pod: PodState): readonly string[] => {
   if (!book.isDrainable(pod) || !isHealthy(pod)) return [];
   if (book.now - pod.boundAt < keptMicros) return [];
@@ -49,7 +49,7 @@ const keepersOf = ({ book }: Context, pod: PodState): readonly string[] => {
   return closed.length === covering.length ? closed.map(({ key }) => key) : [];
 };
 
-/** What kept the pods is named in the write that gives up. */
+/** The write that fails the drain names what blocked the pods. */
 const checkNames = (context: Context, one: DisruptionState): void => {
   const { book, saw, report } = context;
   const { waitingOn, waitingOnTotal } = one;

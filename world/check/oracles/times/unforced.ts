@@ -1,7 +1,7 @@
-// Oracle 7, the part of what nobody forced: of an update by EKS' strategies without force no
-// protected pod is deleted on a node that leaves by our own choice. A notice (a hook of somebody
-// else's termination, spot, an event) may force; a size that we make smaller, so that Auto Scaling
-// ends an instance with pods on it, is none.
+// Oracle 7, unforced updates: an update by EKS' strategies without force deletes no protected pod
+// on a node that the controller chose to remove. A notice may force (a hook of a termination by
+// others, spot, an event). A smaller size that the controller sets is not a notice, even if Auto
+// Scaling then terminates an instance with pods.
 import { objectOr } from '../../../../src/api/json.ts';
 import type { Context, Watcher } from '../../oracle.ts';
 import { AskedSizes } from '../../state/asked-sizes.ts';
@@ -14,15 +14,15 @@ import { isOfUpdate } from '../../state/updates.ts';
 const leaving = /^(?:Terminat|Detach|$)/;
 const own = /^(?:SURGE|BLUE_GREEN)$/;
 
-/** Instances that left since we asked for fewer, without anybody's force. */
+/** Instances that Auto Scaling chose because the controller lowered the size without force. */
 class Chosen {
   readonly #context: Context;
   readonly #ids = new Set<string>();
-  /** So many are still to be chosen, by group. */
+  /** Number of instances that Auto Scaling still has to choose, by group. */
   readonly #due = new Map<string, number>();
   /**
-   * What somebody else last asked for: who goes for that was not our choice, whatever we ask for
-   * next.
+   * Size that others last set, by group. Instances chosen for that size are not the controller's
+   * choice, whatever it sets later.
    */
   readonly #theirs = new Map<string, number>();
   readonly #forced = new Map<string, boolean>();
@@ -45,15 +45,15 @@ class Chosen {
 
   called({ operation, input, error }: Call): void {
     if (error !== undefined) return;
-    // Somebody says which one goes.
+    // The call names the instance.
     if (/^Terminate/.test(operation)) this.#named.add(textOf(input.InstanceId));
     const [group, desired] = [textOf(input.AutoScalingGroupName), numberOf(input.DesiredCapacity)];
     if (desired === undefined || this.#forced.get(group) !== false) return;
     const { book } = this.#context;
-    // With force EKS' strategies leave the choice to Auto Scaling, whose hook deletes after its
-    // time.
+    // With force, EKS' strategies leave the choice to Auto Scaling; the termination hook then
+    // deletes pods after its timeout.
     if (book.updates.openOf(this.#nodeGroups.get(group) ?? '')?.isForced === true) return;
-    // Nothing fences what a leader that stood still sends then.
+    // Nothing fences the late calls of a leader that was paused.
     if (book.mayLeaderBeLate && this.sizes.isNoted(group, desired)) {
       this.#theirs.set(group, desired);
       return;
@@ -75,7 +75,7 @@ class Chosen {
     this.#ids.add(instanceId);
   }
 
-  /** Somebody else's size. */
+  /** Others set a size. */
   asked({ error, input }: Call): void {
     const [group, desired] = [textOf(input.AutoScalingGroupName), numberOf(input.DesiredCapacity)];
     this.#due.delete(group);
@@ -83,10 +83,7 @@ class Chosen {
   }
 }
 
-/**
- * Why a deletion on this node was nobody's notice; undefined: it was one, or was asked for with
- * force.
- */
+/** Why no notice allows this deletion; undefined: a notice or force allows it. */
 const wrongWith = ({ book }: Context, chosen: Chosen, entry: Request): string | undefined => {
   const pod = book.podOf(entry);
   const disruption = pod && book.disruptionOf(pod);

@@ -1,5 +1,5 @@
-// Certificate requests: who asks is told by the request and never by its body; what may stand in
-// one, in the API server's words (pkg/apis/certificates/validation, certificate admission, 1.32).
+// Certificate requests: the request, never its body, determines the requestor. Validates content
+// with the API server's messages (pkg/apis/certificates/validation, certificate admission, 1.32).
 import type { JsonObject } from '../../../../src/api/json.ts';
 import { parseCertificateRequest } from '../../../../src/formats/index.ts';
 import { values } from '../../schema/index.ts';
@@ -25,7 +25,9 @@ const parsed = (spec: JsonObject): ReturnType<typeof parseCertificateRequest> =>
   }
 };
 
-/** CertificateSubjectRestriction admission: nobody becomes an administrator by a certificate. */
+/**
+ * CertificateSubjectRestriction admission: a certificate cannot make its holder an administrator.
+ */
 const refuseMasters = (csr: JsonObject): void => {
   const spec = specOf(csr);
   if (spec.signerName !== clientSigner) return;

@@ -1,5 +1,4 @@
-// Nodes, namespaces and priority classes: what the server sets on them and
-// what may not change afterwards.
+// Nodes, namespaces and priority classes: the fields that the server sets, and the immutable ones.
 import type { JsonObject } from '../../../../src/api/json.ts';
 import { values } from '../../schema/index.ts';
 import type { Strategy } from '../definition.ts';
@@ -73,7 +72,7 @@ const notReady = 'node.kubernetes.io/not-ready';
 
 export const nodeStrategy: Strategy = {
   keepsStatus: true,
-  // TaintNodesByCondition admission: a node starts tainted until its kubelet says it is ready.
+  // TaintNodesByCondition admission: a new node is tainted until its kubelet reports ready.
   prepareForCreate: (node) => {
     const spec = specOf(node);
     const taints = objectsOf(spec.taints);
@@ -100,7 +99,7 @@ export const namespaceStrategy: Strategy = {
     return { ...withMetadata(namespace, { labels }), spec: { ...spec, finalizers } };
   },
   initialStatus: () => ({ phase: 'Active' }),
-  // Finalizers of the content are changed through /finalize only.
+  // Finalizers of the content can be changed only through /finalize.
   prepareForUpdate: (next, old) => ({
     ...next,
     spec: withFields(specOf(next), { finalizers: specOf(old).finalizers }),

@@ -1,4 +1,4 @@
-// Each case and its words were measured on a kube-apiserver 1.36.
+// Each case and its message were measured on a kube-apiserver 1.36.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../src/api/json.ts';
 import { validateContainerPorts } from './container-ports.ts';

@@ -1,5 +1,5 @@
-// The ports of a container, checked and worded as the API server does (measured on 1.36). Ports of
-// the host that two pods want are the scheduler's business.
+// Validates a container's ports with the API server's messages (measured on 1.36). The scheduler
+// handles host ports that two pods request.
 import type { JsonObject } from '../../../../src/api/json.ts';
 import { numberOf, objectsOf, textOf } from '../objects.ts';
 import {
@@ -14,7 +14,7 @@ const largestPort = 65_535;
 const longestName = 15;
 const protocols = ['SCTP', 'TCP', 'UDP'];
 
-/** IANA service names, each rule with the API server's words. */
+/** IANA service names, each rule with the API server's message. */
 const nameRules: readonly { readonly holds: (name: string) => boolean; readonly words: string }[] =
   [
     {
@@ -43,7 +43,7 @@ const numberErrors = (port: JsonObject, at: string): readonly FieldError[] => {
   return errors;
 };
 
-/** One port of the host is given to one container: of those that run together, none may share. */
+/** Containers that run at the same time may not share a host port. */
 export const validateHostPorts = (
   containers: readonly JsonObject[],
   path: string,
@@ -63,7 +63,7 @@ export const validateHostPorts = (
   return errors;
 };
 
-/** Checks `container.ports`; `path` is the container's. */
+/** Validates `container.ports`; `path` is the container's. */
 export const validateContainerPorts = (
   container: JsonObject,
   path: string,

@@ -1,5 +1,5 @@
-// CustomResourceDefinitions: what their server checks and sets. They are established at once; the
-// kinds they define are served by custom-kinds.ts.
+// CustomResourceDefinitions: what the server checks and sets. They are established at once;
+// custom-kinds.ts serves the kinds that they define.
 import type { JsonObject } from '../../../../src/api/json.ts';
 import { objectOr } from '../../../../src/api/json.ts';
 import type { Strategy } from '../definition.ts';

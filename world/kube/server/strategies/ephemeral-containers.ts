@@ -1,6 +1,5 @@
-// Ephemeral containers (`kubectl debug`): they are added to a pod that is there and never changed
-// or taken away again. Upstream: ValidatePodEphemeralContainersUpdate (pkg/apis/core/validation,
-// 1.32).
+// Ephemeral containers (`kubectl debug`): can be added to an existing pod, never changed or
+// removed. Upstream: ValidatePodEphemeralContainersUpdate (pkg/apis/core/validation, 1.32).
 import type { JsonObject } from '../../../../src/api/json.ts';
 import { values } from '../../schema/index.ts';
 import { objectsOf, type Stored, specOf, textOf } from '../objects.ts';
@@ -14,7 +13,7 @@ import {
 
 const path = 'spec.ephemeralContainers';
 
-/** Fields of a container that an ephemeral one may not have. */
+/** Fields of a container that an ephemeral one may not set. */
 const neverSet = [
   'ports',
   'livenessProbe',

@@ -1,5 +1,5 @@
-// Which strategy belongs to which kind, by `group/resource`. A kind that is missing here is plain
-// storage: only metadata and schema are checked.
+// The strategy of each kind, by `group/resource`. A kind without one is plain storage: only
+// metadata and schema are checked.
 import type { Strategy } from '../definition.ts';
 import { csrStrategy } from './certificates.ts';
 import { namespaceStrategy, nodeStrategy, priorityClassStrategy } from './cluster.ts';

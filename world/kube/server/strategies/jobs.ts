@@ -1,5 +1,5 @@
-// Jobs get a selector and labels of their own uid; a HorizontalPodAutoscaler's bounds must not
-// cross. Schedules, parallelism and metrics are their controllers' business.
+// Sets a Job's selector and labels from its uid; checks that a HorizontalPodAutoscaler's minimum
+// does not exceed its maximum. Controllers handle schedules, parallelism and metrics.
 import { type JsonObject, objectOr } from '../../../../src/api/json.ts';
 import { values } from '../../schema/index.ts';
 import type { Strategy } from '../definition.ts';

@@ -1,4 +1,4 @@
-// Kinds that are nearly plain storage: ConfigMaps and Secrets with their immutable switch, budgets,
+// Kinds that are nearly plain storage: ConfigMaps and Secrets with their immutable field, budgets,
 // leases, volumes, storage classes.
 import { type Json, type JsonObject, objectOr } from '../../../../src/api/json.ts';
 import { values } from '../../schema/index.ts';
@@ -17,7 +17,7 @@ function immutableData(fields: readonly string[]) {
   };
 }
 
-/** What a volume can name a file by: apimachinery's IsConfigMapKey. */
+/** Valid keys, which volumes use as file names: apimachinery's IsConfigMapKey. */
 const keyRules: readonly { readonly holds: (key: string) => boolean; readonly words: string }[] = [
   { holds: (key) => key.length <= 253, words: 'must be no more than 253 characters' },
   {
@@ -32,7 +32,7 @@ const keyRules: readonly { readonly holds: (key: string) => boolean; readonly wo
   { holds: (key) => key === '..' || !key.startsWith('..'), words: "must not start with '..'" },
 ];
 
-/** Of all values together, without their encoding. */
+/** Total of all values, decoded. */
 const maxDataBytes = 1024 * 1024;
 
 const textBytes = (value: Json): number => new TextEncoder().encode(String(value)).length;
@@ -80,14 +80,14 @@ export const configMapStrategy: Strategy = {
   validateUpdate: immutableData(['data', 'binaryData', 'immutable']),
 };
 
-/** Byte by byte: a Secret has more of them than a call may have arguments. */
+/** Byte by byte: a Secret may have more bytes than a call may have arguments. */
 const base64 = (text: string): string => {
   let binary = '';
   for (const byte of new TextEncoder().encode(text)) binary += String.fromCharCode(byte);
   return btoa(binary);
 };
 
-/** stringData is a write-only convenience: it ends up in data, encoded. */
+/** stringData is write-only: it is encoded and merged into data. */
 function foldStringData(secret: JsonObject): JsonObject {
   const typed = secret.type === undefined ? { ...secret, type: 'Opaque' } : secret;
   const plain = objectOr(typed.stringData);
@@ -171,7 +171,7 @@ export const storageClassStrategy: Strategy = {
       .map((field) => forbiddenValue(field, 'updates to this field are forbidden.')),
 };
 
-/** StorageObjectInUseProtection admission: what is in use is not gone while somebody needs it. */
+/** StorageObjectInUseProtection admission: the finalizer keeps objects that are in use. */
 const withFinalizer = (object: JsonObject, finalizer: string): JsonObject => {
   const finalizers = metadataOf(object).finalizers;
   const present = Array.isArray(finalizers) ? finalizers : [];
@@ -183,7 +183,7 @@ const withFinalizer = (object: JsonObject, finalizer: string): JsonObject => {
 const storageClasses = { group: 'storage.k8s.io', resource: 'storageclasses' };
 const defaultClass = 'storageclass.kubernetes.io/is-default-class';
 
-/** DefaultStorageClass admission: a claim that names no class gets the default one. */
+/** DefaultStorageClass admission: a claim without a class gets the default one. */
 function withDefaultClass(claim: JsonObject, { store }: WriteContext): JsonObject {
   const spec = specOf(claim);
   if (spec.storageClassName !== undefined) return claim;

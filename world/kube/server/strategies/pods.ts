@@ -1,5 +1,5 @@
-// Pods: what admission adds, the fields a running pod may still change, QoS class and the few
-// checks of a pod template that bite in practice. Never decides when a pod goes: see deletion.ts.
+// Pods: fields that admission adds, the mutable fields of a running pod, the QoS class and the most
+// relevant checks of a pod template. Never decides when a pod is deleted: see deletion.ts.
 import { type Json, type JsonObject, objectOr } from '../../../../src/api/json.ts';
 import { values } from '../../schema/index.ts';
 import type { Strategy, WriteContext } from '../definition.ts';
@@ -46,7 +46,7 @@ export function validatePodSpec(spec: JsonObject, path: string): readonly FieldE
     }
   }
   errors.push(...validateHostPorts(containers, `${path}.containers`));
-  // Init containers run one after another: each has the host for itself.
+  // Init containers run one after another, so each may use every host port.
   for (const container of objectsOf(spec.initContainers)) {
     errors.push(...validateHostPorts([container], `${path}.initContainers`));
   }
@@ -138,7 +138,7 @@ function withPriority(spec: JsonObject, context: WriteContext): JsonObject {
   return { ...spec, priority: value, preemptionPolicy: policy };
 }
 
-/** The spec without what an update may change; two specs that agree here are compatible. */
+/** The immutable part of the spec; an update must leave it equal. */
 function frozenPart(spec: JsonObject, additions: boolean): JsonObject {
   const imageless = (list: Json | undefined): Json | undefined =>
     list === undefined
@@ -173,7 +173,7 @@ const frozenMessage =
   'to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it ' +
   'was previously negative)';
 
-/** A deadline may be set and come nearer. */
+/** A deadline may be set or shortened. */
 function deadlineChange(after: Json | undefined, before: Json | undefined): readonly FieldError[] {
   if (typeof before !== 'number' || after === before) return [];
   const at = 'spec.activeDeadlineSeconds';

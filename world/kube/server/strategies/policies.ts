@@ -1,5 +1,5 @@
-// ValidatingAdmissionPolicies and bindings: what cannot be enforced is not stored. Enforcement
-// stands in policies.ts.
+// ValidatingAdmissionPolicies and bindings: refuses those that cannot be enforced.
+// server/policies.ts enforces them.
 import { type JsonObject, objectOr } from '../../../../src/api/json.ts';
 import { celTrouble } from '../../schema/index.ts';
 import type { Strategy } from '../definition.ts';

@@ -1,6 +1,5 @@
 // The admission plugin ServiceAccount: the account of a pod, its pull secrets, and the projected
-// volume with its token that every container mounts. Upstream: plugin/pkg/admission/serviceaccount
-// (1.36).
+// token volume that every container mounts. Upstream: plugin/pkg/admission/serviceaccount (1.36).
 import { type JsonObject, objectOr } from '../../../../src/api/json.ts';
 import type { WriteContext } from '../definition.ts';
 import { isMirror } from '../node-restriction.ts';
@@ -12,7 +11,7 @@ const pods = { group: '', resource: 'pods' };
 const accounts = { group: '', resource: 'serviceaccounts' };
 const volumePrefix = 'kube-api-access-';
 const mountPath = '/var/run/secrets/kubernetes.io/serviceaccount';
-/** An hour and seven seconds: kubelets ask for another before it is over. */
+/** An hour and seven seconds: kubelets renew a token before it expires. */
 const tokenSeconds = 3607;
 
 const projected: JsonObject = {
@@ -32,7 +31,7 @@ const projected: JsonObject = {
 
 const letters = 'bcdfghjklmnpqrstvwxz2456789';
 
-/** Five letters that differ from pod to pod: of its uid, so that no chance is drawn. */
+/** Five letters derived from the pod's uid, so that no random number is drawn. */
 const suffixOf = (uid: string): string =>
   uid
     .replaceAll('-', '')
@@ -42,7 +41,7 @@ const suffixOf = (uid: string): string =>
 const isMounted = (container: JsonObject): boolean =>
   objectsOf(container.volumeMounts).some((mount) => mount.mountPath === mountPath);
 
-/** The volume, mounted wherever nothing else is mounted at its path. */
+/** The volume, mounted in every container with no other mount at its path. */
 const withVolume = (spec: JsonObject, uid: string): JsonObject => {
   const volumes = objectsOf(spec.volumes);
   const known = volumes.find(
@@ -77,8 +76,8 @@ const isAutomounted = (spec: JsonObject, account: Stored | undefined): boolean =
   (spec.automountServiceAccountToken ?? account?.automountServiceAccountToken ?? true) === true;
 
 /**
- * The spec with the pod's account. Mirror pods are left as their kubelet made them. Throws for an
- * account that does not exist; the namespace's default is on its way then.
+ * The spec with the pod's service account. Leaves mirror pods unchanged. Throws for an account that
+ * does not exist; the namespace's default account is then about to be created.
  */
 export function withServiceAccount(
   pod: JsonObject,

@@ -1,5 +1,5 @@
-// Services: a cluster address from the service range and node ports, allocated from what is in use
-// at that moment; the address never changes. Endpoints and load balancers are controllers' work.
+// Services: allocates a cluster IP from the service range and node ports from those not in use; the
+// address never changes. Controllers handle endpoints and load balancers.
 import type { Json, JsonObject } from '../../../../src/api/json.ts';
 import type { Strategy, WriteContext } from '../definition.ts';
 import { numberOf, objectsOf, type Stored, specOf, textOf, withFields } from '../objects.ts';

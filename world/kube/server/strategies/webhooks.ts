@@ -1,5 +1,5 @@
-// Webhook configurations, validating and mutating: what a real API server would not store is
-// refused in its words. They are stored and listed; no webhook is ever called.
+// Validating and mutating webhook configurations: refuses what a real API server refuses, with its
+// messages. They are stored and listed; no webhook is ever called.
 import { type JsonObject, objectOr } from '../../../../src/api/json.ts';
 import type { Strategy } from '../definition.ts';
 import { listOf, numberOf, objectsOf, textOf, textsOf } from '../objects.ts';

@@ -1,5 +1,5 @@
-// Deployments, ReplicaSets, DaemonSets, StatefulSets: selectors that never change and match their
-// template, counts that are not negative, the fields of a StatefulSet that may change.
+// Deployments, ReplicaSets, DaemonSets, StatefulSets: immutable selectors that match their
+// template, non-negative counts, the mutable fields of a StatefulSet.
 import { type JsonObject, objectOr } from '../../../../src/api/json.ts';
 import { values } from '../../schema/index.ts';
 import type { Strategy } from '../definition.ts';

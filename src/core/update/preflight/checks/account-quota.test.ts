@@ -1,4 +1,5 @@
-// Each case: what is there, and which findings it makes.
+// Tests of the check account-quota: each case is a snapshot and the findings that the check
+// reports.
 import { describe, expect, it } from 'vitest';
 import {
   aGroup,
@@ -21,7 +22,7 @@ const instanceType = (name: string, vcpus: number) => ({
   addressesPerInterface: 10,
   architectures: ['x86_64'],
 });
-/** An old node of 2 vCPUs, of a group that is to have 16. */
+/** An old node of 2 vCPUs, in a group with a desired size of 16. */
 const small = {
   nodes: [
     {

@@ -1,6 +1,6 @@
-// What the surge takes of the account's quotas beside everything else that runs: with too few vCPUs
-// EC2 refuses the launches, and no new node comes where none of the group's types has room in its
-// quota. Other quotas are a warning, since others use them as well and nothing here counts in them.
+// The account's quotas against the surge and everything else that runs. With too few vCPUs EC2
+// refuses launches; if none of the group's types has room in its quota, no new node starts. Other
+// quotas are only a warning, since their use elsewhere in the account is not counted.
 import { defined } from '../../../../api/defined.ts';
 import { quantityValue } from '../../../../api/quantity.ts';
 import type { Check } from '../finding.ts';
@@ -8,7 +8,7 @@ import type { AccountQuota } from '../snapshot.ts';
 import { vcpuQuotaOf } from '../vcpu-quotas.ts';
 import type { View } from '../view.ts';
 
-/** Of the smallest type that may be launched: where that is too much every other is. */
+/** vCPUs of the smallest launchable type; if it is too large for the quota, every other type is. */
 const vcpusOf = ({ snapshot, oldNodes }: View, { code }: AccountQuota): number => {
   const isSpot = snapshot.group.capacityType === 'SPOT';
   const types = snapshot.instanceTypes.filter(
@@ -43,7 +43,7 @@ const leftOf = ({ limit, used }: AccountQuota): number => limit - used;
 
 type OldNode = View['oldNodes'][number];
 
-/** What it gives back to this quota when it goes; 0 where it is of another. */
+/** vCPUs of this quota that terminating the node frees; 0 if it counts in another quota. */
 const givenBack = ({ snapshot }: View, { code }: AccountQuota, one: OldNode): number => {
   const { instanceTypes, group } = snapshot;
   if (vcpuQuotaOf(one.instanceType ?? '', group.capacityType === 'SPOT')?.code !== code) return 0;
@@ -52,8 +52,8 @@ const givenBack = ({ snapshot }: View, { code }: AccountQuota, one: OldNode): nu
 };
 
 /**
- * Where an old node goes before each new one comes: the first whose place is too small for what is
- * to come.
+ * If an old node is terminated before each launch: the first one that frees too few vCPUs for its
+ * replacement.
  */
 const firstShort = (view: View, quota: AccountQuota): OldNode | undefined => {
   const wanted = vcpusOf(view, quota);
@@ -71,7 +71,7 @@ const firstShort = (view: View, quota: AccountQuota): OldNode | undefined => {
   return undefined;
 };
 
-/** New nodes come one after another, each in the place of an old one. */
+/** Whether each new node is launched after an old one is terminated. */
 const isBehind = (view: View, quota: AccountQuota): boolean =>
   view.surge === 0 && quota.unit === 'vCPU';
 
@@ -81,8 +81,8 @@ const isShort = (view: View, quota: AccountQuota): boolean =>
     : demandOf(view, quota) > leftOf(quota);
 
 /**
- * New nodes that it has room for; where none comes first they come one after another, in the places
- * of old ones.
+ * How many new nodes the quota allows. Without a surge, each is launched after an old one is
+ * terminated.
  */
 const roomOf = (view: View, quota: AccountQuota): number => {
   if (view.surge === 0) return firstShort(view, quota) === undefined ? 1 : 0;
@@ -90,8 +90,8 @@ const roomOf = (view: View, quota: AccountQuota): number => {
 };
 
 /**
- * Auto Scaling starts types of the other quotas, which have room for all; of a type without a quota
- * nobody knows.
+ * Whether the vCPU quotas of all types together have room for the new nodes. Types without a known
+ * quota count as available.
  */
 const isRoomElsewhere = (view: View): boolean => {
   const { accountQuotas, instanceTypes, group } = view.snapshot;
@@ -104,8 +104,7 @@ const isRoomElsewhere = (view: View): boolean => {
 };
 
 /**
- * Drover's own strategy goes on without new nodes first, which needs no more than what old nodes
- * leave.
+ * Drover's own strategy continues without a surge, which needs only the vCPUs that old nodes free.
  */
 const goesOnWithout = (view: View, quota: AccountQuota): boolean => {
   const { group } = view.snapshot;
@@ -125,12 +124,13 @@ const consequenceOf = (view: View, quota: AccountQuota): string => {
     return `${refused} for its families: new nodes are of the other instance types`;
   }
   if (goesOnWithout(view, quota)) return `${refused}: old nodes are drained first (onShortage)`;
-  // An old node goes first, and what it leaves does not make up for what is above the limit.
+  // An old node is terminated first, and the vCPUs it frees do not cover the excess over the limit.
   const isBehind =
     view.surge === 0 || (group.strategy === 'SURGE' && group.onShortage === 'Minimal');
   if (isBehind)
     return `${refused}: an old node is drained, nothing replaces it, NodeCreationFailure`;
-  // Drover's own goes on with what came, in its zones, until nothing is left to do there.
+  // Drover's own strategy continues with the nodes that were launched, in their zones, as far as it
+  // can.
   return areSome
     ? `${refused}: NodeCreationFailure`
     : `${refused}: NodeCreationFailure, no old node is touched`;

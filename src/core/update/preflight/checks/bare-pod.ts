@@ -1,4 +1,4 @@
-// A pod that no controller owns: evicted it is gone for good.
+// A pod without a controller is lost when it is evicted: nothing recreates it.
 import type { Check } from '../finding.ts';
 import { kubectl, whenDrained } from './parts.ts';
 

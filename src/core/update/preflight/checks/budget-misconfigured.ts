@@ -1,5 +1,5 @@
-// A budget whose status allows nothing although every pod is healthy and its spec would allow some:
-// its controller cannot work it out. Where the pods are not healthy now, that is a warning.
+// A budget whose status allows no eviction although every pod is healthy and its spec would allow
+// some: the disruption controller cannot compute it. If pods are not healthy, it is only a warning.
 
 import { isReady } from '../../../../api/conditions.ts';
 import { statusIsCurrent } from '../../../drain/index.ts';
@@ -11,7 +11,7 @@ import { kubectl, plural, shortName, stuckDrain } from './parts.ts';
 const judge = (view: View, one: ConcernedBudget): readonly Found[] => {
   const { budget, name, allowed, expected, healthy, pods } = one;
   const { disruptionsAllowed = 0, disruptedPods = {}, desiredHealthy = 0 } = budget.status;
-  // A spec that never allows is told by budget-never-allows and single-replica-budget.
+  // budget-never-allows and single-replica-budget report specs that never allow an eviction.
   if (allowed === 0 || disruptionsAllowed > 0 || Object.keys(disruptedPods).length > 0) return [];
   if (!statusIsCurrent(budget)) return [];
   const isHealthy = expected > 0 && healthy >= expected;
@@ -41,7 +41,7 @@ const judge = (view: View, one: ConcernedBudget): readonly Found[] => {
   const why =
     `${shortName(name)} allows no eviction until ${plural(expected - healthy, 'more pod')} ` +
     `${expected - healthy === 1 ? 'is' : 'are'} healthy`;
-  // Those that are not Ready are told of by unready-pods-held.
+  // unready-pods-held reports pods that are not Ready.
   const held = pods.filter(({ pod }) => isReady(pod));
   if (held.length === 0) return [];
   return [

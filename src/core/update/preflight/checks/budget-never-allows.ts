@@ -1,5 +1,5 @@
-// A budget whose spec leaves no room whatever the pods' health: maxUnavailable 0, minAvailable 100
-// %, or minAvailable of at least as many pods as there are (percentages round up).
+// A budget whose spec never allows an eviction, whatever the pods' health. That is maxUnavailable
+// 0, minAvailable 100 %, or minAvailable of all pods or more (percentages round up).
 import { ruleOf } from '../budgets.ts';
 import type { Check } from '../finding.ts';
 import { keptSurplus } from './kept-surplus.ts';

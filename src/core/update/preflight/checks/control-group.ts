@@ -1,5 +1,6 @@
-// What the update itself needs to go on: the cluster's DNS, metrics, and Drover's own controller.
-// All of their pods on one node, or only one of them, is a gap in the middle of the update.
+// Components that the update itself depends on: the cluster's DNS, metrics, Drover's own
+// controller. If all ready pods of one run on one node, draining that node interrupts the
+// component.
 import { isReady } from '../../../../api/conditions.ts';
 import type { Check, Found, Severity } from '../finding.ts';
 import type { MovedPod, View } from '../view.ts';
@@ -59,7 +60,8 @@ const judge = (view: View, pods: readonly MovedPod[]): readonly Found[] => {
   const object = ownerObject(pods);
   return [
     {
-      // Two on one node go together, but one is enough while it starts elsewhere within its budget.
+      // Two pods on one node are evicted together, but one suffices while the other restarts within
+      // its budget.
       severity: isAlone ? severity : 'warning',
       object,
       evidence: { ready: all.length, nodes: [...nodes].join(' ') },

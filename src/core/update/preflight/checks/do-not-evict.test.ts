@@ -1,4 +1,4 @@
-// Each case: what is there, and which findings it makes.
+// Tests of the check do-not-evict: each case is a snapshot and the findings that the check reports.
 import { describe, expect, it } from 'vitest';
 import { aPod, briefOf, findingsOf } from '../../../../../test/builders/core-update-preflight.ts';
 import type { Snapshot } from '../snapshot.ts';

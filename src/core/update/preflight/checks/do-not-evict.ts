@@ -1,5 +1,5 @@
-// Pods whose owner asked not to move them. karpenter.sh/do-not-disrupt may be a duration after the
-// pod's start (Karpenter: well-known annotations); one that ends before its node's turn is a
+// Pods that their owner asked not to evict. karpenter.sh/do-not-disrupt may be a duration from the
+// pod's start (Karpenter: well-known annotations); one that ends before its node is drained is a
 // warning.
 import { parseTime } from '../../../../api/brand.ts';
 import type { FullPod } from '../../../../api/workloads.ts';
@@ -10,13 +10,13 @@ import { byOwner, kubectl, ownerObject, plural, whenDrained } from './parts.ts';
 interface Protection {
   readonly annotation: string;
   readonly value: string;
-  /** Seconds from the pod's start; undefined = for ever. */
+  /** Seconds from the pod's start; undefined: no end. */
   readonly seconds: number | undefined;
 }
 
 const units: Readonly<Record<string, number>> = { h: 3600, m: 60, s: 1, ms: 0.001 };
 
-/** Go's form: 1h30m. Undefined when it is none. */
+/** A duration in Go's format, like 1h30m; undefined if it is not one. */
 const durationSeconds = (text: string): number | undefined => {
   if (!/^(\d+(\.\d+)?(h|ms|m|s))+$/.test(text)) return undefined;
   return [...text.matchAll(/(\d+(?:\.\d+)?)(h|ms|m|s)/g)].reduce(
@@ -42,7 +42,7 @@ const protectionOf = ({ metadata }: FullPod): Protection | undefined => {
     : undefined;
 };
 
-/** Minutes from now until it ends; undefined = never. */
+/** Minutes from now until the protection ends; undefined: never. */
 const minutesLeft = (view: View, { pod }: MovedPod, { seconds }: Protection) => {
   if (seconds === undefined) return undefined;
   const started = parseTime(pod.status.startTime ?? pod.metadata.creationTimestamp);

@@ -1,7 +1,7 @@
-// Too many pods of one budget on one node for its drain to end in time: each eviction beyond what
-// the budget allows waits for a replacement (reference: the no-timeout condition). For EKS'
-// strategies also for the worst set of nodes that may be drained at once; Drover's own never
-// releases such a set.
+// Too many pods of one budget on one node for its drain to end in time. Each eviction beyond the
+// budget's allowance waits for a replacement (reference: the no-timeout condition). For EKS'
+// strategies it also checks the worst set of nodes that may be drained at once. Drover's own
+// strategies never drain such a set together.
 
 import { isOwnStrategy } from '../../../../api/nodegroup-update.ts';
 import { ruleOf } from '../budgets.ts';
@@ -12,7 +12,7 @@ import { byOwner, kubectl, plural, shortName, stuckDrain } from './parts.ts';
 const perNode = (pods: readonly MovedPod[]): ReadonlyMap<string, readonly MovedPod[]> =>
   Map.groupBy(pods, ({ node }) => node);
 
-/** The slowest of the budget's owners decides. */
+/** The slowest owner among the budget's pods counts. */
 const timesOf = (view: View, pods: readonly MovedPod[]) => {
   const owners = byOwner(pods).flatMap(([first]) => first?.owner?.key ?? []);
   return {
@@ -64,7 +64,7 @@ const judge = (view: View, one: ConcernedBudget): readonly Found[] => {
   if (most === undefined) return [];
   const { replacement, stop } = timesOf(view, one.pods);
   const rounds = (count: number): number => Math.ceil(count / one.allowed);
-  // The last ones need only be gone, not replaced: this is the least that the drain takes.
+  // Lower bound of the drain: the last pods need only stop, not be replaced.
   const leastOf = (count: number): number => (rounds(count) - 1) * replacement + stop;
   const least = leastOf(most.length);
   const alone: Case = {
@@ -76,7 +76,7 @@ const judge = (view: View, one: ConcernedBudget): readonly Found[] => {
     replacement,
   };
   if (least > drainTimeoutSeconds) {
-    // Whichever of these nodes comes first ends it.
+    // The first of these nodes to be drained ends the update.
     const slow = nodes.filter(({ length }) => leastOf(length) > drainTimeoutSeconds).flat();
     return [found(view, 'blocker', { ...alone, pods: slow })];
   }

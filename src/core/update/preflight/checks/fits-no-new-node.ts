@@ -1,5 +1,5 @@
-// A pod that no node will take once the old ones are gone: its selector, required affinity or
-// taints do not go with what new nodes will be, nor with any other node of the cluster.
+// A pod that cannot be scheduled after the old nodes are terminated. Its selector, required
+// affinity or tolerations match neither the new nodes nor any other node of the cluster.
 import type { Check } from '../finding.ts';
 import { cordonToleration, refusals } from '../scheduling.ts';
 import { isForced, placeOf } from '../view.ts';
@@ -14,8 +14,8 @@ export const fitsNoNewNode: Check = {
     if (view.newNodes.length === 0) return [];
     const force = isForced(view.snapshot.group);
     const homeless = view.moved.filter(
-      // A bare pod does not come back wherever it could run; one that tolerates the cordon does,
-      // and is told there.
+      // A bare pod is not recreated anywhere. A pod that tolerates the cordon can return;
+      // tolerates-everything reports it.
       ({ pod, owner }) =>
         owner !== undefined &&
         (force || cordonToleration(pod) === undefined) &&

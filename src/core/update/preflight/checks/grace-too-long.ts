@@ -1,5 +1,5 @@
-// A pod that may take longer to stop than a drain may last. preStop runs within the grace period,
-// so it is told but not added (Kubernetes: pod lifecycle, termination).
+// A pod that may take longer to stop than its drain may last. preStop runs within the grace period,
+// so it is reported but not added (Kubernetes: pod lifecycle, termination).
 import type { Check } from '../finding.ts';
 import { byOwner, kubectl, ownerObject, stuckDrain } from './parts.ts';
 

@@ -1,4 +1,4 @@
-// All checks of the preflight, in the order in which they are told. One folder, one list.
+// All checks of the preflight, in the order in which they are reported. One folder, one list.
 
 import type { Check } from '../finding.ts';
 import { accountQuota } from './account-quota.ts';

@@ -1,13 +1,13 @@
-// New nodes that an earlier update could not take back, and whether budgets let this one: where too
-// few of the group's nodes can be emptied it fails as that one did. Part of budget-never-allows.
-// Pure.
+// Surplus new nodes that an earlier update could not remove. If budgets still keep too many of the
+// group's nodes from being drained, this update fails as the earlier one did. Part of
+// budget-never-allows. Pure.
 import { BudgetIndex, classifyPods, keyOfObject } from '../../../drain/index.ts';
 import { allowedWhenHealthy, ruleOf } from '../budgets.ts';
 import type { Found } from '../finding.ts';
 import type { View } from '../view.ts';
 import { kubectl, plural, shortName } from './parts.ts';
 
-/** Pods of new nodes under budgets that never allow, the first of each node. */
+/** Pods of new nodes under budgets that never allow an eviction: the first one on each node. */
 const keptOn = ({ snapshot }: View) => {
   const index = new BudgetIndex(snapshot.budgets);
   const fresh = snapshot.nodes.filter(({ isOfGroup, isOld }) => isOfGroup && !isOld);

@@ -1,5 +1,5 @@
-// Data that stays on the node: emptyDir and hostPath are lost with it; a local volume keeps its pod
-// Pending for ever, since no other node may have it.
+// Data that stays on the node: emptyDir and hostPath data is lost with it. A local volume keeps its
+// pod Pending forever, since no other node can attach it.
 import type { Check, Found } from '../finding.ts';
 import { selectorPicks } from '../scheduling.ts';
 import { type MovedPod, placeOf, type View } from '../view.ts';
@@ -8,7 +8,7 @@ import { volumesOf } from './volumes.ts';
 
 const kindsOf = ({ pod }: MovedPod): readonly string[] =>
   (pod.spec.volumes ?? []).flatMap((volume) => [
-    // Memory is lost with any restart: nobody keeps data there.
+    // Memory is lost on any restart, so it holds no data worth keeping.
     ...(volume.emptyDir !== undefined && volume.emptyDir.medium !== 'Memory' ? ['emptyDir'] : []),
     ...(volume.hostPath === undefined ? [] : ['hostPath']),
   ]);
@@ -24,7 +24,7 @@ const lost = (view: View): readonly Found[] =>
       '# look what it keeps there',
   }));
 
-/** Volumes whose node affinity picks this node and no other of the cluster. */
+/** Volumes whose node affinity matches this node and no other node of the cluster. */
 const pinned = (view: View): readonly Found[] =>
   view.moved.flatMap((moved) =>
     volumesOf(view, moved).flatMap(({ claim, volume }) => {

@@ -1,6 +1,5 @@
-// Quotas and limits of a namespace against the pods that replace those that are moved. A pod counts
-// until it is gone, so a full quota delays its replacement, and one that was lowered since refuses
-// it.
+// Quotas and limits of a namespace against the replacements of moved pods. A pod counts until it is
+// deleted, so a full quota delays its replacement, and a quota below current use refuses it.
 
 import { quantityValue } from '../../../../api/quantity.ts';
 import type { Container, ResourceQuota } from '../../../../api/workloads.ts';
@@ -9,7 +8,7 @@ import { amountsOf, printQuantity } from '../quantity.ts';
 import type { MovedPod, View } from '../view.ts';
 import { byOwner, kubectl, ownerObject, whenDrained } from './parts.ts';
 
-/** `requests.cpu` and `cpu` are the same; what is not of pods is undefined. */
+/** `requests.cpu` and `cpu` are the same resource; undefined for resources that pods do not use. */
 const resourceOf = (key: string): string | undefined => {
   if (key === 'pods' || key === 'count/pods') return 'pods';
   const name = key.replace(/^requests\./, '');
@@ -102,7 +101,7 @@ const limitFound = (view: View): readonly Found[] =>
     });
   });
 
-/** An image of one architecture only: nobody can see that without asking its registry. */
+/** Images may exist for one architecture only, which only the registry can show. */
 const imagesFound = (view: View): readonly Found[] => {
   const now = view.oldNodes.map(({ node }) => node.status.nodeInfo?.architecture);
   const next = view.newNodes[0]?.labels['kubernetes.io/arch'];

@@ -1,4 +1,5 @@
-// Each case: what is there, and which findings it makes.
+// Tests of the check new-node-capacity: each case is a snapshot and the findings that the check
+// reports.
 import { describe, expect, it } from 'vitest';
 import {
   aBudget,
@@ -14,7 +15,7 @@ import { newNodeCapacity } from './new-node-capacity.ts';
 
 const asking = (cpu: string, count: number, owner = 'StatefulSet/web') =>
   Array.from({ length: count }, (_, i) => aPod(`p${i + 1}`, { owner, requests: { cpu } }));
-/** Each of so many nodes waits to the end in `each` of the runs, any of them in `any`. */
+/** Each of `nodes` is starved in share `each` of the runs, any of them in share `any`. */
 const likely = (any: number, each: number, nodes: readonly string[] = ['n1']) => ({
   starvedShare: any,
   starved: new Map(nodes.map((name) => [name, each])),

@@ -1,6 +1,6 @@
-// Room on the nodes that are there when pods move. A pod that no empty new node can hold is a
-// blocker; so is a batch whose pods wait, by the plan's model, for replacements that have no place.
-// Else pods are Pending for a while.
+// Room for moved pods on the nodes that exist at that time. A pod that no empty new node can hold
+// is a blocker. A batch whose pods, in the plan's model, wait for replacements that never fit is a
+// blocker, too. In other cases pods are only Pending for a while.
 import type { Check, Found } from '../finding.ts';
 import {
   type Amounts,
@@ -28,7 +28,7 @@ const describe = (short: ReturnType<typeof shortOf>): Readonly<Record<string, st
 const freeOn = (view: View, name: string, allocatable: Amounts): Amounts =>
   minus(allocatable, sum(view.podsOn(name).map(podAmounts)));
 
-/** Pods larger than any node that will be there. */
+/** Pods larger than any node that will exist. */
 const tooLarge = (view: View): readonly Found[] => {
   const rooms: readonly Amounts[] = [
     ...view.newNodes.flatMap(({ room }) => (room === undefined ? [] : [room])),
@@ -56,7 +56,7 @@ const tooLarge = (view: View): readonly Found[] => {
   });
 };
 
-/** The first batch at its worst: the nodes whose pods ask for most. */
+/** The worst first batch: the nodes whose pods request the most CPU. */
 const worstBatch = (view: View): readonly MovedPod[] => {
   const { maxUnavailable } = view.snapshot.group;
   const cpu = (pods: readonly MovedPod[]): number =>
@@ -69,14 +69,14 @@ const worstBatch = (view: View): readonly MovedPod[] => {
     .flatMap(({ pods }) => pods);
 };
 
-/** An update that any node stops in more of the runs than this is told to stop. */
+/** A blocker if nodes stop the update in more than this share of the runs. */
 const stuckShare = 0.5;
-/** Less often, and it is told as a risk; one run alone may be a whim of the model. */
+/** Lowest share reported as a risk; a single run may be an artifact of the model. */
 const leastRisk = 0.01;
 
 /**
- * Pods of a budget, which wait to the end for replacements without a place, on the nodes where that
- * is likeliest; on all where it is likelier than not, since the first of them stops the update.
+ * Pods under budgets whose replacements never fit, on the nodes where that is most likely. It
+ * includes every node where it is more likely than not, since the first of them stops the update.
  */
 const starvedPods = ({ moved, forecast }: View): readonly MovedPod[] => {
   const shareOf = ({ node }: MovedPod): number => forecast.starved.get(node) ?? 0;
@@ -89,8 +89,8 @@ const starvedPods = ({ moved, forecast }: View): readonly MovedPod[] => {
 };
 
 /**
- * Which pods are late for the room of a new node is chance: in some runs those that others wait
- * for.
+ * Which pods get the room of a new node is random: in some runs it does not go to the pods that
+ * others wait for.
  */
 const risk = (view: View, pods: readonly MovedPod[]): readonly Found[] => {
   const share = view.forecast.starvedShare;
@@ -145,7 +145,7 @@ export const newNodeCapacity: Check = {
   needs: ['nodes', 'pods'],
   run: (view) => {
     const large = tooLarge(view);
-    // What is too large for any node is short in every batch too.
+    // Pods too large for any node are short in every batch, too.
     return large.length > 0 ? large : batchShort(view);
   },
 };

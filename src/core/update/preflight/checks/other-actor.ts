@@ -1,5 +1,5 @@
-// Others who act on the group: an update or a deletion that runs, instances that come and go, nodes
-// that somebody cordoned or an autoscaler is about to remove.
+// Other actors on the group: an update or deletion in progress, or instances that start or
+// terminate. It also reports nodes that are cordoned or that an autoscaler is about to remove.
 
 import { isConfirmed } from '../../../../api/confirmation.ts';
 import { defined } from '../../../../api/defined.ts';
@@ -14,7 +14,7 @@ const autoscalerTaints = new Set([
   'karpenter.sh/disrupted',
 ]);
 
-/** Who carries the other update out says when it is over. */
+/** The command that waits for the other update; it depends on the system that runs that update. */
 const waiting = ({ snapshot }: View): string => {
   const { activeUpdate, managedBy, cluster, name } = snapshot.group;
   if (managedBy === 'eks') {
@@ -60,7 +60,7 @@ const instances = (view: View): readonly Found[] => {
   ];
 };
 
-/** EKS replaces the instances of a group's warm pool; Drover leaves a pool alone. */
+/** EKS replaces the instances of a warm pool; Drover does not touch it. */
 const warmPool = ({ snapshot }: View): readonly Found[] => {
   const { warmPool: pool } = snapshot.scalingGroup ?? {};
   if (pool === undefined || snapshot.group.managedBy === 'eks') return [];

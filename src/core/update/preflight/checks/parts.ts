@@ -1,4 +1,5 @@
-// What several checks say alike: how a drain that cannot end looks, and who is meant. Pure.
+// Text and objects shared by several checks: how a drain that cannot end fails, and which owner a
+// finding is about. Pure.
 import type { Consequence } from '../finding.ts';
 import { firstMoved, type MovedPod, type View } from '../view.ts';
 
@@ -8,14 +9,14 @@ export const plural = (count: number, what: string): string =>
 
 const minutesOf = (seconds: number): number => Math.round(seconds / 60);
 
-/** From the begin of a drain until what its policy does about one that is not over. */
+/** Seconds from the start of a drain until its timeout policy acts. */
 const endsAfterSeconds = ({ snapshot: { group } }: View): number => {
   const { drainTimeoutSeconds, force, policies } = group;
   const isLater = !force && policies?.onTimeout === 'Force';
   return drainTimeoutSeconds + (isLater ? policies.forceAfterMs / 1000 : 0);
 };
 
-/** What becomes of a drain whose time is over, by the update's policy. */
+/** What the update's policy does with a drain that times out. */
 const endOfDrain = (view: View): string => {
   const { drainTimeoutSeconds, force, policies } = view.snapshot.group;
   const after = `after ${plural(minutesOf(drainTimeoutSeconds), 'minute')}`;
@@ -42,7 +43,7 @@ const endOfDrain = (view: View): string => {
   }
 };
 
-/** A drain that never gets empty: the node that comes first, and when its time is over. */
+/** A drain that never completes: its first node, and the time at which it times out. */
 export const stuckDrain = (view: View, pods: readonly MovedPod[], why: string): Consequence => {
   const first = firstMoved(view, pods);
   const end = endOfDrain(view);
@@ -51,7 +52,7 @@ export const stuckDrain = (view: View, pods: readonly MovedPod[], why: string): 
   return { text: `${why}; ${end}`, node: first.pod.node, pod: first.pod.name, minute: at };
 };
 
-/** Something that happens when the pod's node is drained, not when its time is over. */
+/** A consequence at the time when the pod's node is drained, not when the drain times out. */
 export const whenDrained = (view: View, pods: readonly MovedPod[], text: string): Consequence => {
   const first = firstMoved(view, pods);
   return first === undefined
@@ -59,7 +60,7 @@ export const whenDrained = (view: View, pods: readonly MovedPod[], text: string)
     : { text, node: first.pod.node, pod: first.pod.name, minute: Math.round(first.minute) };
 };
 
-/** `Kind/name` of who owns it, or the pod itself. */
+/** `Kind/name` of the owner, or of the pod itself. */
 export const ownerText = ({ owner, pod }: MovedPod): string =>
   owner === undefined ? `Pod/${pod.metadata.name}` : `${owner.kind}/${owner.name}`;
 
@@ -85,5 +86,5 @@ export const ownerObject = (pods: readonly MovedPod[]): { kind: string; name: st
 export const namespaceOf = (name: string): string => name.slice(0, name.indexOf('/'));
 export const shortName = (name: string): string => name.slice(name.indexOf('/') + 1);
 
-/** `kubectl -n ns` of a namespace/name. */
+/** `kubectl -n ns` for a namespace/name. */
 export const kubectl = (name: string): string => `kubectl -n ${namespaceOf(name)}`;

@@ -1,4 +1,4 @@
-// Each case: what a health probe looks at, and which finding that makes.
+// Each case is a health probe and its state, and the finding that target-configuration reports.
 import { expect, it } from 'vitest';
 import { aGroup, findingsOf } from '../../../../../test/builders/core-update-preflight.ts';
 import type { Probe } from '../../../../api/update-pacing.ts';

@@ -1,12 +1,12 @@
-// Health probes that would keep the update from going on: what they look at is not there, or is not
-// well now. Part of target-configuration. Pure.
+// Health probes that would stop the update: their object does not exist, or they do not pass at
+// present. Part of target-configuration. Pure.
 import { defined } from '../../../../api/defined.ts';
 import { defaultFailureThreshold, defaultIntervalSeconds } from '../../pacing/index.ts';
 import type { Found } from '../finding.ts';
 import type { ProbeFact } from '../snapshot.ts';
 import type { View } from '../view.ts';
 
-/** They are looked at from the first node that is to go. */
+/** Probes run from the first drained node on. */
 const whenLooked = (view: View): { readonly node?: string; readonly minute?: number } => {
   const first = view.forecast.firstDrained(view.oldNodes.map(({ node }) => node.metadata.name));
   return first === undefined ? {} : { node: first.node, minute: first.minute };

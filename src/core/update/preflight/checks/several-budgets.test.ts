@@ -1,4 +1,5 @@
-// Each case: what is there, and which findings it makes.
+// Tests of the check several-budgets: each case is a snapshot and the findings that the check
+// reports.
 import { describe, expect, it } from 'vitest';
 import {
   aBudget,

@@ -1,6 +1,6 @@
-// A pod that more than one budget of its namespace selects: the API server refuses every eviction
-// of it with a plain 500, even where the budgets would allow it. Pending and finished pods are let
-// go.
+// A pod that more than one budget of its namespace selects. The API server refuses every eviction
+// of it with a plain 500, even if the budgets would allow it. Pending and finished pods can be
+// evicted.
 
 import { keyOfObject } from '../../../drain/index.ts';
 import type { Check, Found } from '../finding.ts';

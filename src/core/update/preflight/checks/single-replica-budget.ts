@@ -1,5 +1,5 @@
-// One replica under a budget that then allows nothing: a second replica for the time of the update
-// lets the first go without a gap.
+// A single replica under a budget that therefore allows no eviction. A second replica during the
+// update lets the first be evicted without a gap.
 import { allowedWhenHealthy, ruleOf } from '../budgets.ts';
 import type { Check } from '../finding.ts';
 import { kubectl, ownerText, shortName, stuckDrain } from './parts.ts';
@@ -15,7 +15,7 @@ export const singleReplicaBudget: Check = {
         const [pod] = pods;
         const owner = pod?.owner;
         const isScalable = owner !== undefined && /^(Deployment|StatefulSet)$/.test(owner.kind);
-        // One that allows none of two either would only be the next blocker.
+        // A budget that allows no eviction of two pods either would only block the update later.
         const scaled =
           isScalable && allowedWhenHealthy(budget, 2) > 0
             ? `${kubectl(name)} scale ${owner.kind.toLowerCase()}/${owner.name} --replicas=2`

@@ -1,5 +1,5 @@
-// Required anti-affinity and DoNotSchedule spread while nodes are replaced: a replacement must find
-// a place of its own beside the pods that still run, which takes new nodes before old ones go.
+// Required anti-affinity and DoNotSchedule spread while nodes are replaced. A replacement must fit
+// beside the pods that still run, so it needs a new node before an old one is terminated.
 
 import { selectorMatches } from '../../../../api/selectors.ts';
 import type { PodAffinityTerm, TopologySpread } from '../../../../api/workloads.ts';
@@ -14,7 +14,7 @@ const isSelf = (
   { labelSelector }: Pick<PodAffinityTerm | TopologySpread, 'labelSelector'>,
 ): boolean => selectorMatches(labelSelector, pod.metadata.labels);
 
-/** The keys by which pods of this owner must be apart from one another. */
+/** The topology keys of this owner's anti-affinity against its own pods. */
 const apartBy = (moved: MovedPod): readonly string[] => {
   const terms =
     moved.pod.spec.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
@@ -41,7 +41,7 @@ const domainsOf = (view: View, key: string): { readonly final: number; readonly 
   }
   const others = view.others.flatMap(({ node }) => node.metadata.labels?.[key] ?? []);
   const fresh = view.newNodes.flatMap(({ labels }) => labels[key] ?? []);
-  // A zone has room for the next only once a new node is in it.
+  // A zone has room for the next pod only once a new node is in it.
   return { final: new Set([...others, ...fresh]).size, extra: view.surge + others.length };
 };
 
@@ -90,8 +90,8 @@ const spread = (view: View, pods: readonly MovedPod[]): readonly Found[] => {
     ]);
     const lost = [...zones].filter((zone) => !covered.has(zone));
     if (lost.length === 0) return [];
-    // With a zone gone the others may hold one more each than the emptiest, which is gone too: only
-    // while old nodes of it are there does its emptiness count.
+    // maxSkew counts an emptied zone only while it still has old nodes; once the zone is gone, the
+    // other zones are compared among themselves.
     return [
       found(pods, view, {
         severity: 'blocker',

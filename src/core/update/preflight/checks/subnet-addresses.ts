@@ -1,7 +1,7 @@
-// Free addresses of the subnets against what new nodes take while old ones still hold theirs.
-// Amazon's CNI reserves addresses ahead; with too few for that it goes on one by one, so only a
-// lack for the nodes and pods themselves is a blocker (amazon-vpc-cni-k8s: eni-and-ip-target,
-// prefix delegation).
+// Free addresses of the subnets against the demand of new nodes while old nodes still hold theirs.
+// Amazon's VPC CNI reserves addresses ahead and, if it cannot, allocates them one by one. Only too
+// few addresses for the nodes and pods themselves are a blocker (amazon-vpc-cni-k8s:
+// eni-and-ip-target, prefix delegation).
 import { isOwnStrategy } from '../../../../api/nodegroup-update.ts';
 import type { FullPod } from '../../../../api/workloads.ts';
 import type { Check, Found } from '../finding.ts';
@@ -16,7 +16,7 @@ interface Cni {
   readonly isPrefixMode: boolean;
 }
 
-/** Settings of the aws-node DaemonSet; undefined where there is none. */
+/** Settings of the aws-node DaemonSet; undefined if it does not exist. */
 export const cniOf = ({ snapshot }: View): Cni | undefined => {
   const daemonSet = snapshot.workloads.find(
     ({ kind, metadata }) => kind === 'DaemonSet' && metadata.name === 'aws-node',
@@ -40,7 +40,7 @@ export const cniOf = ({ snapshot }: View): Cni | undefined => {
 
 const addressesPerPrefix = 16;
 
-/** Addresses that the CNI takes for a node with `pods` pods, beside the node's own. */
+/** Addresses that the CNI reserves for a node with `pods` pods, in addition to the node's own. */
 export const warmDemand = (cni: Cni, type: InstanceTypeFact, pods: number): number => {
   const { warmIps, minimumIps, warmEnis } = cni;
   if (cni.isPrefixMode) {
@@ -56,7 +56,7 @@ export const warmDemand = (cni: Cni, type: InstanceTypeFact, pods: number): numb
 
 const onPodNetwork = ({ spec }: FullPod): boolean => spec.hostNetwork !== true;
 
-/** Pods that a new node has at the end: as many as an old one has now. */
+/** The pods of a new node after the update: as many as on the old node with the most pods. */
 const podsPerNode = (view: View): number => {
   const counts = view.oldNodes.map(
     ({ node }) => view.podsOn(node.metadata.name).filter(onPodNetwork).length,
@@ -65,8 +65,8 @@ const podsPerNode = (view: View): number => {
 };
 
 /**
- * Drover's own strategies take what EC2 Auto Scaling starts in other zones for their first new
- * nodes, and SURGE may let old nodes go first. EKS waits for a new node in each zone.
+ * Drover's own strategies accept first new nodes in other zones, and SURGE may drain old nodes
+ * first. EKS waits for a new node in each zone.
  */
 const goesOn = (view: View, launches: number, subnet: SubnetFacts): string | undefined => {
   const { group, subnets } = view.snapshot;
@@ -136,7 +136,7 @@ export const subnetAddresses: Check = {
     const { group, subnets } = view.snapshot;
     const own = subnets.filter(({ id }) => group.subnets.includes(id));
     if (own.length === 0 || view.oldNodes.length === 0) return [];
-    // Without surge the first new node comes after an old one gave its addresses back.
+    // Without a surge, an old node frees its addresses before the first launch.
     const launches = Math.ceil(view.surge / own.length);
     return launches === 0 ? [] : own.flatMap((subnet) => judge(view, subnet, launches));
   },

@@ -1,23 +1,25 @@
-// Whether the target can be: it exists, goes with the instance types, and new nodes get what the
-// old ones have. What only a boot can prove is left to the first new node of each zone.
+// Whether the target is possible: it exists, matches the instance types, and new nodes get the
+// labels and taints of the old ones. The first new node of each zone shows what only a boot can
+// prove.
 import { hasImages } from '../../../nodegroup/index.ts';
 import type { Check, Found } from '../finding.ts';
 import type { View } from '../view.ts';
 import { probesFound } from './probes.ts';
 import { minorOf } from './version-skew.ts';
 
-/** That new nodes have to become Ready. */
+/** EKS' time limit for new nodes to become Ready. */
 const joinMinutes = 15;
 
 const group = (view: View) => ({ kind: 'NodeGroup', name: view.snapshot.group.name });
 
 /**
- * No release of the asked version will ever exist: AWS publishes no further images of this family.
+ * AWS publishes no further images of this AMI family, so no release of the requested version will
+ * exist.
  */
 const isOfPast = ({ snapshot: { group: facts, target } }: View): boolean =>
   target.version !== undefined && !hasImages(facts.amiType, target.version);
 
-/** The AMI type of a group never changes. */
+/** The AMI type of a group is immutable. */
 const newGroup = ({ snapshot: { group: facts, target, instanceTypes } }: View): string => {
   const { name, cluster, managedBy, amiType } = facts;
   const rest =
@@ -40,7 +42,7 @@ const newGroup = ({ snapshot: { group: facts, target, instanceTypes } }: View): 
 const problem = (view: View): readonly Found[] => {
   const { target, controlPlaneVersion } = view.snapshot;
   const isTooNew = (minorOf(target.version) ?? 0) > (minorOf(controlPlaneVersion) ?? Infinity);
-  // What is newer than the control plane is told by version-skew.
+  // version-skew reports versions newer than the control plane.
   if (target.problem === undefined || isTooNew) return [];
   return [
     {
@@ -57,7 +59,7 @@ const problem = (view: View): readonly Found[] => {
   ];
 };
 
-/** EC2 refuses each launch from an image that does not exist (InvalidAMIID.NotFound). */
+/** EC2 refuses every launch from an image that does not exist (InvalidAMIID.NotFound). */
 const imageFound = (view: View): readonly Found[] => {
   const { target } = view.snapshot;
   const { missingImage: image } = target;
@@ -128,8 +130,8 @@ const subnetsFound = (view: View): readonly Found[] => {
 };
 
 /**
- * EKS waits for a new node in every zone that has old ones, unless that zone is as full as any
- * (rolling.ts).
+ * EKS waits for a new node in every zone with old ones, unless that zone has as many nodes as any
+ * other (rolling.ts).
  */
 const zonesFound = (view: View): readonly Found[] => {
   const { strategy, name } = view.snapshot.group;
@@ -157,9 +159,7 @@ const zonesFound = (view: View): readonly Found[] => {
   ];
 };
 
-/**
- * Labels and taints that somebody gave the nodes of the group by hand are not given to new ones.
- */
+/** Labels and taints set on nodes by hand are not applied to new nodes. */
 const driftFound = (view: View): readonly Found[] => {
   const { labels, taints } = view.snapshot.group;
   const missing = view.oldNodes.flatMap(({ node }) => [
@@ -184,9 +184,7 @@ const driftFound = (view: View): readonly Found[] => {
   ];
 };
 
-/**
- * Work of people's own that cannot be begun. Its place in time is that of the first node it is for.
- */
+/** Hooks that cannot run. Their findings have the time of the first node that they run for. */
 const hooksFound = (view: View): readonly Found[] => {
   const { group: facts, missingTemplates = [], unread } = view.snapshot;
   const own = group(view);

@@ -1,6 +1,6 @@
-// When it is a bad moment: windows and freezes that hold it, for ever even (a blocker), a window
-// that is too short, jobs that would begin again, StatefulSets that move one after the other, and a
-// group that is not well to begin with.
+// Reasons not to update at present. Windows and freezes delay the update (a blocker if they never
+// allow it), or a window is too short. Jobs would start again, StatefulSets move one pod after
+// another, or the group is not healthy.
 
 import { parseTime } from '../../../../api/brand.ts';
 import { isSilent } from '../../../../api/conditions.ts';
@@ -32,17 +32,14 @@ const windowFound = (view: View): readonly Found[] => {
   ];
 };
 
-/**
- * What keeps it from beginning at all, or for so long that nobody would take the plan for a
- * beginning.
- */
+/** Windows and freezes that prevent or delay the start of the update. */
 const holdFound = (view: View): readonly Found[] => {
   const { outlook, group, now } = view.snapshot;
   return (outlook?.holds ?? []).flatMap(({ kind, reason, until }): readonly Found[] => {
     if (kind !== 'Window' && kind !== 'Freeze') return [];
     const opens = parseTime(until);
     const object = { kind: 'NodeGroup', name: group.name };
-    // A freeze has an end: what never opens is a window.
+    // A freeze always ends, so only a window can never open.
     const field = `spec.updateConfig.${kind === 'Freeze' && opens !== undefined ? 'freezes' : 'windows'}`;
     const remedy = `kubectl edit ng ${group.name}   # ${field}`;
     if (opens === undefined) {
@@ -68,7 +65,7 @@ const holdFound = (view: View): readonly Found[] => {
   });
 };
 
-/** Told too where another window opens: somebody counts on this one. */
+/** Also reported if another window opens, since an operator relies on this one. */
 const faultFound = ({ snapshot: { outlook, group } }: View): readonly Found[] => {
   const { holds = [], faults = [] } = outlook ?? {};
   const isTold = holds.some(

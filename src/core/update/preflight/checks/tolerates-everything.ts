@@ -1,7 +1,7 @@
-// A pod that tolerates every taint, the one of a cordon included, and whose owner is no DaemonSet:
-// what replaces it may land on the very node that is being drained. Where it fits nowhere else it
-// does, and an update without force ends at that; else the scheduler has a choice, and an emptied
-// node is only one of those it likes.
+// A pod that tolerates every taint, including the cordon, and whose owner is not a DaemonSet. Its
+// replacement may be scheduled to the node that is being drained. If it fits on no other node, it
+// returns there, and an update without force fails. Otherwise the scheduler chooses among several
+// nodes.
 import type { Toleration } from '../../../../api/kube.ts';
 import type { Check } from '../finding.ts';
 import { cordonToleration, refusals } from '../scheduling.ts';
@@ -12,8 +12,8 @@ const describe = ({ key = '', effect = '' }: Toleration): string =>
   `${key === '' ? 'every key' : key}:${effect === '' ? 'every effect' : effect}`;
 
 /**
- * Nodes that take it and are not about to be drained; without surge the only node has no other
- * beside it.
+ * Only the cordoned node accepts the pod. Without a surge, a single old node has no new node beside
+ * it.
  */
 const isPinned = (view: View, { pod }: MovedPod): boolean => {
   const fresh = view.surge > 0 || view.oldNodes.length > 1 ? view.newNodes : [];
@@ -39,7 +39,7 @@ export const toleratesEverything: Check = {
       const back = 'its replacement fits only on the cordoned node and comes back';
       const maybe = 'its replacement may be placed on the cordoned node once more';
       return {
-        // Without force an update waits for such a node to be empty, whatever its strategy.
+        // Without force, every strategy waits for such a node to be empty.
         severity: isStuck && !isForced(view.snapshot.group) ? 'blocker' : 'warning',
         object,
         evidence: { tolerates: describe(toleration), pods: pods.length },

@@ -1,5 +1,5 @@
-// Pods that are not Ready, held by a budget that lets unready pods go only while enough others are
-// healthy: the application is down already, and nothing can move it.
+// Pods that are not Ready under a budget that allows evicting unready pods only while enough others
+// are healthy. The application is already down, and no drain can evict its pods.
 import { isReady } from '../../../../api/conditions.ts';
 import { ruleOf } from '../budgets.ts';
 import type { Check } from '../finding.ts';
@@ -14,7 +14,7 @@ export const unreadyPodsHeld: Check = {
       const { unhealthyPodEvictionPolicy = 'IfHealthyBudget' } = budget.spec;
       const { desiredHealthy = 0 } = budget.status;
       const unready = pods.filter(({ pod }) => pod.status.phase === 'Running' && !isReady(pod));
-      // With enough healthy ones the API server lets unready pods go without a token.
+      // With enough healthy pods the API server evicts unready pods without consuming the budget.
       const goAnyway = desiredHealthy > 0 && healthy >= desiredHealthy;
       if (unhealthyPodEvictionPolicy === 'AlwaysAllow' || unready.length === 0 || goAnyway) {
         return [];

@@ -1,10 +1,10 @@
-// Kubernetes' version skew policy: a kubelet is never newer than the API server and at most three
-// minors older (two before 1.25); kube-proxy likewise. Several minors in one step are allowed and
-// told.
+// Kubernetes' version skew policy. A kubelet is never newer than the API server and at most three
+// minor versions older (two before 1.25); so is kube-proxy. An update over several minor versions
+// is allowed and reported.
 import type { Check, Found } from '../finding.ts';
 import type { View } from '../view.ts';
 
-/** 1.32 -> 32; undefined when it is no version. */
+/** 1.32 -> 32; undefined if it is not a version. */
 export const minorOf = (version: string | undefined): number | undefined => {
   const match = /^v?1\.(\d+)/.exec(version ?? '');
   return match === null ? undefined : Number(match[1]);

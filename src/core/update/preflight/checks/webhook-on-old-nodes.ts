@@ -1,5 +1,6 @@
-// Admission webhooks that fail closed on pods, evictions or nodes, and whose servers are moved by
-// this very update: while none of them answers, nothing is created, not even their own replacement.
+// Admission webhooks that fail closed on pods, evictions or nodes, and whose servers this update
+// moves. While no server answers, the API server admits no such object, including the servers' own
+// replacements.
 
 import { selectorMatches } from '../../../../api/selectors.ts';
 import type { WebhookConfiguration } from '../../../../api/workloads.ts';
@@ -18,7 +19,7 @@ const concerns = ({ rules = [] }: Webhook): boolean =>
       resources.some((resource) => watched.has(resource)),
   );
 
-/** Undefined where it is no Service of this cluster. */
+/** The pods that serve the webhook; undefined if its server is not a Service of this cluster. */
 const serversOf = ({ snapshot }: View, { clientConfig }: Webhook) => {
   const { service } = clientConfig;
   if (service === undefined) return undefined;
@@ -36,7 +37,9 @@ const serversOf = ({ snapshot }: View, { clientConfig }: Webhook) => {
 
 const nameLabel = 'kubernetes.io/metadata.name';
 
-/** By the label that every namespace has; a selector that asks for others is taken to match. */
+/**
+ * Decided by the name label that every namespace has; a selector on other labels counts as a match.
+ */
 const looksAt = ({ namespaceSelector }: Webhook, namespace: string): boolean => {
   const { matchLabels = {}, matchExpressions = [] } = namespaceSelector ?? {};
   const keys = [...Object.keys(matchLabels), ...matchExpressions.map(({ key }) => key)];
@@ -44,7 +47,9 @@ const looksAt = ({ namespaceSelector }: Webhook, namespace: string): boolean => 
   return selectorMatches({ matchLabels, matchExpressions }, { [nameLabel]: namespace });
 };
 
-/** Only pods that are moved are of interest; where it looks at none of them it cannot hurt. */
+/**
+ * Whether the webhook matches any pod that the update moves; otherwise it cannot block the update.
+ */
 const touchesMoved = (view: View, webhook: Webhook): boolean =>
   view.moved.some(
     ({ pod }) =>

@@ -1,5 +1,5 @@
-// A volume that is bound to a zone in which no new node comes up, and no other node is: its pod
-// stays Pending after its eviction.
+// A volume bound to a zone that has no other node and gets no new one: its pod stays Pending after
+// its eviction.
 import type { Check } from '../finding.ts';
 import { selectorPicks } from '../scheduling.ts';
 import { placeOf } from '../view.ts';
@@ -12,7 +12,8 @@ export const zonalVolume: Check = {
   needs: ['nodes', 'pods', 'volumes'],
   run: (view) => {
     const { group } = view.snapshot;
-    // Where addresses are short an old node gives back its own: told by subnet-addresses.
+    // Zones short of addresses count: old nodes free theirs, and subnet-addresses reports the
+    // shortage.
     const places = [...view.newNodes, ...view.others.map(placeOf)];
     return view.moved.flatMap((moved) =>
       volumesOf(view, moved).flatMap(({ claim, volume }) => {
