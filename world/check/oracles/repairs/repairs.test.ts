@@ -89,6 +89,7 @@ interface RepairOptions {
   readonly findingSince?: number;
   readonly replacement?: string;
   readonly isRequested?: boolean;
+  readonly condition?: string;
 }
 
 const repair = (story: Story, n: number, options: RepairOptions = {}): Story => {
@@ -101,7 +102,12 @@ const repair = (story: Story, n: number, options: RepairOptions = {}): Story => 
     status: {
       phase,
       blockedBy: blockedBy.map((kind) => ({ kind })),
-      findings: [{ condition: 'KernelReady', since: timeAt(options.findingSince ?? since) }],
+      findings: [
+        {
+          condition: options.condition ?? 'KernelReady',
+          since: timeAt(options.findingSince ?? since),
+        },
+      ],
       attempts: actions.map((action, i) => ({
         action,
         causeId: `repair/${name}/${i + 1}`,
@@ -191,6 +197,14 @@ describe('healthy-nodes-are-not-repaired', () => {
     const story = () => scene({ node: { bad: [kernel], heartbeat: 100 } });
     expect(said(repairOfUnhealthy, start(story().at(1005), 1))).toEqual(wrong);
     expect(said(repairOfUnhealthy, start(story().at(1000), 1))).toEqual([]);
+  });
+  it('accepts a finding of EC2 that no condition of the node reports', () => {
+    const story = scene({ ill: 0 }).at(300);
+    repair(story, 1, { actions: ['Replace'], condition: 'SystemStatus' });
+    expect(said(repairOfUnhealthy, story)).toEqual([]);
+    const other = scene({ ill: 0 }).at(300);
+    repair(other, 1, { actions: ['Replace'] });
+    expect(said(repairOfUnhealthy, other)).toEqual(wrong);
   });
   it('reports one that no rule asks for, and accepts a node that is gone', () => {
     const none = { rules: [{ condition: 'KernelReady', actions: ['NoAction'] }] };

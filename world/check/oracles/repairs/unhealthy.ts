@@ -1,10 +1,22 @@
 // Oracle 8, healthy nodes: a repair begins with a finding on its own node. It ends without action
 // if the node recovers before its instance is touched.
-import { both, type Context, type Oracle } from '../../oracle.ts';
+import { both, type Context, type Exemption, type Oracle } from '../../oracle.ts';
 import { type DisruptionState, inForce } from '../../state/disruptions.ts';
 import { microsPerSecond } from '../../state/read.ts';
 import { healthyDelayOf } from '../../state/repair-policy.ts';
+import type { RepairState } from '../../state/repairs.ts';
 import { lagOf, onStart, repairableOf, type Start, specsOf } from './start.ts';
+
+/** Findings of EC2 that no condition of the node reports. */
+const statusChecks = ['InstanceStatus', 'SystemStatus'] as const;
+
+const exemptions: readonly Exemption<RepairState>[] = [
+  {
+    name: 'status-check-of-ec2',
+    race: 'EC2 reports the finding, and the trace has no status checks',
+    applies: ({ findings }) => statusChecks.some((condition) => findings.has(condition)),
+  },
+];
 
 /** Time for a pass of the controller and its withdrawal of the cause. */
 const noticedMicros = 60 * microsPerSecond;
@@ -35,6 +47,8 @@ const recovered = (context: Context, one: DisruptionState): string | undefined =
   const patienceMicros = healthyDelayOf(group.spec) + noticedMicros + lagOf(context);
   const wellMicros = book.now - health.goodSince;
   if (wellMicros <= patienceMicros || book.now - group.specAt < wellMicros) return undefined;
+  const repairs = book.repairs.ofInstance(one.instanceId);
+  if (repairs.some((repair) => context.isExempt(exemptions, repair))) return undefined;
   return `repaired although it has been healthy for ${Math.round(wellMicros / microsPerSecond)} s`;
 };
 
@@ -43,10 +57,11 @@ export const repairOfUnhealthy: Oracle = {
   what: 'a repair begins with a finding of its own node that a rule repairs, and acts on no node that has recovered',
   strategies: both,
   needs: ['object'],
+  exemptions,
   watch: (context) => [
     onStart(context, (start) => {
       context.saw();
-      if (isIll(start)) return;
+      if (isIll(start) || context.isExempt(exemptions, start.repair)) return;
       const message = 'repaired although none of its conditions asks for it';
       context.report({ subject: start.repair.name, message });
     }),
