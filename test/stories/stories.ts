@@ -27,7 +27,7 @@ interface Told {
 
 const minutes = 60;
 
-/** Node group ng with two nodes, and an application under a budget. */
+/** Creates node group ng with two nodes, and an application under a budget. */
 const begin = async (title: string, given: Given = {}): Promise<Told> => {
   const {
     strategy = 'SURGE',

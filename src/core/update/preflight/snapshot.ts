@@ -170,7 +170,7 @@ export interface ActivityFacts {
 /** Durations measured in this cluster. */
 export interface TimeFacts {
   readonly activities: readonly ActivityFacts[];
-  /** Seconds from the begin of earlier updates until their first launches or marks. */
+  /** Seconds from the start of earlier updates until their first launches or marks. */
   readonly setups: readonly number[];
   /** The cloud is the embedded world, whose usual durations are known. */
   readonly isEmbedded?: true;
