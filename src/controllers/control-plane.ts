@@ -44,7 +44,7 @@ export interface ControlPlaneDeps {
   readonly approveCertificates?: boolean;
   /** The term of this leader; absent = no leader election. */
   readonly epoch?: number;
-  /** The fence calls it right before each write; absent = there is no other process. */
+  /** The fence calls it right before each write. Absent if no other process exists. */
   readonly isLeader?: () => boolean;
 }
 

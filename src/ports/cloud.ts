@@ -200,7 +200,7 @@ export interface CloudApi extends CloudAccess {
   ): Promise<readonly InstanceTypeFacts[]>;
   /** Amazon's images of this name; `*` is a wildcard. */
   describeImages(name: string, options?: CallOptions): Promise<readonly Image[]>;
-  /** An image by its id, whoever owns it; undefined if EC2 does not know it. */
+  /** Returns an image of any owner by its id; undefined if EC2 does not know it. */
   findImage(id: string, options?: CallOptions): Promise<Image | undefined>;
   /** What new nodes need to know about their EKS cluster; undefined if EKS does not know it. */
   describeCluster(name: string, options?: CallOptions): Promise<ClusterAccess | undefined>;

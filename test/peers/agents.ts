@@ -35,7 +35,7 @@ const isHealthy = (said: string): boolean =>
   /^AgentHealthy/.test(said) ||
   /^(?!\w+Ready)\w+=False /.test(said);
 
-/** What is new on the node since `before`, but for conditions that say that all is well. */
+/** Changes on the node since `before`, except conditions that report good health. */
 const findings = async (
   peers: AgentPeers,
   node: string,

@@ -87,7 +87,7 @@ export const headersOf = (
 };
 
 export interface KubeTransport {
-  /** Throws KubeError Unreachable when there is no answer; the signal's reason on abort. */
+  /** Throws KubeError Unreachable without an answer, and the signal's reason on abort. */
   send(call: HttpCall): Promise<HttpAnswer>;
   /** Ends calls and watches in progress with an error, without waiting. */
   close(): Promise<void>;

@@ -25,7 +25,7 @@ const setupSeconds = ({ status }: NodeGroupUpdate): readonly number[] => {
     : [];
 };
 
-/** Those of the group if it has any, else of all. */
+/** Returns the entries of the group, or all entries if the group has none. */
 export const setupsOf = (updates: readonly NodeGroupUpdate[], group: string): readonly number[] => {
   const own = updates.filter(({ spec }) => spec.nodeGroup === group).flatMap(setupSeconds);
   return own.length > 0 ? own : updates.flatMap(setupSeconds);

@@ -100,7 +100,7 @@ export const report = async (
   const { group, scaling, marking, surge, templateGeneration } = facts;
   const updates = deps.updates.list();
   const windows = await windowsLacks(deps, group, memory, signal);
-  // Until AWS has been read for an adopted group, there is no revision to record.
+  // The revision of an adopted group is unknown until AWS has been read.
   const isUnread = group.stated !== undefined && memory.adopted === undefined;
   const asked = isUnread ? group.status?.requestedRevision : requestedRevision(deps, group);
   const waitingChange = waitingChangeText(updates, group, asked);

@@ -191,7 +191,7 @@ export const mergeCause = (
 };
 
 export interface DisruptionSubject {
-  /** The object's name: the instance id, or the node's uid where there is no instance. */
+  /** The object's name: the instance id, or the node's uid if no instance exists. */
   readonly name: string;
   readonly instanceId?: string;
   readonly nodeName?: string;

@@ -26,7 +26,7 @@ export const noMarks: OwnedMarks = {
 const isOurTaint = (taint: Taint): boolean =>
   taint.key === marks.disruptedTaint && taint.effect === 'NoSchedule';
 
-/** Which marks the node has, whoever set them. The label counts with any value. */
+/** Marks on the node, set by any client. The label counts with any value. */
 export const marksOn = (node: Node): OwnedMarks => ({
   excludeLabel: node.metadata.labels?.[marks.excludeFromLoadBalancers] !== undefined,
   unschedulable: node.spec.unschedulable === true,

@@ -144,7 +144,7 @@ export class TotalsStage implements Stage {
     this.#next.push(row);
   }
   finish(): void {
-    // Without rows there is no sum.
+    // A sum needs rows.
     if (this.#hasLast && this.#order > 0) this.#next.push(this.#last());
     this.#next.finish();
   }

@@ -31,7 +31,7 @@ const callableFrom = (
   const isOver = isLast || handledCauses?.includes(id) === true;
   if (!isOver || holdTermination === true) return undefined;
   const how = isLast ? outcome : previous?.outcome;
-  // If nothing was drained, there is no cooldown.
+  // The cooldown applies only after a drain.
   const cooledMs = how === 'Drained' || how === 'Forced' ? cooldownSeconds * 1000 : 0;
   const emptyAt = parseTime((isLast ? drainedAt : undefined) ?? receivedAt) ?? 0;
   return Math.max(emptyAt + cooledMs, parseTime(terminationFreeAt) ?? 0);

@@ -18,7 +18,7 @@ const fewest = 2;
 /** The status keeps this many entries. */
 const maxPace = 20;
 
-/** What is known about the pace at which the group's nodes are replaced. */
+/** Known facts about the pace at which the group's nodes are replaced. */
 export interface PaceFacts {
   /** This update's, oldest first. */
   readonly pace: readonly UpdatePace[];

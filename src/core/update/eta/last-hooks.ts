@@ -11,7 +11,7 @@ export interface LastHooks {
 
 type Known = Pick<UpdateObservation, 'hooks' | 'hookHistory' | 'status'>;
 
-/** Zero if there is no such hook; undefined: unknown. */
+/** Zero without such a hook; undefined if unknown. */
 export const lastHooks = ({ hooks, hookHistory = [], status }: Known): LastHooks | undefined => {
   const hook = hooks?.preTerminate;
   if (hook === undefined) return { p50Ms: 0, p90Ms: 0 };

@@ -45,7 +45,7 @@ export class Tokens {
     this.#isWaiting[pod] = 0;
   }
 
-  /** Takes a token for the pod that has waited longest; -1: there is no token, or no pod waits. */
+  /** Takes a token for the pod that has waited longest. Returns -1 without a token or pod. */
   grant(budget: number): number {
     const queue = this.#queues[budget] ?? [];
     while ((this.#free[budget] ?? 0) > 0) {

@@ -89,7 +89,7 @@ export interface GroupFacts {
   readonly force: boolean;
   readonly drainTimeoutSeconds: number;
   readonly cooldownSeconds: number;
-  /** Drover's own strategies only: what the update does if there is no capacity for new nodes. */
+  /** Drover's own strategies only: what the update does without capacity for new nodes. */
   readonly onShortage?: ShortagePolicy;
   /** The resolved policies: the update's, then the group's, then EKS' values. */
   readonly policies?: Policies;

@@ -14,7 +14,7 @@ const fewest = (counts: Counts): readonly string[] => {
 };
 
 interface Zones {
-  /** Every zone that has any instance. */
+  /** Every zone with at least one instance. */
   readonly zones: Iterable<string>;
   /** `staying`: the zone of each instance that stays, old or new. `fresh`: of the new ones only. */
   readonly staying: readonly string[];
