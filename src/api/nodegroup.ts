@@ -265,6 +265,11 @@ export interface NodeGroup extends KubeObject {
   readonly status?: NodeGroupStatus;
 }
 
+/** Node labels with the name of the group: a NodeGroup, or a self-managed group of eksctl. */
+export const nodeGroupLabels = [
+  'eks.amazonaws.com/nodegroup',
+  'alpha.eksctl.io/nodegroup-name',
+] as const;
 /** Keeps a NodeGroup until nothing of it remains in the cloud. */
 export const nodeGroupFinalizer = 'drover.dev/nodegroup';
 /** On a NodeGroup: scale-in and delete as in EKS, without waiting for budgets. */

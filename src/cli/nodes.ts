@@ -2,6 +2,7 @@
 // for an unknown name lists similar names. Reads only.
 import { instanceIdOfProviderId } from '../api/brand.ts';
 import { type Node, resourceTypes } from '../api/kube.ts';
+import { nodeGroupLabels } from '../api/nodegroup.ts';
 import { editDistance } from '../api/similar.ts';
 import type { KubeApi } from '../ports/index.ts';
 import { CommandError, exitCodes } from './context.ts';
@@ -11,11 +12,9 @@ import { type Target, targetsOf } from './target.ts';
 export const disruptionNameOf = (node: Node): string =>
   instanceIdOfProviderId(node.spec.providerID) ?? `node-${node.metadata.uid}`;
 
-const groupLabels = ['eks.amazonaws.com/nodegroup', 'alpha.eksctl.io/nodegroup-name'] as const;
-
 /** Name of the node's group: a NodeGroup, or a self-managed group of eksctl. */
 export const groupNameOf = ({ metadata }: Node): string | undefined =>
-  groupLabels.map((label) => metadata.labels?.[label]).find((name) => name !== undefined);
+  nodeGroupLabels.map((label) => metadata.labels?.[label]).find((name) => name !== undefined);
 
 const maxSuggestions = 3;
 const maxListed = 10;

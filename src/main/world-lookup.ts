@@ -3,9 +3,9 @@
 import type { World } from '../../world/index.ts';
 import { instanceIdOfProviderId } from '../api/brand.ts';
 import { isObject } from '../api/json.ts';
+import { nodeGroupLabels } from '../api/nodegroup.ts';
 
 const nodes = { group: '', resource: 'nodes' } as const;
-const groupLabels = ['eks.amazonaws.com/nodegroup', 'alpha.eksctl.io/nodegroup-name'];
 
 export const instanceOfNode = (world: World, name: string): string | undefined => {
   const node = world.kube.read(nodes, { name });
@@ -33,7 +33,7 @@ export const groupNamed = (world: World, name: string): GroupNames | undefined =
   if (object !== undefined) return { nodeGroup: name, autoScaling: undefined };
   for (const node of world.kube.readAll(nodes)) {
     const labels = node.metadata.labels ?? {};
-    if (groupLabels.some((label) => labels[label] === name)) {
+    if (nodeGroupLabels.some((label) => labels[label] === name)) {
       return { nodeGroup: name, autoScaling: undefined };
     }
   }

@@ -3,6 +3,7 @@
 // nothing.
 import { defined } from '../../api/defined.ts';
 import { isObject, type Json, type JsonObject, objectOr } from '../../api/json.ts';
+import { nodeGroupLabels } from '../../api/nodegroup.ts';
 
 export type StepKind =
   | 'joined'
@@ -41,7 +42,6 @@ export interface NodeRecord {
 /** Limit for logs of millions of events; further steps of nodes and pods are dropped. */
 const maxSteps = 500_000;
 export const exclusionLabel = 'node.kubernetes.io/exclude-from-external-load-balancers';
-const groupLabels = ['eks.amazonaws.com/nodegroup', 'alpha.eksctl.io/nodegroup-name'];
 /** Labels written with every heartbeat or by every kubelet; they are not steps. */
 const dullLabels =
   /^(?:beta\.kubernetes\.io|kubernetes\.io|topology\.|failure-domain\.|node\.kubernetes\.io\/instance-type)/;
@@ -133,7 +133,7 @@ export class StoryReader {
   #learnGroup(entry: Entry, ...objects: readonly JsonObject[]): void {
     for (const object of objects) {
       const labels = objectOr(objectOr(object.metadata).labels);
-      for (const label of groupLabels) {
+      for (const label of nodeGroupLabels) {
         const value = labels[label];
         if (typeof value === 'string') entry.group ??= value;
       }
