@@ -3,6 +3,7 @@
 
 import { completeNodeGroup } from '../api/adopted.ts';
 import { instanceIdOfProviderId } from '../api/brand.ts';
+import { nodeAmong } from '../api/claims.ts';
 import { isReady } from '../api/conditions.ts';
 import { defined } from '../api/defined.ts';
 import { marks, type NodeDisruption } from '../api/disruption.ts';
@@ -146,19 +147,9 @@ export const createRepairInformer = (deps: InformerDeps): Informer<NodeRepair> =
     project: (repair) => ({ ...repair, metadata: slim(repair.metadata) }),
   });
 
-/**
- * The node of an instance. Several Nodes may claim one: a kubelet that registered again under
- * another name, or one with a false providerID. The earliest created Ready node is used; where none
- * is Ready, the newest. Otherwise a later, false claim would take over the drain of the true node.
- */
-export const nodeOfInstance = (nodes: Informer<Node>, instanceId: string): Node | undefined => {
-  const claims = nodes.index(byInstance, instanceId);
-  if (claims.length < 2) return claims[0];
-  const byAge = [...claims].sort((a, b) => createdAt(a).localeCompare(createdAt(b)));
-  return byAge.find(isReady) ?? byAge.at(-1);
-};
-
-const createdAt = ({ metadata }: Node): string => metadata.creationTimestamp;
+/** The node of an instance: see `nodeAmong`. */
+export const nodeOfInstance = (nodes: Informer<Node>, instanceId: string): Node | undefined =>
+  nodeAmong(nodes.index(byInstance, instanceId));
 
 /** The NodeGroups that name this Auto Scaling group; only one of them owns it. */
 export const groupsNaming = (groups: Informer<NodeGroup>, name: string): readonly NodeGroup[] =>

@@ -1,12 +1,12 @@
 // The input of `drover repair`: the same observation of a group as in the repair controller, read
 // once from the cluster and the cloud. Reads only.
 import { type EpochMs, instanceIdOfProviderId, parseTime } from '../../api/brand.ts';
-import type { ScalingGroup } from '../../api/cloud.ts';
+import { nodeAmong } from '../../api/claims.ts';
 import { type Node, resourceTypes } from '../../api/kube.ts';
 import { autoScalingGroupNameOf, type NodeGroup } from '../../api/nodegroup.ts';
-import type { ImpairedCheck } from '../../core/health/index.ts';
 import {
-  isMember,
+  checksByInstance,
+  membersWithoutNode,
   type RepairMember,
   type RepairObservation,
   repairObservation,
@@ -39,17 +39,6 @@ export const groupOfNode = async (kube: KubeApi, node: Node): Promise<NodeGroup>
   );
 };
 
-const impairedOf = async (
-  cloud: RepairSources['cloud'],
-): Promise<ReadonlyMap<string, readonly ImpairedCheck[]>> => {
-  const impaired = new Map<string, ImpairedCheck[]>();
-  for (const { instanceId, check, since } of await cloud.describeImpairedInstances()) {
-    const checks = impaired.get(instanceId) ?? [];
-    impaired.set(instanceId, [...checks, { check, since: parseTime(since) }]);
-  }
-  return impaired;
-};
-
 /** A controller repairs no node of a group that is being made or deleted. Throws CommandError. */
 const checkLive = ({ metadata: { name, deletionTimestamp }, status }: NodeGroup): void => {
   if (deletionTimestamp !== undefined) {
@@ -63,13 +52,8 @@ const checkLive = ({ metadata: { name, deletionTimestamp }, status }: NodeGroup)
 /** Launch times of members without a Node object. */
 const launchesOf = async (
   cloud: RepairSources['cloud'],
-  { instances }: ScalingGroup,
-  nodeOf: (instanceId: string) => Node | undefined,
+  unknown: readonly string[],
 ): Promise<ReadonlyMap<string, EpochMs>> => {
-  const unknown = instances
-    .filter(isMember)
-    .map(({ instanceId }) => instanceId)
-    .filter((id) => nodeOf(id) === undefined);
   const launched = new Map<string, EpochMs>();
   if (unknown.length === 0) return launched;
   for (const { instanceId, launchTime } of await cloud.describeInstances(unknown)) {
@@ -97,10 +81,13 @@ export const observeForRepair = async (
     kube.list<Node>(resourceTypes.nodes),
     listDisruptions(kube),
     listRepairs(kube),
-    impairedOf(cloud),
+    cloud.describeImpairedInstances(),
   ]);
-  const nodeOf = (id: string) =>
-    nodes.find((one) => instanceIdOfProviderId(one.spec.providerID) === id);
+  const claims: ReadonlyMap<string, readonly Node[]> = Map.groupBy(
+    nodes,
+    ({ spec }) => instanceIdOfProviderId(spec.providerID) ?? '',
+  );
+  const nodeOf = (id: string) => nodeAmong(claims.get(id) ?? []);
   const byName = new Map(disruptions.map((one) => [one.metadata.name, one]));
   const observation = repairObservation({
     group,
@@ -109,10 +96,10 @@ export const observeForRepair = async (
     nodes,
     repairs: repairs.filter(({ spec }) => spec.nodeGroup === name),
     disruptionOf: (id) => byName.get(id),
-    launchedAt: await launchesOf(cloud, scaling, nodeOf),
+    launchedAt: await launchesOf(cloud, membersWithoutNode(scaling, nodeOf)),
     // A command sees no Node go; the open repairs say which one did.
     missedSince: new Map(),
-    impaired,
+    impaired: checksByInstance(impaired),
     now,
   });
   const id = instanceIdOfProviderId(node.spec.providerID);

@@ -1,5 +1,6 @@
 // Writes what `drover repair` asks for: a NodeRepair, or the request in the open one.
 import { resourceTypes } from '../../api/kube.ts';
+import { newRepair } from '../../api/new-repair.ts';
 import type { RequestWrite } from '../../core/repair/index.ts';
 import type { KubeApi } from '../../ports/index.ts';
 import { CommandError, exitCodes } from '../context.ts';
@@ -12,14 +13,8 @@ export const record = async (
 ): Promise<void> => {
   const type = resourceTypes.noderepairs;
   if (write.kind === 'create') {
-    const { name, uid } = group;
-    const owner = { apiVersion: 'drover.dev/v1alpha1', kind: 'NodeGroup', name, uid };
-    await kube.create(type, {
-      apiVersion: 'drover.dev/v1alpha1',
-      kind: 'NodeRepair',
-      metadata: { name: write.name, ownerReferences: [owner] },
-      spec: { ...write.spec },
-    });
+    const { name, spec } = write;
+    await kube.create(type, newRepair({ name, owner: group, spec }));
     return;
   }
   const { name, resourceVersion, requested } = write;

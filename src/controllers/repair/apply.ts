@@ -2,6 +2,7 @@
 // before its cause is recorded. Stale steps are left to the next pass. Decides nothing.
 import { defined } from '../../api/defined.ts';
 import { resourceTypes } from '../../api/kube.ts';
+import { newRepair } from '../../api/new-repair.ts';
 import type { NodeRepair } from '../../api/node-repair.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import type { RepairPlan, RepairStep } from '../../core/repair/index.ts';
@@ -55,18 +56,7 @@ export class Applier {
   async #open(step: StepOf<'OpenRepair'>, group: NodeGroup, signal: AbortSignal): Promise<void> {
     const { kube, journal, repairs } = this.#deps;
     const { name, spec } = step;
-    const owner = {
-      apiVersion: group.apiVersion,
-      kind: group.kind,
-      name: group.metadata.name,
-      uid: group.metadata.uid,
-    };
-    const object = {
-      apiVersion: 'drover.dev/v1alpha1',
-      kind: 'NodeRepair',
-      metadata: { name, ownerReferences: [owner] },
-      spec: { ...spec },
-    };
+    const object = newRepair({ name, owner: group.metadata, spec });
     try {
       const made = await kube.create(type, object, { signal });
       journal.record({

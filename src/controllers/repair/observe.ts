@@ -6,7 +6,12 @@ import type { Node } from '../../api/kube.ts';
 import type { NodeRepair } from '../../api/node-repair.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import type { ImpairedCheck } from '../../core/health/index.ts';
-import { isMember, type RepairObservation, repairObservation } from '../../core/repair/index.ts';
+import {
+  checksByInstance,
+  membersWithoutNode,
+  type RepairObservation,
+  repairObservation,
+} from '../../core/repair/index.ts';
 import { CloudError } from '../../ports/index.ts';
 import { type Change, describeError } from '../../runtime/index.ts';
 import { nodeOfInstance } from '../informers.ts';
@@ -68,10 +73,9 @@ export class Observer {
   /** Launch times of members without a Node: few, and asked for once. */
   async #askLaunches(scaling: ScalingGroup, signal: AbortSignal): Promise<void> {
     const { cloud, nodes } = this.#deps;
-    const unknown = scaling.instances
-      .filter(isMember)
-      .map(({ instanceId }) => instanceId)
-      .filter((id) => !this.#launched.has(id) && nodeOfInstance(nodes, id) === undefined);
+    const unknown = membersWithoutNode(scaling, (id) => nodeOfInstance(nodes, id)).filter(
+      (id) => !this.#launched.has(id),
+    );
     if (unknown.length === 0) return;
     if (this.#launched.size >= maxRemembered) this.#launched.clear();
     for (const { instanceId, launchTime } of await cloud.describeInstances(unknown, { signal })) {
@@ -89,12 +93,7 @@ export class Observer {
     }
     try {
       const found = await cloud.describeImpairedInstances({ signal });
-      const impaired = new Map<string, ImpairedCheck[]>();
-      for (const { instanceId, check, since } of found) {
-        const checks = impaired.get(instanceId) ?? [];
-        impaired.set(instanceId, [...checks, { check, since: parseTime(since) }]);
-      }
-      this.#checks = { at: now, impaired };
+      this.#checks = { at: now, impaired: checksByInstance(found) };
     } catch (error) {
       if (!(error instanceof CloudError)) throw error;
       log.warn('status checks not read', { error: describeError(error) });

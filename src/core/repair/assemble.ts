@@ -1,7 +1,7 @@
 // Builds the observation of one group's repairs from the facts of the cluster and the cloud. The
 // controller and the command line share it, so both decide on the same facts. Pure.
 import { type EpochMs, epochMs, parseTime } from '../../api/brand.ts';
-import type { ScalingGroup, ScalingInstance } from '../../api/cloud.ts';
+import type { ImpairedInstance, ScalingGroup, ScalingInstance } from '../../api/cloud.ts';
 import { defined } from '../../api/defined.ts';
 import { marks, type NodeDisruption } from '../../api/disruption.ts';
 import type { Node } from '../../api/kube.ts';
@@ -70,6 +70,30 @@ const memberOf = (
     isInService: node !== undefined && isInService(node),
   };
 };
+
+/** EC2's failing status checks by instance id. */
+export const checksByInstance = (
+  found: readonly ImpairedInstance[],
+): ReadonlyMap<string, readonly ImpairedCheck[]> => {
+  const byInstance = new Map<string, ImpairedCheck[]>();
+  for (const { instanceId, check, since } of found) {
+    const one = { check, since: parseTime(since) };
+    const known = byInstance.get(instanceId);
+    if (known === undefined) byInstance.set(instanceId, [one]);
+    else known.push(one);
+  }
+  return byInstance;
+};
+
+/** Ids of the members without a Node object. */
+export const membersWithoutNode = (
+  { instances }: ScalingGroup,
+  nodeOf: RepairFacts['nodeOf'],
+): readonly string[] =>
+  instances
+    .filter(isMember)
+    .map(({ instanceId }) => instanceId)
+    .filter((id) => nodeOf(id) === undefined);
 
 /** Whether Auto Scaling has it in service; others are launching, on standby or terminating. */
 export const isMember = ({ lifecycleState }: ScalingInstance): boolean =>

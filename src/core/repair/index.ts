@@ -1,5 +1,5 @@
 // Public entry of the decisions about repairs.
-export { isMember, repairObservation } from './assemble.ts';
+export { checksByInstance, membersWithoutNode, repairObservation } from './assemble.ts';
 export { decideRepairs, isOpenRepair } from './decide.ts';
 export { ineffectiveIssue } from './effect.ts';
 export type {
