@@ -135,6 +135,29 @@ describe('a termination that is refused', () => {
   });
 });
 
+describe('a reboot that is refused', () => {
+  it.each([
+    ['running', false],
+    ['stopped', true],
+    ['shutting-down', true],
+    ['terminated', true],
+    [undefined, true],
+  ])('of an instance that is %s: done is %s', async (state, done) => {
+    const { cloud, recollection, run } = await setUp();
+    if (state !== undefined) cloud.putInstanceState(instanceId, state);
+    cloud.fail('rebootInstance', 'InvalidRequest');
+    await run({ kind: 'RebootInstance', instanceId });
+    expect(recollection.memory.reboot).toMatchObject({ done, failures: 1 });
+  });
+  it('is not done for another reason, even if the instance has ended', async () => {
+    const { cloud, recollection, run } = await setUp();
+    cloud.putInstanceState(instanceId, 'terminated');
+    cloud.fail('rebootInstance', 'Throttled');
+    await run({ kind: 'RebootInstance', instanceId });
+    expect(recollection.memory.reboot).toMatchObject({ done: false });
+  });
+});
+
 describe('whether an instance is leaving', () => {
   const ask = { kind: 'Confirm', what: 'leaving', subject: instanceId } as const;
   const inGroup: Step = { ...ask, autoScalingGroupName: 'asg-1' };

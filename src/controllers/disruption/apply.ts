@@ -199,8 +199,11 @@ export class Applier {
     } catch (error) {
       pass.signal.throwIfAborted();
       if (!(error instanceof CloudError)) throw error;
+      // An instance that ended meanwhile has nothing to reboot.
+      const refused = error.code === 'InvalidRequest';
+      const done = refused && (await this.#isKnownGone(instanceId, pass.signal));
       const failures = (memory.reboot?.failures ?? 0) + 1;
-      memory.reboot = { at, done: false, failures, message: error.message };
+      memory.reboot = { at, done, failures, message: error.message };
       log.warn('instance not rebooted', { instanceId, code: error.code });
     }
     return 'learned';
