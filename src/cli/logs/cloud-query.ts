@@ -39,7 +39,8 @@ const patienceMs = 65 * 60_000;
 const maxFailedLooks = 10;
 const maxStarts = 4;
 /**
- * CloudWatch charges by the bytes that it reads, so the default range is short, as in its console.
+ * CloudWatch charges by the bytes that it reads, so the default range is short, as in the console
+ * of CloudWatch.
  */
 const usualRangeMs = 3_600_000;
 
