@@ -1,7 +1,7 @@
 // Prints what is generated in docs/conformance.md: the AWS operations that the world answers, the
-// named steps of the end-to-end tests with the real clients, the scenarios of updates, the cases of
+// end-to-end tests with the real clients, the scenarios of updates, the cases of
 // the bootstrap and what moto's tests gave. What stands outside the marks is written by hand and
-// kept. A test fails when somebody forgot to run it: `node scripts/print-conformance.ts`.
+// kept. A test fails until it was run: `node scripts/print-conformance.ts`.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { listCoverage, type ServiceCoverage } from '../src/aws-wire/index.ts';
@@ -43,28 +43,37 @@ const awsPart = async (): Promise<string> => {
 /** A `describe` inside another only says how its stories run: it is no title. */
 const quoted = /(^describe|\bit)\(\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")/gm;
 
-const testsOf = (file: string): string => {
+interface Title {
+  readonly title: string;
+  readonly isSuite: boolean;
+}
+
+const titlesIn = (file: string): readonly Title[] => {
   const text = readFileSync(join(e2e, file), 'utf8');
-  const lines = [...text.matchAll(quoted)].map(([, kind, single, double]) => {
-    const name = (single ?? double ?? '').replaceAll(/\\(.)/g, '$1');
-    return kind === 'describe' ? `\n**${name}** (\`test/e2e/${file}\`)\n` : `- ${name}`;
-  });
-  return lines.join('\n');
+  return [...text.matchAll(quoted)].map(([, kind, single, double]) => ({
+    title: (single ?? double ?? '').replaceAll(/\\(.)/g, '$1'),
+    isSuite: kind === 'describe',
+  }));
 };
 
-const testsPart = (): string =>
+const listedFiles = (): readonly string[] =>
   readdirSync(e2e)
     .filter((file) => listed.test(file))
-    .sort()
-    .map(testsOf)
-    .join('\n')
-    .trim();
+    .sort();
+
+const testsPart = (): string => {
+  const rows = listedFiles().map((file) => {
+    const titles = titlesIn(file).filter(({ isSuite }) => isSuite);
+    const steps = titlesIn(file).length - titles.length;
+    return `| \`${file}\` | ${titles.map(({ title }) => title).join('; ')} | ${steps} |`;
+  });
+  return ['| file of `test/e2e` | stories | steps |', '|---|---|---|', ...rows].join('\n');
+};
 
 const stepNames = (): readonly string[] =>
-  testsPart()
-    .split('\n')
-    .filter((line) => line.startsWith('- '))
-    .map((line) => line.slice(2));
+  listedFiles().flatMap((file) =>
+    titlesIn(file).flatMap(({ title, isSuite }) => (isSuite ? [] : [title])),
+  );
 
 const sequences = join(root, 'test', 'sequences');
 /** In these files a test's name begins with the id of its scenario. */
