@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { defined } from '../../../src/api/defined.ts';
 import { group, i1, judge, kubectl, Story } from '../../../test/builders/world-check.ts';
-import { awsAuth } from './aws-auth.ts';
+import { awsAuth } from './aws-auth/index.ts';
 
 const arn = (name: string): string => `arn:aws:iam::111111111111:role/${name}`;
 const entry = (name: string, username = 'system:node:{{EC2PrivateDNSName}}'): string =>

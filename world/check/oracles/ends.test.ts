@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/api/json.ts';
 import { hookName, i1, judge, Story } from '../../../test/builders/world-check.ts';
 import { blockers } from './blockers.ts';
-import { liveness } from './liveness.ts';
+import { liveness } from './liveness/index.ts';
 
 const named = (kind = 'pdb', budgets: readonly string[] = ['demo/web']) => ({
   waitingOn: [{ kind, pod: 'demo/p1', budgets }],

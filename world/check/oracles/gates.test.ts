@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/api/json.ts';
 import { i1, i2, judge, Story, timeAt } from '../../../test/builders/world-check.ts';
-import { updateGates } from './update-gates.ts';
+import { updateGates } from './update-gates/index.ts';
 
 const paced = (story: Story, updateConfig: JsonObject): Story =>
   story.object('nodegroups', {

@@ -1,7 +1,7 @@
 // Canaries of the oracle about deleted node groups.
 import { describe, expect, it } from 'vitest';
 import { i1, judge, Story } from '../../../test/builders/world-check.ts';
-import { groupsGone } from './groups-gone.ts';
+import { groupsGone } from './groups-gone/index.ts';
 
 const uuid = '02c1ba5d-75b6-fbdf-4569-aa31827ad412';
 const group = `eks-ng-${uuid}`;

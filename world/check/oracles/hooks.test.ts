@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { group, hookName, i1, i2, judge, Story } from '../../../test/builders/world-check.ts';
 import { foreignHooks } from './foreign-hooks.ts';
-import { hooksCompleted } from './hooks-completed.ts';
+import { hooksCompleted } from './hooks-completed/index.ts';
 import { hooksKept } from './hooks-kept.ts';
 import { messages } from './messages.ts';
 

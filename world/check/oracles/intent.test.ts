@@ -1,7 +1,7 @@
 // Canaries of the oracle of intents: the journal announces each effect before it happens.
 import { describe, expect, it } from 'vitest';
 import { i1, judge, kubectl, Story } from '../../../test/builders/world-check.ts';
-import { intent } from './intent.ts';
+import { intent } from './intent/index.ts';
 
 const journal = (story: Story, phase: string, more = {}) =>
   story.disruption(i1, { status: { phase, ...more } });

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/api/json.ts';
 import { i1, i2, judge, kubectl, Story } from '../../../test/builders/world-check.ts';
 import { economics } from './economics.ts';
-import { fixedState } from './fixed-state.ts';
-import { hotLoop } from './hot-loop.ts';
-import { marksUndone } from './marks-undone.ts';
+import { fixedState } from './fixed-state/index.ts';
+import { hotLoop } from './hot-loop/index.ts';
+import { marksUndone } from './marks-undone/index.ts';
 
 const undoing = { phase: 'Undoing' };
 const journal = (story: Story, phase: string, more = {}) =>

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { i1, judge, kubectl, Story } from '../../../test/builders/world-check.ts';
 import { budgets } from './budgets.ts';
 import { drainable } from './drainable.ts';
-import { forced } from './forced.ts';
+import { forced } from './forced/index.ts';
 import { marksFirst } from './marks-first.ts';
 
 const threeOf = (desired: number): Story =>

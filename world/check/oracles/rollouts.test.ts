@@ -2,10 +2,10 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/api/json.ts';
 import { group, i1, i2, judge, kubectl, Story, us } from '../../../test/builders/world-check.ts';
-import { liveness } from './liveness.ts';
-import { surgeMoves } from './surge-moves.ts';
-import { updateMarks } from './update-marks.ts';
-import { updatePace } from './update-pace.ts';
+import { liveness } from './liveness/index.ts';
+import { surgeMoves } from './surge-moves/index.ts';
+import { updateMarks } from './update-marks/index.ts';
+import { updatePace } from './update-pace/index.ts';
 
 const i3 = 'i-0123456789abcdef2';
 const imageLabel = 'eks.amazonaws.com/nodegroup-image';

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/api/json.ts';
 import { judge, Story } from '../../../test/builders/world-check.ts';
-import { intent } from './intent.ts';
+import { intent } from './intent/index.ts';
 
 const group = (story: Story, labels: JsonObject = {}): Story =>
   story.object('nodegroups', {

@@ -10,7 +10,7 @@ import {
   timeAt,
 } from '../../../test/builders/world-check.ts';
 import { held } from './held.ts';
-import { liveness } from './liveness.ts';
+import { liveness } from './liveness/index.ts';
 import { updateTimes } from './times/index.ts';
 
 type Causes = NonNullable<Parameters<Story['draining']>[1]>['causes'];

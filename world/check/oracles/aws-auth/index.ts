@@ -1,0 +1,23 @@
+// Oracle 10, first half: the controller's changes of kube-system/aws-auth, judged in two files.
+import { both, type Oracle } from '../../oracle.ts';
+import { checkEnd, checkLaunch } from './nodes.ts';
+import { Roles } from './roles.ts';
+import { checkWrite } from './writes.ts';
+
+export const awsAuth: Oracle = {
+  name: 'aws-auth-loses-no-entry',
+  what:
+    'we add a role to aws-auth before its nodes start and take out only what we added, when ' +
+    'they are gone',
+  strategies: both,
+  needs: ['object', 'request'],
+  watch: (context) => {
+    const roles = new Roles(context);
+    return {
+      object: (entry) => roles.object(entry),
+      request: (entry) => checkWrite(context, roles, entry),
+      call: (entry) => checkLaunch(context, roles, entry),
+      end: () => checkEnd(context, roles),
+    };
+  },
+};
