@@ -68,6 +68,8 @@ export interface ControllerOptions {
   readonly leaderElect: boolean;
   readonly approveCertificates: boolean;
   readonly allowLoopbackWebhooks: boolean;
+  /** Where /metrics and the probes are served; no port = nowhere. */
+  readonly probes: { readonly host: string; readonly port: number | undefined };
   readonly connection: Connection;
 }
 

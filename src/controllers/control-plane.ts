@@ -1,18 +1,33 @@
 // The control plane of one process: every controller in its start order, each with its purpose.
 // `drover up`, `drover controller` and the simulation share it.
 import { defined } from '../api/defined.ts';
-import type { Clock, CloudApi, Http, Journal, KubeApi, Log, Random } from '../ports/index.ts';
+import type {
+  Clock,
+  CloudApi,
+  Http,
+  Journal,
+  KubeApi,
+  Log,
+  Metrics,
+  Random,
+} from '../ports/index.ts';
 import {
   describeError,
   fencedCloud,
   fencedHttp,
   fencedKube,
+  measuredCloud,
+  measuredKube,
   TaskRegistry,
 } from '../runtime/index.ts';
 import { createCertificateController } from './certificates/index.ts';
 import { createConfirmationController } from './confirmation/index.ts';
 import { ensureCrds } from './crds.ts';
-import { createDisruptionController } from './disruption/index.ts';
+import {
+  createDisruptionController,
+  disruptionCounters,
+  sampleDrains,
+} from './disruption/index.ts';
 import {
   createDisruptionInformer,
   createNodeGroupInformer,
@@ -21,10 +36,11 @@ import {
   createRepairInformer,
   createUpdateSequenceInformer,
 } from './informers.ts';
-import { createIntakeController } from './intake/index.ts';
+import { createIntakeController, noticeCounters } from './intake/index.ts';
+import { countedJournal } from './journal-metrics.ts';
 import { createLifecycleController } from './lifecycle/index.ts';
-import { createNodeGroupController } from './nodegroup/index.ts';
-import { createRepairController } from './repair/index.ts';
+import { createNodeGroupController, updateCounters } from './nodegroup/index.ts';
+import { createRepairController, repairCounters } from './repair/index.ts';
 import { createSequenceController } from './sequence/index.ts';
 
 export interface ControlPlaneDeps {
@@ -35,6 +51,8 @@ export interface ControlPlaneDeps {
   readonly random: (purpose: string) => Random;
   readonly log: Log;
   readonly journal: Journal;
+  /** Absent = nothing is counted. */
+  readonly metrics?: Metrics;
   /** For health probes of updates; absent = HTTP probes fail. */
   readonly http?: Http;
   /** Queue with lifecycle messages; absent = only the backstop finds terminations. */
@@ -63,6 +81,23 @@ const fencedPorts = ({
   };
 };
 
+/** The same dependencies, counted. The fence stands around them: what it refuses is no request. */
+const measured = (deps: ControlPlaneDeps): ControlPlaneDeps => {
+  const { kube, cloud, clock, journal, metrics } = deps;
+  if (metrics === undefined) return deps;
+  return {
+    ...deps,
+    kube: measuredKube(kube, clock, metrics),
+    cloud: measuredCloud(cloud, clock, metrics),
+    journal: countedJournal(journal, metrics, [
+      disruptionCounters,
+      noticeCounters,
+      updateCounters,
+      repairCounters,
+    ]),
+  };
+};
+
 type Shared = Pick<ControlPlaneDeps, 'kube' | 'clock' | 'log'> & { readonly random: Random };
 
 /** One watch per kind. */
@@ -80,10 +115,11 @@ const shutdownWithinMs = 5_000;
 
 /** Runs until `signal` aborts. Rejects when the definitions cannot be installed. */
 export const runControlPlane = async (
-  deps: ControlPlaneDeps,
+  given: ControlPlaneDeps,
   signal: AbortSignal,
 ): Promise<void> => {
-  const { clock, log, journal, queueUrl } = deps;
+  const deps = measured(given);
+  const { clock, log, journal, queueUrl, metrics } = deps;
   const tasks = new TaskRegistry({
     clock,
     report: ({ task, error }) =>
@@ -92,11 +128,20 @@ export const runControlPlane = async (
   // Our kinds must be served before anything is read or written.
   await ensureCrds({ kube: deps.kube, clock, random: deps.random('crds'), log }, signal);
   const { kube, cloud, http } = fencedPorts(deps);
-  const shared = (purpose: string) => ({ kube, clock, log, random: deps.random(purpose) });
+  const shared = (purpose: string) => ({
+    kube,
+    clock,
+    log,
+    random: deps.random(purpose),
+    ...defined({ metrics }),
+  });
   const informers = createInformers(shared);
   for (const [name, informer] of Object.entries(informers)) {
     tasks.start(`informer ${name}`, (stop) => informer.run(stop));
   }
+  const stopSampling = metrics?.onRead(() =>
+    sampleDrains(metrics, informers.disruptions.list(), clock.now()),
+  );
   const { updates, sequences, repairs, ...basic } = informers;
   const common = { cloud, journal, ...basic };
   // Messages report a termination within a second.
@@ -149,6 +194,7 @@ export const runControlPlane = async (
     if (signal.aborted) resolve();
     signal.addEventListener('abort', () => resolve(), { once: true });
   });
+  stopSampling?.();
   const late = await tasks.shutdown({ withinMs: shutdownWithinMs });
   if (late.length > 0) log.warn('some tasks did not end in time', { tasks: late });
 };

@@ -9,6 +9,7 @@ import { SeededRandom } from '../../world/kernel/random.ts';
 import { durationMs } from '../api/brand.ts';
 import { leaderIdentity } from '../api/controller-fence.ts';
 import { leaderLease } from '../api/controller-rights.ts';
+import { defined } from '../api/defined.ts';
 import { resourceTypes } from '../api/kube.ts';
 import { CommandError, exitCodes } from '../cli/context.ts';
 import { runControlPlane } from '../controllers/control-plane.ts';
@@ -19,6 +20,7 @@ import {
   type KubeApi,
   KubeError,
   type Log,
+  type Metrics,
 } from '../ports/index.ts';
 import { describeError, LeaderElector, sleepOrAbort } from '../runtime/index.ts';
 import { journalTo } from './journal.ts';
@@ -38,6 +40,8 @@ export interface ControllerDeps {
   /** The API server's time, for everything written and compared. */
   readonly serverClock: Clock;
   readonly log: Log;
+  /** Absent = nothing is counted. */
+  readonly metrics?: Metrics;
   readonly signal: AbortSignal;
   /** The pod's name, if given (`POD_NAME`); else the hostname, which in a pod is the same. */
   readonly podName?: string;
@@ -101,7 +105,7 @@ export const runController = async (
   settings: ControllerSettings,
   deps: ControllerDeps,
 ): Promise<void> => {
-  const { kube, cloud, http, clock, serverClock, log, signal } = deps;
+  const { kube, cloud, http, clock, serverClock, log, metrics, signal } = deps;
   const { queueUrl, compat, approveCertificates = false } = settings;
   const random = machineRandom();
   const controlPlane =
@@ -118,12 +122,14 @@ export const runController = async (
           compat,
           approveCertificates,
           journal: journalTo(log),
+          ...defined({ metrics }),
           ...leading,
         },
         inner,
       );
   if (!settings.leaderElect) {
     log.info('starting without leader election', { compat });
+    metrics?.set('drover_leader', {}, 1);
     return keepRunning(deps, controlPlane({}), signal);
   }
   const identity = leaderIdentity(deps.podName ?? hostname(), randomUUID());
@@ -137,6 +143,7 @@ export const runController = async (
   });
   log.info('starting', { identity, compat, lease: `${leaderLease.namespace}/${leaderLease.name}` });
   const isLeader = (): boolean => elector.isLeader();
+  metrics?.onRead(() => metrics.set('drover_leader', {}, isLeader() ? 1 : 0));
   await elector.run(
     ({ epoch }, inner) => keepRunning(deps, controlPlane({ isLeader, epoch }), inner),
     signal,

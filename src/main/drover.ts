@@ -223,12 +223,15 @@ const createContext = (): CliContext => {
     },
     ...agentCommands(signal),
     controller: async ({ connection, ...settings }) => {
-      const [{ runController, userAgentOf }, { createHttp }, runtime, log] = await Promise.all([
-        import('./controller.ts'),
-        import('../adapters/http/index.ts'),
-        import('../runtime/index.ts'),
-        createLog('info'),
-      ]);
+      const [{ runController, userAgentOf }, { createHttp }, runtime, counting, probes, log] =
+        await Promise.all([
+          import('./controller.ts'),
+          import('../adapters/http/index.ts'),
+          import('../runtime/index.ts'),
+          import('../adapters/metrics/index.ts'),
+          import('./probes.ts'),
+          createLog('info'),
+        ]);
       const agent = userAgentOf(settings.compat, version);
       // Every answer of the API server corrects the clock with which the controllers write and
       // compare.
@@ -240,7 +243,15 @@ const createContext = (): CliContext => {
         const own = podName === undefined ? {} : { podName };
         const http = createHttp({ allowLoopback: settings.allowLoopbackWebhooks });
         const clocks = { clock: wallClock, serverClock };
-        await runController(settings, { kube, cloud, http, ...clocks, log, signal, ...own });
+        const metrics = counting.createMetrics({ version });
+        const routes = { '/healthz': () => ({ status: 200, body: 'ok\n' }) };
+        const close = await probes.startProbes(settings.probes, { metrics, log, routes });
+        const outside = { kube, cloud, http, metrics };
+        try {
+          await runController(settings, { ...outside, ...clocks, log, signal, ...own });
+        } finally {
+          await close();
+        }
       } finally {
         await kube.close();
       }

@@ -5,8 +5,9 @@ import { nodegroupService } from '../../world/aws/index.ts';
 import { nodeManagerAgent, nodeManagerUser, type World, worldAccount } from '../../world/index.ts';
 import { microsPerMs } from '../../world/kernel/index.ts';
 import { createHttp } from '../adapters/http/index.ts';
+import { defined } from '../api/defined.ts';
 import { runControlPlane } from '../controllers/control-plane.ts';
-import type { Log } from '../ports/index.ts';
+import type { Log, Metrics } from '../ports/index.ts';
 import { createInProcessPorts } from '../sim/index.ts';
 import { noticesQueueUrl } from './demo.ts';
 import { journalTo } from './journal.ts';
@@ -18,10 +19,12 @@ const legMicros = 2 * microsPerMs;
 export const startEmbeddedControllers = (options: {
   readonly world: World;
   readonly log: Log;
+  /** Absent = nothing is counted. */
+  readonly metrics?: Metrics;
   readonly signal: AbortSignal;
   readonly allowLoopbackWebhooks?: boolean;
 }): Promise<void> => {
-  const { world, log, signal, allowLoopbackWebhooks: allowLoopback = false } = options;
+  const { world, log, metrics, signal, allowLoopbackWebhooks: allowLoopback = false } = options;
   const ports = createInProcessPorts(world, {
     component: 'drover',
     identity: { user: nodeManagerUser, userAgent: nodeManagerAgent },
@@ -34,6 +37,7 @@ export const startEmbeddedControllers = (options: {
       http: createHttp({ allowLoopback }),
       log,
       journal: journalTo(log),
+      ...defined({ metrics }),
       queueUrl: noticesQueueUrl(world),
       compat: 'eks',
     },

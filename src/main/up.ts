@@ -5,6 +5,7 @@ import type { Server } from 'node:http';
 import { createWorld, type World, worldRegion } from '../../world/index.ts';
 import { microsPerMs, microsPerSecond, Tables } from '../../world/kernel/index.ts';
 import { AuditFile } from '../adapters/audit/index.ts';
+import { createMetrics, type ReadableMetrics } from '../adapters/metrics/index.ts';
 import type { Pki } from '../adapters/signer/pki.ts';
 import { openSqliteStore } from '../adapters/store/index.ts';
 import { objectOr } from '../api/json.ts';
@@ -39,6 +40,7 @@ import { demoCluster, seedDemo, seedEmpty } from './demo.ts';
 import { startEmbeddedControllers } from './embedded.ts';
 import { renderKubeconfig } from './kubeconfig.ts';
 import { type Signer, startSigning } from './signing.ts';
+import { version } from './version.ts';
 import { WorldAgents } from './world-agents.ts';
 
 const defaultPort = 8700;
@@ -220,7 +222,9 @@ const begin = async ({ options, deps, dir, stored, closers }: Beginning): Promis
   closers.push(() => {
     if (pacer.whole) commit(world, store, audit);
   });
-  const listeners = createListeners({ world, pacer, pki, log, stop, settings: () => settings });
+  const metrics = createMetrics({ version });
+  const outside = { pki, log, metrics, stop, settings: () => settings };
+  const listeners = createListeners({ world, pacer, ...outside });
   closers.push(() => close([listeners.front, listeners.kube]));
   const chosen = chosenPorts(options, stored);
   const frontPort = await listenOnLoopback(listeners.front, chosen[0]);
@@ -236,6 +240,7 @@ const begin = async ({ options, deps, dir, stored, closers }: Beginning): Promis
     ? startEmbeddedControllers({
         world,
         log,
+        metrics,
         signal,
         allowLoopbackWebhooks: options.allowLoopbackWebhooks,
       })
@@ -275,10 +280,11 @@ const createListeners = (options: {
   readonly pacer: Pacer;
   readonly pki: Pki;
   readonly log: Log;
+  readonly metrics: ReadableMetrics;
   readonly stop: () => void;
   readonly settings: () => Settings;
 }): { readonly front: Server; readonly kube: Server } => {
-  const { world, pacer, pki, log, stop, settings } = options;
+  const { world, pacer, pki, log, metrics, stop, settings } = options;
   const aws = createAwsFront({ world, pacer, settings: settings(), log });
   const onError = (error: unknown): void => {
     // A failed commit is reported once, by the ending process.
@@ -288,6 +294,7 @@ const createListeners = (options: {
     {
       aws: aws.handle,
       control: createControlRoutes(world, pacer, stop),
+      metrics: () => metrics.read(),
       token: settings().token,
     },
     { port: () => settings().frontPort, onError },

@@ -12,6 +12,7 @@ export * from './kube.ts';
 export * from './kube-status.ts';
 export * from './log-queries.ts';
 export * from './logs.ts';
+export * from './metrics.ts';
 export { listNodeGroups, readNodeGroup } from './node-groups.ts';
 export * from './node-host.ts';
 export { orUnknown } from './or-unknown.ts';

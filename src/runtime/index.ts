@@ -5,6 +5,7 @@ export { describeError } from './errors.ts';
 export { fencedCloud, fencedHttp, fencedKube, NotLeader } from './fence.ts';
 export { allSynced, Informer } from './informer.ts';
 export { LeaderElector } from './leader.ts';
+export { measuredCloud, measuredKube } from './measured.ts';
 export { mergePatchBetween } from './merge-diff.ts';
 export type { Change } from './object-cache.ts';
 export { ServerClock } from './server-clock.ts';

@@ -2,7 +2,7 @@
 // time, with bounded concurrency, wake-up times, and backoff per failing key. Does not know what a
 // key means. A pass always runs after the `add` that requested it, never inside it.
 import { type EpochMs, epochMs } from '../api/brand.ts';
-import type { Clock, Log, Random } from '../ports/index.ts';
+import { type Clock, type Log, type Metrics, noMetrics, type Random } from '../ports/index.ts';
 import { aborted, type LinkedAbort, linkedAbort, sleepOrAbort } from './abort.ts';
 import { type BackoffPolicy, defaultBackoff, exponentialDelay, retryAdvice } from './backoff.ts';
 import { describeError } from './errors.ts';
@@ -37,6 +37,8 @@ interface KeyState {
   active: boolean;
   /** Requested while a pass runs: another one runs right after it. */
   dirty: boolean;
+  /** Since when the key is ready to be processed. */
+  readySince: number;
 }
 
 /** Timers of operating systems overflow at 2^31 ms; a wake-up in between costs nothing. */
@@ -50,6 +52,7 @@ export class WorkQueue<K extends string> {
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #log: Log;
+  readonly #metrics: Metrics;
   readonly #concurrency: number;
   readonly #policy: BackoffPolicy;
   readonly #keys = new Map<K, KeyState>();
@@ -69,6 +72,7 @@ export class WorkQueue<K extends string> {
     readonly clock: Clock;
     readonly random: Random;
     readonly log: Log;
+    readonly metrics?: Metrics;
     readonly concurrency: number;
     readonly backoff?: BackoffPolicy;
   }) {
@@ -76,6 +80,7 @@ export class WorkQueue<K extends string> {
     this.#clock = options.clock;
     this.#random = options.random;
     this.#log = options.log;
+    this.#metrics = options.metrics ?? noMetrics;
     this.#concurrency = options.concurrency;
     this.#policy = options.backoff ?? defaultBackoff;
   }
@@ -99,7 +104,10 @@ export class WorkQueue<K extends string> {
   add(key: K): void {
     const state = this.#state(key);
     if (state.active) state.dirty = true;
-    else if (!this.#urgent.has(key)) this.#ready.add(key);
+    else if (!this.#isInLine(key)) {
+      state.readySince = this.#clock.now();
+      this.#ready.add(key);
+    }
     this.#dispatch();
   }
 
@@ -108,6 +116,7 @@ export class WorkQueue<K extends string> {
     const state = this.#state(key);
     if (state.active) state.dirty = true;
     else {
+      if (!this.#isInLine(key)) state.readySince = this.#clock.now();
       this.#ready.delete(key);
       this.#urgent.add(key);
     }
@@ -138,10 +147,15 @@ export class WorkQueue<K extends string> {
     if (this.#worker !== undefined) throw new Error(`queue ${this.#name} is already running`);
     this.#worker = { run: worker, signal };
     const timer = this.#runTimer(signal);
+    const queue = { queue: this.#name };
+    const stopSampling = this.#metrics.onRead(() =>
+      this.#metrics.set('drover_workqueue_depth', queue, this.#ready.size + this.#urgent.size),
+    );
     this.#dispatch();
     await aborted(signal);
     await timer;
     await Promise.all(this.#inFlight);
+    stopSampling();
     this.#worker = undefined;
   }
 
@@ -154,6 +168,7 @@ export class WorkQueue<K extends string> {
       failures: 0,
       active: false,
       dirty: false,
+      readySince: 0,
     };
     this.#keys.set(key, fresh);
     return fresh;
@@ -194,6 +209,8 @@ export class WorkQueue<K extends string> {
     // One microtask, so that the pass never runs inside the listener that requested it.
     await undefined;
     this.#passes++;
+    const startedAt = this.#clock.now();
+    this.#observe('drover_workqueue_queue_duration_seconds', startedAt - state.readySince);
     try {
       const result = await worker.run(key, worker.signal);
       state.failures = 0;
@@ -204,6 +221,7 @@ export class WorkQueue<K extends string> {
       state.active = false;
       if (!worker.signal.aborted) this.#failed(key, state, error);
     }
+    this.#observe('drover_workqueue_work_duration_seconds', this.#clock.now() - startedAt);
     if (state.dirty) {
       state.dirty = false;
       // A request for an immediate pass may have started it already: then this one runs after it.
@@ -211,6 +229,21 @@ export class WorkQueue<K extends string> {
     } else if (!state.active && !this.#isInLine(key) && dueAt(state) === undefined) {
       if (state.failures === 0) this.#keys.delete(key);
     }
+  }
+
+  #observe(
+    name: 'drover_workqueue_queue_duration_seconds' | 'drover_workqueue_work_duration_seconds',
+    ms: number,
+  ): void {
+    // A corrected clock may go back.
+    this.#metrics.observe(name, { queue: this.#name }, Math.max(0, ms) / 1000);
+  }
+
+  #count(retry: 'now' | 'backoff' | 'never' | 'bug'): void {
+    const queue = { queue: this.#name };
+    this.#metrics.add('drover_workqueue_retries_total', queue);
+    if (retry === 'bug') this.#metrics.add('drover_assertion_failures_total', queue);
+    else this.#metrics.add('drover_reconcile_errors_total', { ...queue, retry });
   }
 
   #failed(key: K, state: KeyState, error: unknown): void {
@@ -223,8 +256,12 @@ export class WorkQueue<K extends string> {
     state.retryAt = at;
     this.#wakeTimer(at);
     const facts = { queue: this.#name, key, failures: state.failures, error: describeError(error) };
-    if (error instanceof NotLeader) this.#log.debug('pass ended, another process leads', facts);
-    else if (advice.retry === 'bug') {
+    if (error instanceof NotLeader) {
+      this.#log.debug('pass ended, another process leads', facts);
+      return;
+    }
+    this.#count(advice.retry);
+    if (advice.retry === 'bug') {
       this.#bugs++;
       this.#log.error('pass failed on a programmer’s error', facts);
     } else if (advice.retry === 'now') this.#log.debug('pass failed, trying again', facts);

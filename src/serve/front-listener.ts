@@ -1,4 +1,4 @@
-// The plain HTTP listener on loopback: the AWS APIs, world control under /drover/, health. Checks
+// The plain HTTP listener on loopback: the AWS APIs, world control under /drover/, health, metrics. Checks
 // Host and Origin before anything else; AWS calls carry SigV4, world control a bearer token.
 import { timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -21,6 +21,8 @@ export type ControlRoutes = Readonly<
 export interface FrontListenerOptions {
   readonly aws: (request: HttpRequest) => Promise<HttpResponse>;
   readonly control: ControlRoutes;
+  /** Text for Prometheus at /metrics: what the embedded controllers count. */
+  readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>;
   /** Token for world control, the password in DROVER_URL. */
   readonly token: string;
 }
@@ -73,6 +75,10 @@ const route = async (
 ): Promise<HttpResponse> => {
   if (request.path === '/healthz') {
     return { status: 200, headers: { 'content-type': 'text/plain' }, body: 'ok' };
+  }
+  if (request.path === '/metrics') {
+    const { contentType, text } = await options.metrics();
+    return { status: 200, headers: { 'content-type': contentType }, body: text };
   }
   if (request.path.startsWith('/drover/')) return control(request, options);
   return options.aws(request);

@@ -3,3 +3,8 @@ export { type ControlAnswer, type ControlRoutes, createFrontListener } from './f
 export { createKubeListener } from './kube-listener.ts';
 export { listenOnLoopback } from './listen.ts';
 export { Pacer, WorldEnded } from './pacer.ts';
+export {
+  createProbeListener,
+  listenForProbes,
+  type ProbeRoutes,
+} from './probe-listener.ts';

@@ -41,6 +41,7 @@ beforeAll(async () => {
         asked.push(path);
         return { status: 200, headers: {}, body: 'aws' };
       },
+      metrics: async () => ({ contentType: 'text/plain', text: '' }),
       control: {},
       token: 'token',
     },

@@ -1,6 +1,6 @@
 // drover controller: the control plane as its own process, for any cluster and cloud. main
 // assembles the parts.
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type CliContext, CommandError, type Connection, exitCodes } from '../context.ts';
 
 interface ControllerFlags {
@@ -9,6 +9,8 @@ interface ControllerFlags {
   readonly leaderElect: boolean;
   readonly approveCertificates: boolean;
   readonly allowLoopbackWebhooks: boolean;
+  readonly metricsPort?: number;
+  readonly metricsHost: string;
 }
 
 /** Undefined when absent. Throws CommandError for a text that cannot be a queue's URL. */
@@ -19,6 +21,12 @@ export const checkQueueUrl = (text: string | undefined): string | undefined => {
     exitCodes.usage,
     `--queue-url takes the address of an SQS queue (https://sqs.REGION.amazonaws.com/ACCOUNT/NAME), not ${text}`,
   );
+};
+
+const checkPort = (text: string): number => {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
+  if (port <= 65_535) return port;
+  throw new InvalidArgumentError(`a port is a number from 0 to 65535, not ${text}`);
 };
 
 export const addControllerCommand = (
@@ -52,6 +60,12 @@ export const addControllerCommand = (
       'allow webhook hooks on loopback addresses, plain HTTP included',
       false,
     )
+    .option(
+      '--metrics-port <port>',
+      'serve /metrics and the health probes on this port (0: any free port; default: off)',
+      checkPort,
+    )
+    .option('--metrics-host <address>', 'IP address of that listener', '127.0.0.1')
     .addHelpText(
       'after',
       `
@@ -69,6 +83,7 @@ The definitions are for Kubernetes 1.30 and later: a rule of NodeGroup uses \`op
 Exit codes: 0 stopped by a signal, 1 cannot work (rights, definitions), 2 usage.`,
     )
     .action(async ({ queueUrl, ...flags }: ControllerFlags) => {
+      const { metricsPort: port, metricsHost: host } = flags;
       const { compat, leaderElect, approveCertificates, allowLoopbackWebhooks } = flags;
       await context.controller({
         queueUrl: checkQueueUrl(queueUrl),
@@ -76,6 +91,7 @@ Exit codes: 0 stopped by a signal, 1 cannot work (rights, definitions), 2 usage.
         leaderElect,
         approveCertificates,
         allowLoopbackWebhooks,
+        probes: { host, port },
         connection: connection(),
       });
     });

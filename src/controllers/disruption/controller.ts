@@ -90,10 +90,15 @@ class Run {
     this.#deps = deps;
     this.#signal = signal;
     const { compat, drainTimeoutMs = defaultDrainTimeoutMs, clock, random, log } = deps;
-    const { epoch } = deps;
+    const { epoch, metrics } = deps;
     this.#options = { compat, drainTimeoutMs, ...defined({ epoch }) };
-    this.#queue = new WorkQueue({ name: 'disruption', clock, random, log, concurrency });
-    this.#shard = new WorkQueue({ name: 'eviction', clock, random, log, concurrency: 1 });
+    const shared = { clock, random, log, ...defined({ metrics }) };
+    this.#queue = new WorkQueue({
+      name: 'disruption',
+      ...shared,
+      concurrency,
+    });
+    this.#shard = new WorkQueue({ name: 'eviction', ...shared, concurrency: 1 });
     this.#budgetInformer = createBudgetInformer(deps);
     this.#daemonSets = createDaemonSetInformer(deps);
     this.#lookups = new Lookups(deps);
@@ -195,7 +200,9 @@ class Run {
           if (group === object.metadata.name) this.#queue.add(name);
         }
       }),
-      this.#budgetInformer.onChange(({ kind, object }) => {
+      this.#budgetInformer.onChange((change) => {
+        const { kind, object } = change;
+        if (kind === 'changed') this.#evictions.budgetChanged(change.previous, object);
         if (kind === 'removed') this.#budgets.delete(object);
         else this.#budgets.set(object);
         this.#ledger.observeBudget(object);

@@ -132,6 +132,20 @@ export const eventOf = (
 const optional = (facts: Readonly<Record<string, string | number | undefined>>): JsonObject =>
   Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined));
 
+/** For the end of an episode: its first cause, and the time since its marks. */
+const endFacts = (
+  { spec, status }: NodeDisruption,
+  { markedAt, endedAt }: NodeDisruptionStatus,
+): JsonObject => {
+  const completing = new Set(status?.completingCauses ?? []);
+  const first = spec.causes.find(({ id }) => completing.has(id)) ?? spec.causes.at(-1);
+  const seconds =
+    markedAt === undefined || endedAt === undefined
+      ? undefined
+      : (Date.parse(endedAt) - Date.parse(markedAt)) / 1000;
+  return optional({ cause: first?.kind, drainSeconds: seconds });
+};
+
 export const journalStatus = (
   journal: Journal,
   disruption: NodeDisruption,
@@ -141,13 +155,20 @@ export const journalStatus = (
   const { phase, outcome, episode, deadline, forcingSince, message } = after;
   const node = after.node?.name;
   const subject = disruption.metadata.name;
+  const hook = endedHook(disruption.status, after);
+  if (hook !== undefined) {
+    const { autoScalingGroupName: group, name, state } = hook;
+    journal.record({ type: 'hook:ended', subject, facts: { group, hook: name, state } });
+  }
   const moved = from !== phase || disruption.status === undefined;
   const { leaderEpoch } = after;
   if (leaderEpoch !== disruption.status?.leaderEpoch && disruption.status !== undefined) {
     journal.record({ type: 'disruption:taken', subject, facts: optional({ leaderEpoch }) });
     if (!moved) return;
   }
-  const facts = optional({ from, to: phase, episode, node, deadline, outcome, message });
+  const ended = phase === 'Ended' ? endFacts(disruption, after) : {};
+  const plain = { from, to: phase, episode, node, deadline, outcome, message };
+  const facts = { ...optional(plain), ...ended };
   if (moved) journal.record({ type: 'disruption:phase', subject, facts });
   else if (forcingSince !== disruption.status?.forcingSince) {
     journal.record({ type: 'drain:forcing', subject, facts: optional({ node, deadline }) });

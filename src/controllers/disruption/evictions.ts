@@ -4,12 +4,13 @@
 import { durationMs, type EpochMs, epochMs } from '../../api/brand.ts';
 import { defined } from '../../api/defined.ts';
 import type { NodeDisruption, WaitingOn } from '../../api/disruption.ts';
-import { type Pod, resourceTypes } from '../../api/kube.ts';
+import { type Pod, type PodDisruptionBudget, resourceTypes } from '../../api/kube.ts';
 import {
   allocate,
   type BudgetIndex,
   defaultLimits,
   type Grant,
+  keyOfObject,
   type Ledger,
   type Limits,
 } from '../../core/drain/index.ts';
@@ -18,6 +19,7 @@ import { describeError, NotLeader, withDeadline } from '../../runtime/index.ts';
 import type { DisruptionDeps } from './deps.ts';
 import type { DrainEntry } from './drain-table.ts';
 import { journalGrant, journalRefusal } from './events.ts';
+import { countGrants } from './metrics.ts';
 import type { Owners } from './owners.ts';
 import type { PodWatches } from './pod-watches.ts';
 import { UnreadyPods } from './unready.ts';
@@ -80,6 +82,8 @@ export class Evictions {
   /** Number of pods in the last pass. */
   #pods = 0;
   #blockers: ReadonlyMap<string, readonly WaitingOn[]> = new Map();
+  /** Budgets that got a token since the last allocation, and when. */
+  readonly #freed = new Map<string, EpochMs>();
 
   constructor(options: EvictionsOptions) {
     this.#options = options;
@@ -90,6 +94,17 @@ export class Evictions {
   /** Undefined until an allocation has examined this drain; that differs from "nothing blocks". */
   blockersOf(disruption: NodeDisruption): readonly WaitingOn[] | undefined {
     return this.#blockers.get(disruption.metadata.name);
+  }
+
+  /** A change of a budget's status. Only measured: the allocation reads the budgets themselves. */
+  budgetChanged(before: PodDisruptionBudget, after: PodDisruptionBudget): void {
+    const wasFull = (before.status.disruptionsAllowed ?? 0) === 0;
+    if (!wasFull || (after.status.disruptionsAllowed ?? 0) === 0) return;
+    const key = keyOfObject(after);
+    const isAwaited = [...this.#blockers.values()].some((blockers) =>
+      blockers.some((one) => one.kind === 'pdb' && one.budgets.includes(key)),
+    );
+    if (isAwaited && !this.#freed.has(key)) this.#freed.set(key, this.#options.deps.clock.now());
   }
 
   /** Allocates and sends; resolves without waiting for the answers. */
@@ -132,6 +147,8 @@ export class Evictions {
     const explained = this.#unready.explain(all, signal);
     if (explained.nextAt !== undefined) wake.push(explained.nextAt);
     this.#publish(explained.blockers);
+    countGrants(deps.metrics, grants, { freed: this.#freed, now });
+    this.#freed.clear();
     for (const grant of grants) this.#start(grant, signal);
     return wake.length === 0 ? {} : { nextAt: epochMs(Math.min(...wake)) };
   }

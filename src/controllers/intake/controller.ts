@@ -295,9 +295,12 @@ class Intake {
   }
 
   #report(message: QueueMessage, decision: MessageDecision): void {
-    const { journal, log } = this.#deps;
+    const { clock, journal, log } = this.#deps;
     this.#count(outcomeOf(decision));
-    journalDecision(journal, message.id, decision);
+    const { id: messageId, sentAt } = message;
+    const lagMs = sentAt === undefined ? undefined : Math.max(0, clock.now() - sentAt);
+    const lagSeconds = lagMs === undefined ? undefined : lagMs / 1000;
+    journalDecision(journal, { messageId, ...defined({ lagSeconds }) }, decision);
     if (decision.kind === 'keep' && decision.why === 'full') {
       log.error('a cause has no place among those in force', { cause: decision.detail });
     }

@@ -6,12 +6,14 @@ import type { Journal } from '../../ports/index.ts';
 
 export const journalDecision = (
   journal: Journal,
-  messageId: string,
+  received: { readonly messageId: string; readonly lagSeconds?: number },
   decision: MessageDecision,
 ): void => {
+  const { messageId, lagSeconds } = received;
+  const lag = lagSeconds === undefined ? {} : { lagSeconds };
   if (decision.kind === 'record') {
     const { cause, subject } = decision;
-    const facts = { cause: cause.id, kind: cause.kind, message: messageId };
+    const facts = { cause: cause.id, kind: cause.kind, message: messageId, ...lag };
     if (isConfirmed(cause)) {
       journal.record({ type: 'notice:recorded', subject: subject.name, facts });
       return;
@@ -22,7 +24,8 @@ export const journalDecision = (
     return;
   }
   if (decision.kind === 'withdraw') {
-    const facts = { cause: decision.cause.id, message: messageId };
+    const { id, kind } = decision.cause;
+    const facts = { cause: id, kind, message: messageId, ...lag };
     journal.record({ type: 'notice:withdrawn', subject: decision.subject.name, facts });
     return;
   }

@@ -1,2 +1,3 @@
 // Public entry of intake: queue messages to causes.
 export { createIntakeController } from './controller.ts';
+export { noticeCounters } from './metrics.ts';

@@ -1,8 +1,9 @@
 // Journal entries of the node group controller: sizes written back, state changes, requested
 // drains, terminations. Decides nothing.
 
+import { defined } from '../../api/defined.ts';
 import type { NodeGroup, NodeGroupScaling, NodeGroupStatus } from '../../api/nodegroup.ts';
-import type { NodeGroupUpdate } from '../../api/nodegroup-update.ts';
+import type { NodeGroupUpdate, NodeGroupUpdateStatus } from '../../api/nodegroup-update.ts';
 import type { UpdateStep } from '../../api/plan.ts';
 import type { Journal } from '../../ports/index.ts';
 
@@ -60,12 +61,19 @@ export const journalRole = (journal: Journal, group: NodeGroup, what: 'added' | 
     facts: { role: group.spec.nodeRole },
   });
 
-export const journalUpdate = (journal: Journal, update: NodeGroupUpdate, status: string): void =>
-  journal.record({
-    type: 'nodegroup:update',
-    subject: update.spec.nodeGroup,
-    facts: { id: update.metadata.name, status },
-  });
+export const journalUpdate = (
+  journal: Journal,
+  { metadata, spec }: NodeGroupUpdate,
+  { status, strategy, startedAt, endedAt, phase }: NodeGroupUpdateStatus,
+): void => {
+  const seconds =
+    startedAt === undefined || endedAt === undefined
+      ? undefined
+      : (Date.parse(endedAt) - Date.parse(startedAt)) / 1000;
+  const more = defined({ strategy, phase, seconds });
+  const facts = { id: metadata.name, status, ...more };
+  journal.record({ type: 'nodegroup:update', subject: spec.nodeGroup, facts });
+};
 
 export const journalStep = (journal: Journal, update: NodeGroupUpdate, step: UpdateStep): void => {
   const { kind, ...facts } =

@@ -1,2 +1,3 @@
 // Public entry of the repair controller.
 export { createRepairController } from './controller.ts';
+export { repairCounters } from './metrics.ts';

@@ -118,7 +118,7 @@ export const writeUpdate = async (
   const found = await deps.kube.patch<NodeGroupUpdate>(type, { name }, patch, { signal });
   if (found.kind === 'gone') return;
   await deps.updates.observedAtLeast(found.object.metadata.resourceVersion, signal);
-  if (update.status?.status !== status.status) journalUpdate(deps.journal, update, status.status);
+  if (update.status?.status !== status.status) journalUpdate(deps.journal, update, status);
   for (const message of wrongApprovals(update.status?.holds, status.holds)) {
     await tell(deps, update, { reason: 'NotApproved', type: 'Warning', message }, signal);
   }

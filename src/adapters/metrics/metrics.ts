@@ -1,0 +1,75 @@
+// The Metrics port on prom-client: one registry per process, in the exposition format of
+// Prometheus. Registers every row of the table, so that a metric exists before its first value.
+// Decides nothing about what is counted.
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { type MetricRow, type Metrics, metricTable } from '../../ports/index.ts';
+
+export interface ReadableMetrics extends Metrics {
+  /** Text for a scrape; samples the gauges first. */
+  read(): Promise<{ readonly contentType: string; readonly text: string }>;
+}
+
+type Labels = Readonly<Record<string, string>>;
+
+/** A label value that a table of ours bounds; cut so that an error text can never grow a series. */
+const longestValue = 64;
+
+const bounded = (labels: Labels): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(labels).map(([name, value]) => [name, value.slice(0, longestValue)]),
+  );
+
+const rowsOf = (table: Readonly<Record<string, MetricRow>>, type: MetricRow['type']) =>
+  Object.entries(table)
+    .filter(([, row]) => row.type === type)
+    .map(([name, row]) => ({ name, help: row.help, row, labelNames: Object.keys(row.labels) }));
+
+/** Gauges of prom-client with the suffix of a counter, which promtool refuses. */
+const misnamed = ['handles', 'requests', 'resources'].map((of) => `nodejs_active_${of}_total`);
+
+const found = <T>(map: ReadonlyMap<string, T>, name: string): T => {
+  const one = map.get(name);
+  if (one === undefined) throw new Error(`${name} is not in the table of metrics`);
+  return one;
+};
+
+export const createMetrics = (options: { readonly version: string }): ReadableMetrics => {
+  const registry = new Registry();
+  const registers = [registry];
+  const counters = new Map(
+    rowsOf(metricTable, 'counter').map(({ name, help, labelNames }) => [
+      name,
+      new Counter({ name, help, labelNames, registers }),
+    ]),
+  );
+  const gauges = new Map(
+    rowsOf(metricTable, 'gauge').map(({ name, help, labelNames }) => [
+      name,
+      new Gauge({ name, help, labelNames, registers }),
+    ]),
+  );
+  const histograms = new Map(
+    rowsOf(metricTable, 'histogram').map(({ name, help, labelNames, row }) => [
+      name,
+      new Histogram({ name, help, labelNames, registers, buckets: [...(row.buckets ?? [])] }),
+    ]),
+  );
+  const samples = new Set<() => void>();
+  collectDefaultMetrics({ register: registry });
+  for (const name of misnamed) registry.removeSingleMetric(name);
+  found(gauges, 'drover_build_info').set({ version: options.version }, 1);
+  return {
+    add: (name, labels) => found(counters, name).inc(bounded(labels)),
+    observe: (name, labels, seconds) => found(histograms, name).observe(bounded(labels), seconds),
+    set: (name, labels, value) => found(gauges, name).set(bounded(labels), value),
+    reset: (name) => found(gauges, name).reset(),
+    onRead: (sample) => {
+      samples.add(sample);
+      return () => samples.delete(sample);
+    },
+    read: async () => {
+      for (const sample of samples) sample();
+      return { contentType: registry.contentType, text: await registry.metrics() };
+    },
+  };
+};
