@@ -98,7 +98,9 @@ const measured = (deps: ControlPlaneDeps): ControlPlaneDeps => {
   };
 };
 
-type Shared = Pick<ControlPlaneDeps, 'kube' | 'clock' | 'log'> & { readonly random: Random };
+type Shared = Pick<ControlPlaneDeps, 'kube' | 'clock' | 'log' | 'metrics'> & {
+  readonly random: Random;
+};
 
 /** One watch per kind. */
 const createInformers = (shared: (purpose: string) => Shared) => ({
@@ -110,6 +112,61 @@ const createInformers = (shared: (purpose: string) => Shared) => ({
   repairs: createRepairInformer(shared('repairs')),
 });
 
+interface Parts {
+  readonly deps: ControlPlaneDeps;
+  readonly informers: ReturnType<typeof createInformers>;
+  readonly ports: ReturnType<typeof fencedPorts>;
+  readonly shared: (purpose: string) => Shared;
+}
+
+interface Controller {
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** Every controller by its name, in their start order. */
+const createControllers = ({
+  deps,
+  informers,
+  ports,
+  shared,
+}: Parts): Readonly<Record<string, Controller>> => {
+  const { journal, queueUrl, compat } = deps;
+  const { cloud, http } = ports;
+  const { updates, sequences, repairs, ...basic } = informers;
+  const base = (purpose: string) => ({ ...shared(purpose), cloud, journal, ...basic });
+  const epoch = defined({ epoch: deps.epoch });
+  return {
+    // Messages report a termination within a second.
+    ...(queueUrl !== undefined && {
+      intake: createIntakeController({ ...base('intake'), queueUrl }),
+    }),
+    // Takes nodes out of service, for every kind of cause.
+    disruption: createDisruptionController({ ...base('disruption'), compat, ...epoch }),
+    // A message takes effect only while the cloud confirms it.
+    confirmation: createConfirmationController(base('confirmation')),
+    // Polling finds what no message reported, and completes launch hooks.
+    lifecycle: createLifecycleController(base('lifecycle')),
+    // Node groups: creates, scales, labels and deletes them; reports their health.
+    nodegroup: createNodeGroupController({
+      ...base('nodegroup'),
+      updates,
+      repairs,
+      compat,
+      ...epoch,
+      ...defined({ http }),
+    }),
+    // Unhealthy nodes: decides when each is repaired, and reports what delays it.
+    repair: createRepairController({ ...base('repair'), repairs }),
+    // Updates several groups one after another, so that pods do not move to nodes that are drained
+    // next.
+    sequence: createSequenceController({ ...base('sequence'), updates, sequences }),
+    // Outside EKS nothing else approves kubelets' serving certificates.
+    ...(deps.approveCertificates === true && {
+      certificates: createCertificateController(base('certificates')),
+    }),
+  };
+};
+
 /** How long running passes may take to end once `signal` has aborted. */
 const shutdownWithinMs = 5_000;
 
@@ -119,7 +176,7 @@ export const runControlPlane = async (
   signal: AbortSignal,
 ): Promise<void> => {
   const deps = measured(given);
-  const { clock, log, journal, queueUrl, metrics } = deps;
+  const { clock, log, metrics } = deps;
   const tasks = new TaskRegistry({
     clock,
     report: ({ task, error }) =>
@@ -127,69 +184,22 @@ export const runControlPlane = async (
   });
   // Our kinds must be served before anything is read or written.
   await ensureCrds({ kube: deps.kube, clock, random: deps.random('crds'), log }, signal);
-  const { kube, cloud, http } = fencedPorts(deps);
-  const shared = (purpose: string) => ({
-    kube,
-    clock,
-    log,
-    random: deps.random(purpose),
-    ...defined({ metrics }),
-  });
+  const ports = fencedPorts(deps);
+  const { kube } = ports;
+  const shared = (purpose: string): Shared => {
+    return { kube, clock, log, random: deps.random(purpose), ...defined({ metrics }) };
+  };
   const informers = createInformers(shared);
   for (const [name, informer] of Object.entries(informers)) {
     tasks.start(`informer ${name}`, (stop) => informer.run(stop));
   }
+  const controllers = createControllers({ deps, informers, ports, shared });
+  for (const [name, controller] of Object.entries(controllers)) {
+    tasks.start(name, (stop) => controller.run(stop));
+  }
   const stopSampling = metrics?.onRead(() =>
     sampleDrains(metrics, informers.disruptions.list(), clock.now()),
   );
-  const { updates, sequences, repairs, ...basic } = informers;
-  const common = { cloud, journal, ...basic };
-  // Messages report a termination within a second.
-  if (queueUrl !== undefined) {
-    const intake = createIntakeController({ ...shared('intake'), ...common, queueUrl });
-    tasks.start('intake', (stop) => intake.run(stop));
-  }
-  // Takes nodes out of service, for every kind of cause.
-  const disruption = createDisruptionController({
-    ...shared('disruption'),
-    ...common,
-    compat: deps.compat,
-    ...defined({ epoch: deps.epoch }),
-  });
-  tasks.start('disruption', (stop) => disruption.run(stop));
-  // A message takes effect only while the cloud confirms it.
-  const confirmation = createConfirmationController({ ...shared('confirmation'), ...common });
-  tasks.start('confirmation', (stop) => confirmation.run(stop));
-  // Polling finds what no message reported, and completes launch hooks.
-  const lifecycle = createLifecycleController({ ...shared('lifecycle'), ...common });
-  tasks.start('lifecycle', (stop) => lifecycle.run(stop));
-  // Node groups: creates, scales, labels and deletes them; reports their health.
-  const groups = createNodeGroupController({
-    ...shared('nodegroup'),
-    ...common,
-    updates,
-    repairs,
-    compat: deps.compat,
-    ...defined({ epoch: deps.epoch, http }),
-  });
-  tasks.start('nodegroup', (stop) => groups.run(stop));
-  // Unhealthy nodes: decides when each is repaired, and reports what delays it.
-  const repair = createRepairController({ ...shared('repair'), ...common, repairs });
-  tasks.start('repair', (stop) => repair.run(stop));
-  // Updates several groups one after another, so that pods do not move to nodes that are drained
-  // next.
-  const sequence = createSequenceController({
-    ...shared('sequence'),
-    ...common,
-    updates,
-    sequences,
-  });
-  tasks.start('sequence', (stop) => sequence.run(stop));
-  // Outside EKS nothing else approves kubelets' serving certificates.
-  if (deps.approveCertificates === true) {
-    const certificates = createCertificateController({ ...shared('certificates'), ...common });
-    tasks.start('certificates', (stop) => certificates.run(stop));
-  }
   await new Promise<void>((resolve) => {
     if (signal.aborted) resolve();
     signal.addEventListener('abort', () => resolve(), { once: true });

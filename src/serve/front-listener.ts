@@ -1,5 +1,5 @@
-// The plain HTTP listener on loopback: the AWS APIs, world control under /drover/, health, metrics. Checks
-// Host and Origin before anything else; AWS calls carry SigV4, world control a bearer token.
+// The plain HTTP listener on loopback: the AWS APIs, world control under /drover/, health, metrics.
+// Checks Host and Origin before anything else; AWS calls carry SigV4, world control a bearer token.
 import { timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { HttpRequest, HttpResponse } from '../api/http.ts';

@@ -1,5 +1,5 @@
-// The exposition: every row of the table exists with Prometheus' names and units, and promtool finds
-// nothing to complain about.
+// The exposition: every row of the table exists with Prometheus' names and units, and promtool
+// accepts it.
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { metricTable } from '../../ports/index.ts';

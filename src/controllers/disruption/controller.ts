@@ -89,16 +89,10 @@ class Run {
   constructor(deps: DisruptionDeps, signal: AbortSignal) {
     this.#deps = deps;
     this.#signal = signal;
-    const { compat, drainTimeoutMs = defaultDrainTimeoutMs, clock, random, log } = deps;
-    const { epoch, metrics } = deps;
+    const { compat, drainTimeoutMs = defaultDrainTimeoutMs, clock, epoch } = deps;
     this.#options = { compat, drainTimeoutMs, ...defined({ epoch }) };
-    const shared = { clock, random, log, ...defined({ metrics }) };
-    this.#queue = new WorkQueue({
-      name: 'disruption',
-      ...shared,
-      concurrency,
-    });
-    this.#shard = new WorkQueue({ name: 'eviction', ...shared, concurrency: 1 });
+    this.#queue = new WorkQueue({ ...deps, name: 'disruption', concurrency });
+    this.#shard = new WorkQueue({ ...deps, name: 'eviction', concurrency: 1 });
     this.#budgetInformer = createBudgetInformer(deps);
     this.#daemonSets = createDaemonSetInformer(deps);
     this.#lookups = new Lookups(deps);
