@@ -51,6 +51,19 @@ interface Line {
   free: number;
 }
 
+const sizeOf = ({ zone }: Line, perZone: Int32Array): number => perZone[zone] ?? 0;
+
+/** The largest zone with nodes left that has fewer nodes than `below`; -1: there is none. */
+const largestBelow = (lines: readonly Line[], perZone: Int32Array, below: number): number => {
+  let largest: number = none;
+  for (const line of lines) {
+    if (line.nodes.length === 0) continue;
+    const size = Math.max(0, sizeOf(line, perZone));
+    if (size < below && size > largest) largest = size;
+  }
+  return largest;
+};
+
 interface Best {
   node: number;
   wait: number;
@@ -109,19 +122,33 @@ export class Candidates {
     let isHeldByGate = false;
     for (const [rank, lines] of this.#lines.entries()) {
       if (rank > 0 && !field.hasSpare) break;
-      const open = lines.filter(({ nodes }) => nodes.length > 0);
-      const sizes = new Set(open.map(({ zone }) => field.perZone[zone] ?? 0));
-      for (const size of [...sizes].toSorted((a, b) => b - a)) {
-        const even = open.filter(({ zone }) => (field.perZone[zone] ?? 0) === size);
-        const count = even.reduce((sum, line) => sum + line.free, 0);
-        const isFew = count <= fewCandidates || field.isAlone;
-        const limit = isFew ? fewCandidates : Math.ceil(mostCompared / even.length);
-        for (const line of even) this.#look(line, field, { best, limit });
-        if (best.node === none) isHeldByGate ||= even.some(({ nodes }) => nodes.length > 0);
-        else return this.#take(best.node);
+      let size = largestBelow(lines, field.perZone, Number.POSITIVE_INFINITY);
+      for (; size !== none; size = largestBelow(lines, field.perZone, size)) {
+        const isOpen = this.#lookInto(lines, size, field, best);
+        if (best.node !== none) return this.#take(best.node);
+        isHeldByGate ||= isOpen;
       }
     }
     return { node: none, isHeldByGate };
+  }
+
+  /** Looks at the zones of `size` nodes; returns whether one of them has nodes left. */
+  #lookInto(lines: readonly Line[], size: number, field: Field, best: Best): boolean {
+    let [even, count] = [0, 0];
+    for (const line of lines) {
+      if (line.nodes.length === 0 || sizeOf(line, field.perZone) !== size) continue;
+      even++;
+      count += line.free;
+    }
+    const isFew = count <= fewCandidates || field.isAlone;
+    const limit = isFew ? fewCandidates : Math.ceil(mostCompared / even);
+    let isOpen = false;
+    for (const line of lines) {
+      if (line.nodes.length === 0 || sizeOf(line, field.perZone) !== size) continue;
+      this.#look(line, field, { best, limit });
+      isOpen ||= line.nodes.length > 0;
+    }
+    return isOpen;
   }
 
   #take(node: number): Choice {
@@ -165,16 +192,6 @@ export class Candidates {
     this.#heldUntil[by] = Math.max(this.#heldUntil[by] ?? none, need);
   }
 
-  /** The load whose budget keeps the node from being drained at present; -1: none. */
-  #gate(node: number, outstanding: Int32Array): number {
-    const { first, budget, most } = this.#model.loads;
-    const end = first[node + 1] ?? 0;
-    for (let load = first[node] ?? 0; load < end; load++) {
-      if ((outstanding[budget[load] ?? 0] ?? 0) > (most[load] ?? 0)) return load;
-    }
-    return none;
-  }
-
   #look(
     line: Line,
     field: Field,
@@ -188,33 +205,33 @@ export class Candidates {
       const state = states[node];
       if (state === taken) holes++;
       if (state === taken || (state === parked && !field.isAlone)) continue;
-      const load = field.isAlone ? none : this.#gate(node, field.outstanding);
-      if (load !== none) {
-        this.#park(node, line, load);
-        continue;
-      }
-      compared++;
-      this.#compare(node, field, best);
+      const load = this.#compare(node, field, best);
+      if (load === none) compared++;
+      else this.#park(node, line, load);
     }
     if (holes > limit) line.nodes = line.nodes.filter((node) => states[node] !== taken);
   }
 
   /**
    * Keeps the node with the shorter wait beside the drains in flight, then the one with the longer
-   * chain.
+   * chain. Returns the load whose budget keeps the node from being drained at present; -1: none.
    */
-  #compare(node: number, { outstanding, left }: Field, best: Best): void {
+  #compare(node: number, { outstanding, left, isAlone }: Field, best: Best): number {
     const { loads, allowed } = this.#model;
-    const end = loads.first[node + 1] ?? 0;
+    const { first, budget: budgets, most: mosts, seconds: times, count } = loads;
+    const end = first[node + 1] ?? 0;
     let beside = 0;
     let chain = 0;
-    for (let load = loads.first[node] ?? 0; load < end; load++) {
-      const budget = loads.budget[load] ?? 0;
+    for (let load = first[node] ?? 0; load < end; load++) {
+      const budget = budgets[load] ?? 0;
+      const others = outstanding[budget] ?? 0;
+      if (!isAlone && others > (mosts[load] ?? 0)) return load;
       const most = allowed[budget] ?? 1;
-      const seconds = loads.seconds[load] ?? 0;
-      const pods = (outstanding[budget] ?? 0) + (loads.count[load] ?? 0);
-      beside = Math.max(beside, Math.ceil(pods / most) * seconds);
-      chain = Math.max(chain, ((left[budget] ?? 0) / most) * seconds);
+      const seconds = times[load] ?? 0;
+      const wait = Math.ceil((others + (count[load] ?? 0)) / most) * seconds;
+      if (wait > beside) beside = wait;
+      const links = ((left[budget] ?? 0) / most) * seconds;
+      if (links > chain) chain = links;
     }
     const wait = beside - (loads.alone[node] ?? 0);
     const isBetter =
@@ -223,9 +240,10 @@ export class Candidates {
       (wait === best.wait &&
         (chain > best.chain ||
           (chain === best.chain && (this.#turns[node] ?? 0) < (this.#turns[best.node] ?? 0))));
-    if (!isBetter) return;
+    if (!isBetter) return none;
     best.node = node;
     best.wait = wait;
     best.chain = chain;
+    return none;
   }
 }

@@ -55,7 +55,7 @@ export class Events {
     const [times, numbers] = [this.#at, this.#number];
     let place = this.#size++;
     while (place > 0) {
-      const up = (place - 1) >> 1;
+      const up = (place - 1) >> 2;
       const before = times[up] ?? 0;
       // Events in the heap were added earlier, so they come first at equal times.
       if (before <= at) break;
@@ -80,24 +80,25 @@ export class Events {
     return true;
   }
 
-  /** Puts an event into the place of the first one. */
+  /** Puts an event into the place of the first one. Each place has four children. */
   #sink(at: number, number: number): void {
     const [times, numbers, size] = [this.#at, this.#number, this.#size];
     let place = 0;
-    for (;;) {
-      let child = 2 * place + 1;
-      if (child >= size) break;
+    for (let child = 1; child < size; child = 4 * place + 1) {
+      let first = child;
       let time = times[child] ?? 0;
-      const other = times[child + 1] ?? 0;
-      const isOther = other < time || (other === time && isLess(numbers, child + 1, child));
-      if (child + 1 < size && isOther) {
-        child++;
-        time = other;
+      const end = Math.min(child + 4, size);
+      for (let other = child + 1; other < end; other++) {
+        const its = times[other] ?? 0;
+        if (its < time || (its === time && isLess(numbers, other, first))) {
+          first = other;
+          time = its;
+        }
       }
-      if (time > at || (time === at && (numbers[child] ?? 0) > number)) break;
+      if (time > at || (time === at && (numbers[first] ?? 0) > number)) break;
       times[place] = time;
-      numbers[place] = numbers[child] ?? 0;
-      place = child;
+      numbers[place] = numbers[first] ?? 0;
+      place = first;
     }
     times[place] = at;
     numbers[place] = number;
