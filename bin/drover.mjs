@@ -1,16 +1,18 @@
 #!/usr/bin/env node
-// Entry of the command line on any Node: hands over to the pinned Node when this one is too old to
-// run TypeScript as it is, and starts what stays with settings that keep its memory down. Does
-// nothing else.
+// Entry of the command line on any Node. It starts the bundled program of a release, or the sources
+// of a checkout. It switches to the pinned Node if this one is too old, and starts processes that
+// stay with settings that keep their memory small. Does nothing else.
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import module from 'node:module';
 import { homedir } from 'node:os';
-import { dirname, join, sep } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const program = fileURLToPath(import.meta.url);
-const entry = join(dirname(program), '..', 'src', 'main', 'drover.ts');
+const root = join(dirname(program), '..');
+const sources = join(root, 'src', 'main', 'drover.ts');
+const entry = existsSync(sources) ? sources : join(root, 'lib', 'main', 'drover.js');
 const needed = 24;
 /**
  * Processes that stay. Their young generation is kept small: 30 to 40 MB less, no slower
@@ -59,41 +61,19 @@ const startAgain = (flags) => {
   }
 };
 
-/**
- * Installed as a package (npm, npx, pre-commit) this lies below node_modules, where Node takes no
- * types out of its own accord: it is told to, for the files of this package alone.
- */
-const stripTypes = () => {
-  const { emitWarning } = process;
-  // That the means is experimental concerns nobody who runs this.
-  process.emitWarning = () => {};
-  module.stripTypeScriptTypes('');
-  process.emitWarning = emitWarning;
-  const own = ['../src/', '../world/'].map((tree) => new URL(tree, import.meta.url).href);
-  module.registerHooks({
-    load: (url, context, next) => {
-      if (!url.endsWith('.ts') || !own.some((tree) => url.startsWith(tree)))
-        return next(url, context);
-      const source = module.stripTypeScriptTypes(readFileSync(fileURLToPath(url), 'utf8'));
-      return { format: 'module', source, shortCircuit: true };
-    },
-  });
-};
-
 if (Number(process.versions.node.split('.')[0]) >= needed) {
   startAgain(flagsFor(process.argv.slice(2)));
   // What was made of the sources is kept for the next start: a third of its time, 25 MB less.
   const caches = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
   module.enableCompileCache(join(caches, 'drover', 'compiled'));
-  if (program.split(sep).includes('node_modules')) stripTypes();
   await import(entry);
 } else {
   const node = pinnedNode();
   if (node === undefined) {
     process.stderr.write(
       `drover needs Node ${needed} or later; this is ${process.versions.node}, and no pinned Node ` +
-        `is installed for ${process.platform}-${process.arch}. Run \`npm ci\` in drover's directory, ` +
-        'or install a newer Node.\n',
+        `is installed for ${process.platform}-${process.arch}. Install a newer Node, or install drover ` +
+        'with its optional packages (without --omit=optional).\n',
     );
     process.exit(1);
   }
