@@ -31,6 +31,12 @@ const exitCodeTable = `| exit code | meaning |
 `;
 
 /** Commands that do something, by full name; one with an argument may have others below it. */
+/** Without hidden commands. */
+const shownOf = (command: Command): readonly Command[] => {
+  const visible = new Set(command.createHelp().visibleCommands(command));
+  return command.commands.filter((child) => visible.has(child));
+};
+
 export const commandsOf = (
   command: Command,
   path: string,
@@ -40,7 +46,7 @@ export const commandsOf = (
   (path !== 'drover' && command.options.length > 0)
     ? [[path, command] as const]
     : []),
-  ...command.commands.flatMap((child) => commandsOf(child, `${path} ${child.name()}`)),
+  ...shownOf(command).flatMap((child) => commandsOf(child, `${path} ${child.name()}`)),
 ];
 
 const cell = (text: string): string => text.replaceAll('|', '\\|');

@@ -14,7 +14,12 @@ import {
   agentUnit,
 } from '../src/api/agent-rights.ts';
 import { fence, fenceOptions } from '../src/api/controller-fence.ts';
-import { certificateGrants, controllerGrants, hookGrants } from '../src/api/controller-rights.ts';
+import {
+  certificateGrants,
+  controllerGrants,
+  hookGrants,
+  notificationGrants,
+} from '../src/api/controller-rights.ts';
 import type { JsonObject } from '../src/api/json.ts';
 
 export const deployDirectory = join(import.meta.dirname, '..', 'deploy');
@@ -38,6 +43,10 @@ const files: Readonly<Record<string, readonly [string, readonly JsonObject[]]>> 
   'hooks.yaml': [
     'src/api/controller-rights.ts',
     hookGrants(`${account.name}-hooks`, { kind: 'ServiceAccount', ...account }),
+  ],
+  'notifications.yaml': [
+    'src/api/controller-rights.ts',
+    notificationGrants(`${account.name}-notifications`, { kind: 'ServiceAccount', ...account }),
   ],
   'fence.yaml': ['src/api/controller-fence.ts', fence(fenceOptions)],
   'agent/rbac.yaml': [

@@ -11,7 +11,8 @@ const close = '<!-- end: metrics -->';
 
 const rows: readonly (readonly [string, MetricRow])[] = Object.entries(metricTable);
 
-const labelText = ([label, values]: readonly [string, string]): string => `\`${label}\`: ${values}`;
+const labelText = ([label, values]: readonly [string, string | readonly string[]]): string =>
+  `\`${label}\`: ${typeof values === 'string' ? values : values.join(', ')}`;
 
 const tables = (): string =>
   [

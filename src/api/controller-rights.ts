@@ -67,6 +67,19 @@ export const hookRules: readonly JsonObject[] = [
   rule('batch', ['jobs'], ['get', 'list', 'create', 'delete']),
 ];
 
+/** The stored cursor of the notifications, and the Secret that docs/notifications.md names. */
+export const notificationNames = {
+  namespace: leaderLease.namespace,
+  cursor: 'drover-notifications',
+  secret: 'drover-receiver',
+} as const;
+
+/** Additional rules for `--notifications-secret`; the creation of ConfigMaps is granted already. */
+const notificationRules: readonly JsonObject[] = [
+  rule('', ['configmaps'], ['get', 'patch'], [notificationNames.cursor]),
+  rule('', ['secrets'], ['get'], [notificationNames.secret]),
+];
+
 /** Additional rules for `--approve-certificates`: only kubelets' requests, and no signing. */
 const certificateRules: readonly JsonObject[] = [
   rule('certificates.k8s.io', ['certificatesigningrequests'], look),
@@ -98,6 +111,9 @@ const roleGrants = (
 
 export const certificateGrants = (name: string, subject: JsonObject): readonly JsonObject[] =>
   roleGrants('Cluster', { name }, certificateRules, subject);
+
+export const notificationGrants = (name: string, subject: JsonObject): readonly JsonObject[] =>
+  roleGrants('', { name, namespace: notificationNames.namespace }, notificationRules, subject);
 
 /** For one namespace; without one, for the namespace of `kubectl apply -n NAMESPACE`. */
 export const hookGrants = (

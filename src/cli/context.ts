@@ -62,12 +62,20 @@ export interface UpOptions {
   readonly allowLoopbackWebhooks: boolean;
 }
 
+export interface NotificationOptions {
+  /** The Secret that names the receiver. */
+  readonly secret: { readonly namespace: string; readonly name: string };
+  readonly allowPrivate: boolean;
+}
+
 export interface ControllerOptions {
   readonly queueUrl: string | undefined;
   readonly compat: 'eks' | 'native';
   readonly leaderElect: boolean;
   readonly approveCertificates: boolean;
   readonly allowLoopbackWebhooks: boolean;
+  /** Absent: no notifications are sent. */
+  readonly notifications: NotificationOptions | undefined;
   /** Where /metrics and the probes are served; no port = nowhere. */
   readonly probes: { readonly host: string; readonly port: number | undefined };
   readonly connection: Connection;

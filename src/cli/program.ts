@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { baseProgram } from './base-program.ts';
 import { addAgentCommand } from './commands/agent.ts';
 import { addApproveCommand } from './commands/approve.ts';
+import { addCompletionCommands } from './commands/completion.ts';
 import { addControllerCommand } from './commands/controller.ts';
 import { addCreateCommands } from './commands/create.ts';
 import { addDeleteCommands } from './commands/delete.ts';
@@ -51,6 +52,7 @@ export const buildProgram = (context: CliContext, version: string): Command => {
   program.commandsGroup('Embedded world:');
   add(addWorldCommands);
   program.commandsGroup('Other:');
+  addCompletionCommands(program, context);
   // Not a flag of the program: commander would take `create addon --version 1.0.0` for that flag.
   program
     .command('version')

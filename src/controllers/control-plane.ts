@@ -40,6 +40,7 @@ import { createIntakeController, noticeCounters } from './intake/index.ts';
 import { countedJournal } from './journal-metrics.ts';
 import { createLifecycleController } from './lifecycle/index.ts';
 import { createNodeGroupController, updateCounters } from './nodegroup/index.ts';
+import { createNotifyController, type NotifySettings, notifyCounters } from './notify/index.ts';
 import { createRepairController, repairCounters } from './repair/index.ts';
 import { createSequenceController } from './sequence/index.ts';
 
@@ -60,6 +61,8 @@ export interface ControlPlaneDeps {
   readonly compat: 'eks' | 'native';
   /** Approve kubelets' certificate signing requests; on EKS the platform does. Default false. */
   readonly approveCertificates?: boolean;
+  /** Sends notifications; absent = none are sent. Needs `http`. */
+  readonly notifications?: NotifySettings;
   /** The term of this leader; absent = no leader election. */
   readonly epoch?: number;
   /** The fence calls it right before each write. Absent if no other process exists. */
@@ -94,6 +97,7 @@ const measured = (deps: ControlPlaneDeps): ControlPlaneDeps => {
       noticeCounters,
       updateCounters,
       repairCounters,
+      notifyCounters,
     ]),
   };
 };
@@ -130,7 +134,7 @@ const createControllers = ({
   ports,
   shared,
 }: Parts): Readonly<Record<string, Controller>> => {
-  const { journal, queueUrl, compat } = deps;
+  const { journal, queueUrl, compat, notifications } = deps;
   const { cloud, http } = ports;
   const { updates, sequences, repairs, ...basic } = informers;
   const base = (purpose: string) => ({ ...shared(purpose), cloud, journal, ...basic });
@@ -164,6 +168,17 @@ const createControllers = ({
     ...(deps.approveCertificates === true && {
       certificates: createCertificateController(base('certificates')),
     }),
+    // Tells people, last: it delays no other.
+    ...(notifications !== undefined &&
+      http !== undefined && {
+        notify: createNotifyController({
+          ...base('notify'),
+          ...notifications,
+          http,
+          updates,
+          repairs,
+        }),
+      }),
   };
 };
 

@@ -12,7 +12,7 @@ import { leaderLease } from '../api/controller-rights.ts';
 import { defined } from '../api/defined.ts';
 import { resourceTypes } from '../api/kube.ts';
 import { CommandError, exitCodes } from '../cli/context.ts';
-import { runControlPlane } from '../controllers/control-plane.ts';
+import { type ControlPlaneDeps, runControlPlane } from '../controllers/control-plane.ts';
 import {
   type Clock,
   type CloudApi,
@@ -52,6 +52,8 @@ export interface ControllerSettings {
   readonly compat: 'eks' | 'native';
   readonly approveCertificates?: boolean;
   readonly leaderElect: boolean;
+  /** Absent: no notifications are sent. */
+  readonly notifications?: ControlPlaneDeps['notifications'] | undefined;
 }
 
 /** With eks the articles' audit queries match this controller's requests. */
@@ -106,7 +108,7 @@ export const runController = async (
   deps: ControllerDeps,
 ): Promise<void> => {
   const { kube, cloud, http, clock, serverClock, log, metrics, signal } = deps;
-  const { queueUrl, compat, approveCertificates = false } = settings;
+  const { queueUrl, compat, approveCertificates = false, notifications } = settings;
   const random = machineRandom();
   const controlPlane =
     (leading: { isLeader?: () => boolean; epoch?: number }) => (inner: AbortSignal) =>
@@ -122,7 +124,7 @@ export const runController = async (
           compat,
           approveCertificates,
           journal: journalTo(log),
-          ...defined({ metrics }),
+          ...defined({ metrics, notifications }),
           ...leading,
         },
         inner,

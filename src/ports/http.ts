@@ -26,12 +26,21 @@ export class HttpError extends Error {
 export interface HttpPost {
   /** JSON text. */
   readonly body: string;
+  /** Default: application/json. */
+  readonly contentType?: string;
   /** The same for every attempt of one call (header Idempotency-Key). */
   readonly idempotencyKey: string;
   /** Sent as `Authorization: Bearer`; never part of an error or a log. */
   readonly bearerToken?: string;
   /** PEM: CA of the server's certificate; absent = the CAs that this machine trusts. */
   readonly ca?: string;
+  /**
+   * Base64: signs id, time and body as Standard Webhooks does (headers webhook-id,
+   * webhook-timestamp, webhook-signature). The id is `idempotencyKey`.
+   */
+  readonly signingKey?: string;
+  /** Refuses private addresses too. */
+  readonly isPublicOnly?: true;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
 }

@@ -2,12 +2,14 @@
 // Labels have bounded sets of values: kinds, outcomes and codes, never a node, a pod or a group.
 // docs/metrics.md is generated from this table (scripts/print-metrics.ts).
 import { causeKinds } from '../api/disruption.ts';
+import { repairPhases } from '../api/node-repair.ts';
+import { updateStrategies } from '../api/nodegroup-update.ts';
 
 export interface MetricRow {
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly help: string;
-  /** Label -> what its values are. */
-  readonly labels: Readonly<Record<string, string>>;
+  /** Label -> its values, where the set is closed; else what they are. */
+  readonly labels: Readonly<Record<string, string | readonly string[]>>;
   /** Upper bounds in seconds; histograms only. */
   readonly buckets?: readonly number[];
 }
@@ -19,18 +21,39 @@ const requestBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 /** Fine around 50 ms, the target of a freed budget. */
 const reactionBuckets = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 10] as const;
 
-const cause = `kind of the first cause: ${causeKinds.join(', ')}`;
-const outcome = 'Drained, Forced, Failed, Cancelled, NothingToDrain, InstanceGone';
-const queue = 'name of a work queue, such as disruption, eviction, nodegroup';
-const strategy = 'the update strategy, or `default` where none is recorded';
-const ended = 'Successful, Failed, Cancelled';
+/** `none`: the fact is absent. */
+const none = 'none';
+/** The kind of the first cause. */
+const cause = [...causeKinds, none] as const;
+const outcome = [
+  'Drained',
+  'Forced',
+  'Failed',
+  'Cancelled',
+  'NothingToDrain',
+  'InstanceGone',
+] as const;
+const queue = [
+  'disruption',
+  'eviction',
+  'confirmation',
+  'lifecycle',
+  'nodegroup',
+  'repair',
+  'sequence',
+  'certificates',
+  'notify',
+] as const;
+const strategy = [...updateStrategies, none] as const;
+const ended = ['Successful', 'Failed', 'Cancelled'] as const;
+const evictionKind = ['evict', 'delete'] as const;
 const operation = 'method of the cloud port, such as describeGroups, completeHook';
 const waitingOn = 'what the drain waits for first, such as pdb, termination, hook';
 
 export const metricTable = {
   drover_drains_total: {
     type: 'counter',
-    help: 'Drains of nodes that ended.',
+    help: 'Drains of nodes that ended, by the kind of their first cause.',
     labels: { cause, outcome },
   },
   drover_drain_duration_seconds: {
@@ -47,7 +70,7 @@ export const metricTable = {
   drover_drains_open: {
     type: 'gauge',
     help: 'NodeDisruptions that have not ended.',
-    labels: { phase: 'Pending, Marking, Draining, Completing, Undoing' },
+    labels: { phase: ['Pending', 'Marking', 'Draining', 'Completing', 'Undoing'] },
   },
   drover_drains_waiting: {
     type: 'gauge',
@@ -62,14 +85,14 @@ export const metricTable = {
   drover_evictions_granted_total: {
     type: 'counter',
     help: 'Pods that the allocation granted; each is sent once.',
-    labels: { kind: 'evict, delete' },
+    labels: { kind: evictionKind },
   },
   drover_evictions_sent_total: {
     type: 'counter',
     help: 'Answers to evictions and deletions of pods.',
     labels: {
-      kind: 'evict, delete',
-      result: 'done, gone, refused',
+      kind: evictionKind,
+      result: ['done', 'gone', 'refused'],
       code: 'OK, or the code of the Kubernetes port, such as DisruptionBudget',
     },
   },
@@ -87,7 +110,7 @@ export const metricTable = {
   drover_lifecycle_hooks_total: {
     type: 'counter',
     help: 'Lifecycle hooks that Drover completed, and those that ended without it.',
-    labels: { result: 'CONTINUE, ABANDON, Expired, Gone' },
+    labels: { result: ['CONTINUE', 'ABANDON', 'Expired', 'Gone', none] },
   },
   drover_lifecycle_hook_heartbeats_total: {
     type: 'counter',
@@ -98,8 +121,16 @@ export const metricTable = {
     type: 'counter',
     help: 'Notices about instances, by what became of them.',
     labels: {
-      kind: `${cause.slice('kind of the first cause: '.length)}; none for a dropped message`,
-      verdict: 'confirmed, unconfirmed, refuted, reason-lost, withdrawn, dropped, kept',
+      kind: cause,
+      verdict: [
+        'confirmed',
+        'unconfirmed',
+        'refuted',
+        'reason-lost',
+        'withdrawn',
+        'dropped',
+        'kept',
+      ],
     },
   },
   drover_notice_lag_seconds: {
@@ -123,21 +154,21 @@ export const metricTable = {
     type: 'counter',
     help: 'Phases that node repairs entered.',
     labels: {
-      phase: 'Waiting, Blocked, WouldRepair, Repairing, Verifying, Succeeded, Failed, Cancelled',
+      phase: repairPhases,
     },
   },
   drover_kube_requests_total: {
     type: 'counter',
     help: 'Requests to the Kubernetes API.',
     labels: {
-      verb: 'get, list, watch, create, patch, delete, evict',
+      verb: ['get', 'list', 'watch', 'create', 'patch', 'delete', 'evict'],
       code: 'OK, or the code of the Kubernetes port, such as Conflict, Unreachable',
     },
   },
   drover_kube_request_duration_seconds: {
     type: 'histogram',
     help: 'Time to the complete answer of the Kubernetes API; watches are left out.',
-    labels: { verb: 'get, list, create, patch, delete, evict' },
+    labels: { verb: ['get', 'list', 'create', 'patch', 'delete', 'evict'] },
     buckets: requestBuckets,
   },
   drover_cloud_requests_total: {
@@ -175,13 +206,23 @@ export const metricTable = {
   },
   drover_reconcile_errors_total: {
     type: 'counter',
-    help: 'Passes that failed on an answer of an API, or on the lack of one.',
-    labels: { queue, retry: 'now (a conflict), backoff, never' },
+    help: 'Passes that failed on an answer of an API, or on the lack of one; now: a conflict.',
+    labels: { queue, retry: ['now', 'backoff', 'never'] },
   },
   drover_assertion_failures_total: {
     type: 'counter',
     help: 'Passes that failed on an error of Drover itself.',
     labels: { queue },
+  },
+  drover_notifications_total: {
+    type: 'counter',
+    help: 'Notifications, and readings of a Secret that cannot be used (misconfigured).',
+    labels: { result: ['sent', 'refused', 'retried', 'dropped', 'misconfigured'] },
+  },
+  drover_notifications_pending: {
+    type: 'gauge',
+    help: 'Transitions that wait for their receiver.',
+    labels: {},
   },
   drover_leader: {
     type: 'gauge',

@@ -9,6 +9,7 @@ import { type KubeObject, resourceTypes } from '../../src/api/kube.ts';
 import type { NodeGroup } from '../../src/api/nodegroup.ts';
 import type { NodeGroupUpdate } from '../../src/api/nodegroup-update.ts';
 import { type AwsCallContext, AwsError, type AwsHandlers } from '../../src/aws-wire/index.ts';
+import type { ControlPlaneDeps } from '../../src/controllers/control-plane.ts';
 import { createEksFace } from '../../src/eks-face/index.ts';
 import type { Http, Journal } from '../../src/ports/index.ts';
 import { Driver } from '../../src/sim/driver.ts';
@@ -53,6 +54,7 @@ export interface GroupLifeOptions {
   readonly compat?: 'eks' | 'native';
   /** Answers HTTP health probes. */
   readonly http?: Http;
+  readonly notifications?: ControlPlaneDeps['notifications'];
   /** Called for each request to the API server with its audit event. */
   readonly audit?: (event: JsonObject) => void;
   /** Receives the controllers' journal entries. */
@@ -144,7 +146,7 @@ export class GroupLife {
       compat: this.#options.compat ?? 'eks',
       queueUrl: this.world.aws.queueUrl(this.facts.noticeQueueName),
       faults,
-      ...defined({ http: this.#options.http }),
+      ...defined({ http: this.#options.http, notifications: this.#options.notifications }),
       log: this.log,
       ...defined({ journal: this.#options.journal }),
       onCloudCall: (call) => {

@@ -38,6 +38,21 @@ loopback.addAddress('::', 'ipv6');
 const isIn = (list: BlockList, address: string): boolean =>
   list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 
+/** Networks that are not on the internet: RFC 1918, RFC 6598, RFC 4193, and their NAT64 forms. */
+const privateNetworks = new BlockList();
+for (const [network, bits, embedded] of [
+  ['10.0.0.0', 8, '0a00'],
+  ['172.16.0.0', 12, 'ac10'],
+  ['192.168.0.0', 16, 'c0a8'],
+  ['100.64.0.0', 10, '6440'],
+] as const) {
+  privateNetworks.addSubnet(network, bits, 'ipv4');
+  privateNetworks.addSubnet(`64:ff9b::${embedded}:0`, 96 + bits, 'ipv6');
+  privateNetworks.addSubnet(`64:ff9b:1::${embedded}:0`, 96 + bits, 'ipv6');
+  privateNetworks.addSubnet(`64:ff9b:1:${embedded}::`, 48 + bits, 'ipv6');
+}
+privateNetworks.addSubnet('fc00::', 7, 'ipv6');
+
 /** Why an address may not be called; undefined when it may. */
 export type AddressRule = (address: string) => string | undefined;
 
@@ -49,14 +64,19 @@ export const notMetadata: AddressRule = (address) => {
 
 /** For a webhook: `http:` only to loopback, and loopback only if allowed. */
 export const webhookRule =
-  (options: { readonly allowLoopback: boolean; readonly isPlain: boolean }): AddressRule =>
+  (options: {
+    readonly allowLoopback: boolean;
+    readonly isPlain: boolean;
+    readonly isPublicOnly: boolean;
+  }): AddressRule =>
   (address) => {
     const isLoopback = isIn(loopback, address);
     if (isLoopback && !options.allowLoopback) {
       return `${address} is loopback (allowed by --allow-loopback-webhooks)`;
     }
     if (options.isPlain && !isLoopback) return `it is not https, and ${address} is not loopback`;
-    return notMetadata(address);
+    const isPrivate = options.isPublicOnly && isIn(privateNetworks, address);
+    return isPrivate ? `${address} is private` : notMetadata(address);
   };
 
 export const notAllowed = (url: string, why: string): HttpError =>

@@ -4,6 +4,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { HttpError } from '../../ports/index.ts';
 import { createPki } from '../signer/index.ts';
@@ -216,5 +217,53 @@ describe('a POST of the Http port', () => {
       tls.closeAllConnections();
       tls.close();
     }
+  });
+});
+
+describe('a signed POST', () => {
+  const seen: Seen[] = [];
+  const server = createServer(answering(seen));
+  let origin = '';
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => {
+      server.listen(0, '127.0.0.1', resolve);
+    });
+    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  afterAll(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+
+  it('passes the check of a library of Standard Webhooks, and no other body or key does', async () => {
+    const key = Buffer.from('k'.repeat(32)).toString('base64');
+    const body = JSON.stringify({ summary: 'drained ✓' });
+    const contentType = 'application/cloudevents+json; charset=utf-8';
+    const more = { contentType, signingKey: key, timeoutMs: 5_000 };
+    await createHttp({ allowLoopback: true }).post(`${origin}/204`, {
+      body,
+      idempotencyKey: 'uid/1/node.drain.started',
+      ...more,
+    });
+    const [one] = seen;
+    const headers = one?.request.headers as Record<string, string>;
+    expect(headers['content-type']).toBe(contentType);
+    expect(new Webhook(key).verify(one?.body ?? '', headers)).toEqual({ summary: 'drained ✓' });
+    expect(() => new Webhook(key).verify(`${body} `, headers)).toThrow();
+    expect(() => new Webhook(btoa('j'.repeat(32))).verify(body, headers)).toThrow();
+  });
+
+  it.each([
+    'https://10.1.2.3/',
+    'https://172.31.255.1/',
+    'https://192.168.0.1/',
+    'https://100.64.0.1/',
+    'https://[fd12:3456::1]/',
+    'https://[::ffff:10.1.2.3]/',
+    'https://[64:ff9b::10.1.2.3]/',
+    'https://[64:ff9b:1:a01:2:300::]/',
+  ])('to %s is refused where only public addresses are allowed', async (url) => {
+    const how = { body: '{}', idempotencyKey: 'k', isPublicOnly: true, timeoutMs: 500 } as const;
+    await expect(createHttp().post(url, how)).rejects.toMatchObject({ code: 'NotAllowed' });
   });
 });

@@ -1,6 +1,7 @@
 // The Http port on undici. Checks a name's addresses when the connection is made, so that changing
 // them between check and use gains nothing. Follows no redirects and keeps no connections.
 
+import { createHmac } from 'node:crypto';
 import { Agent, request } from 'undici';
 import { defined } from '../../api/defined.ts';
 import { shownAddress } from '../../api/update-hooks.ts';
@@ -85,10 +86,27 @@ const call = async (address: string, target: URL, how: Call): Promise<HttpAnswer
   }
 };
 
+/** https://www.standardwebhooks.com: HMAC-SHA256 over `id.timestamp.body`. */
+const signatureOf = (
+  key: string,
+  { id, body }: { readonly id: string; readonly body: string },
+): Readonly<Record<string, string>> => {
+  const timestamp = String(Math.floor(Date.now() / 1000));
+  const hmac = createHmac('sha256', Buffer.from(key, 'base64'));
+  const signature = hmac.update(`${id}.${timestamp}.${body}`).digest('base64');
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': `v1,${signature}`,
+  };
+};
+
 export const createHttp = (options: { readonly allowLoopback?: boolean } = {}): Http => {
   const { allowLoopback = false } = options;
-  const ruleFor = ({ protocol }: URL): AddressRule =>
-    webhookRule({ allowLoopback, isPlain: protocol === 'http:' });
+  const ruleFor =
+    (isPublicOnly: boolean) =>
+    ({ protocol }: URL): AddressRule =>
+      webhookRule({ allowLoopback, isPlain: protocol === 'http:', isPublicOnly });
   return {
     async get(url, { timeoutMs, signal }) {
       const target = targetOf(url, () => notMetadata);
@@ -100,18 +118,21 @@ export const createHttp = (options: { readonly allowLoopback?: boolean } = {}): 
       });
       return { status };
     },
-    async post(url, { body, idempotencyKey, bearerToken, ca, timeoutMs, signal }) {
-      const target = targetOf(url, ruleFor);
+    async post(url, options) {
+      const { body, idempotencyKey, bearerToken, ca, timeoutMs, signal, signingKey } = options;
+      const ruleOf = ruleFor(options.isPublicOnly === true);
+      const target = targetOf(url, ruleOf);
       if (target.username !== '' || target.password !== '') {
         throw notAllowed(target.origin, 'a user or password in the address is no token');
       }
       const headers = {
-        'content-type': 'application/json',
+        'content-type': options.contentType ?? 'application/json',
         'idempotency-key': idempotencyKey,
+        ...(signingKey === undefined ? {} : signatureOf(signingKey, { id: idempotencyKey, body })),
         ...(bearerToken === undefined ? {} : { authorization: `Bearer ${bearerToken}` }),
       };
       const more = ca === undefined ? {} : { ca };
-      const rule = ruleFor(target);
+      const rule = ruleOf(target);
       return call(shownAddress(url), target, {
         method: 'POST',
         rule,

@@ -2,7 +2,7 @@
 // Prometheus. Registers every row of the table, so that a metric exists before its first value.
 // Decides nothing about what is counted.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { type MetricRow, type Metrics, metricTable } from '../../ports/index.ts';
+import { type MetricName, type MetricRow, type Metrics, metricTable } from '../../ports/index.ts';
 
 export interface ReadableMetrics extends Metrics {
   /** Text for a scrape; samples the gauges first. */
@@ -11,13 +11,33 @@ export interface ReadableMetrics extends Metrics {
 
 type Labels = Readonly<Record<string, string>>;
 
-/** A label value that a table of ours bounds; cut so that an error text can never grow a series. */
+/** Bounds the values of open sets: an error text can never grow a series. */
 const longestValue = 64;
+/** Stands for a value outside of a closed set. */
+const other = 'other';
 
-const bounded = (labels: Labels): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(labels).map(([name, value]) => [name, value.slice(0, longestValue)]),
+const bounded = (name: MetricName, labels: Labels): Record<string, string> => {
+  const { labels: sets }: MetricRow = metricTable[name];
+  return Object.fromEntries(
+    Object.entries(labels).map(([label, value]) => {
+      const set = sets[label];
+      if (typeof set !== 'object') return [label, value.slice(0, longestValue)];
+      return [label, set.includes(value) ? value : other];
+    }),
   );
+};
+
+/** Every combination of labels, where all sets are closed; else none. */
+const combinations = ({ labels }: MetricRow): readonly Labels[] => {
+  const sets = Object.entries(labels);
+  return sets.reduce<readonly Labels[]>(
+    (known, [label, values]) => {
+      if (typeof values === 'string') return [];
+      return known.flatMap((one) => values.map((value) => ({ ...one, [label]: value })));
+    },
+    [{}],
+  );
+};
 
 const rowsOf = (table: Readonly<Record<string, MetricRow>>, type: MetricRow['type']) =>
   Object.entries(table)
@@ -54,14 +74,19 @@ export const createMetrics = (options: { readonly version: string }): ReadableMe
       new Histogram({ name, help, labelNames, registers, buckets: [...(row.buckets ?? [])] }),
     ]),
   );
+  // A series that begins at 1 shows no increase: the first failure would fire no alert.
+  for (const { name, row } of rowsOf(metricTable, 'counter')) {
+    for (const labels of combinations(row)) found(counters, name).inc(labels, 0);
+  }
   const samples = new Set<() => void>();
   collectDefaultMetrics({ register: registry });
   for (const name of misnamed) registry.removeSingleMetric(name);
   found(gauges, 'drover_build_info').set({ version: options.version }, 1);
   return {
-    add: (name, labels) => found(counters, name).inc(bounded(labels)),
-    observe: (name, labels, seconds) => found(histograms, name).observe(bounded(labels), seconds),
-    set: (name, labels, value) => found(gauges, name).set(bounded(labels), value),
+    add: (name, labels) => found(counters, name).inc(bounded(name, labels)),
+    observe: (name, labels, seconds) =>
+      found(histograms, name).observe(bounded(name, labels), seconds),
+    set: (name, labels, value) => found(gauges, name).set(bounded(name, labels), value),
     reset: (name) => found(gauges, name).reset(),
     onRead: (sample) => {
       samples.add(sample);

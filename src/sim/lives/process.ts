@@ -3,6 +3,7 @@
 
 import type { World } from '../../../world/index.ts';
 import { microsPerSecond } from '../../../world/kernel/index.ts';
+import { defined } from '../../api/defined.ts';
 import { type ControlPlaneDeps, runControlPlane } from '../../controllers/control-plane.ts';
 import type { Clock, Http, Journal, Log } from '../../ports/index.ts';
 import { LeaderElector } from '../../runtime/index.ts';
@@ -25,6 +26,7 @@ export interface ProcessOptions {
   readonly faults: NetworkFaults;
   /** Answers webhooks and HTTP probes; absent: this process makes no such calls. */
   readonly http?: Http;
+  readonly notifications?: ControlPlaneDeps['notifications'];
   readonly log: Log;
   /** Absent: the journal is discarded. */
   readonly journal?: Journal;
@@ -96,8 +98,9 @@ export class ControllerProcess {
     },
     signal: AbortSignal,
   ): Promise<void> {
-    const { compat, queueUrl, leaderElect, approveCertificates = false, http } = this.#options;
-    const own = http === undefined ? {} : { http };
+    const { compat, queueUrl, leaderElect, approveCertificates = false } = this.#options;
+    const { http, notifications } = this.#options;
+    const own = defined({ http, notifications });
     const deps = { ...ports, queueUrl, compat, approveCertificates, ...own };
     if (!leaderElect) return runControlPlane(deps, signal);
     const elector = new LeaderElector({

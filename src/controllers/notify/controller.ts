@@ -1,0 +1,249 @@
+// Sends one notification per transition of a drain, an update or a repair to the receiver that a
+// Secret names. What is pending follows from the objects and a stored cursor; nothing else is
+// kept. Delays no other controller and decides nothing about nodes.
+import { type EpochMs, epochMs, formatTime, parseTime } from '../../api/brand.ts';
+import { notificationNames } from '../../api/controller-rights.ts';
+import type { NodeDisruption } from '../../api/disruption.ts';
+import { isObject, type Json } from '../../api/json.ts';
+import { type KubeObject, resourceTypes } from '../../api/kube.ts';
+import type { NodeRepair } from '../../api/node-repair.ts';
+import type { NodeGroupUpdate } from '../../api/nodegroup-update.ts';
+import {
+  advanced,
+  type Cursor,
+  drainTransitions,
+  outboxOf,
+  parseReceiver,
+  type Receiver,
+  renderNotification,
+  repairTransitions,
+  type Transition,
+  updateTransitions,
+} from '../../core/notify/index.ts';
+import { type Http, HttpError } from '../../ports/index.ts';
+import {
+  allSynced,
+  Backoff,
+  type Informer,
+  type PassResult,
+  WorkQueue,
+} from '../../runtime/index.ts';
+import type { BaseDeps } from '../base-deps.ts';
+
+export interface NotifySettings {
+  /** The Secret that names the receiver. */
+  readonly secret: { readonly namespace: string; readonly name: string };
+  /** Whether the receiver may have a private address. */
+  readonly allowPrivate: boolean;
+}
+
+export interface NotifyDeps
+  extends Pick<BaseDeps, 'kube' | 'clock' | 'random' | 'log' | 'journal' | 'metrics'>,
+    NotifySettings {
+  readonly http: Http;
+  readonly disruptions: Informer<NodeDisruption>;
+  readonly updates: Informer<NodeGroupUpdate>;
+  readonly repairs: Informer<NodeRepair>;
+}
+
+const cursorName = { namespace: notificationNames.namespace, name: notificationNames.cursor };
+
+type Key = 'outbox';
+const key: Key = 'outbox';
+/** Changes come in bursts: gathered into one pass. */
+const gatherMs = 1_000;
+/** A pass sends at most this many before it stores the cursor. */
+const maxPerPass = 20;
+const answerWithinMs = 10_000;
+/** A receiver that does not work is asked again after 1 s to 5 min. */
+const retryPolicy = { baseMs: 1_000, capMs: 300_000 };
+/** A Secret that cannot be used is read again after this. */
+const unusableForMs = 60_000;
+/** Answers after which the same request may succeed later. */
+const retryable = new Set([408, 425, 429]);
+
+type Sent = 'sent' | 'skipped' | 'refused' | { readonly againInMs: number };
+
+interface CursorMap extends KubeObject {
+  readonly data?: Readonly<Record<string, string>>;
+}
+
+export const createNotifyController = (
+  deps: NotifyDeps,
+): { run(signal: AbortSignal): Promise<void> } => new Notifications(deps);
+
+class Notifications {
+  readonly #deps: NotifyDeps;
+  readonly #queue: WorkQueue<Key>;
+  readonly #backoff: Backoff;
+  #notBefore = 0;
+
+  constructor(deps: NotifyDeps) {
+    this.#deps = deps;
+    this.#queue = new WorkQueue({ ...deps, name: 'notify', concurrency: 1 });
+    this.#backoff = new Backoff(deps.random, retryPolicy);
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { disruptions, updates, repairs, clock } = this.#deps;
+    try {
+      await allSynced([disruptions, updates, repairs], signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      throw error;
+    }
+    const wake = (): void => this.#queue.addAfter(key, epochMs(clock.now() + gatherMs));
+    const stops = [disruptions.onChange(wake), updates.onChange(wake), repairs.onChange(wake)];
+    wake();
+    await this.#queue.run((_key, inner) => this.#pass(inner), signal);
+    for (const stop of stops) stop();
+  }
+
+  #transitions(): readonly Transition[] {
+    const { disruptions, updates, repairs } = this.#deps;
+    return [
+      ...disruptions.list().flatMap(drainTransitions),
+      ...updates.list().flatMap(updateTransitions),
+      ...repairs.list().flatMap(repairTransitions),
+    ];
+  }
+
+  async #pass(signal: AbortSignal): Promise<PassResult | undefined> {
+    const { clock, metrics } = this.#deps;
+    if (clock.now() < this.#notBefore) return { nextAt: epochMs(this.#notBefore) };
+    const stored = await this.#readCursor(signal);
+    const transitions = this.#transitions();
+    const { pending, dropped } = outboxOf(transitions, stored.cursor);
+    metrics?.set('drover_notifications_pending', {}, pending.length);
+    for (const one of dropped) this.#report(one, 'dropped');
+    if (pending.length === 0 && dropped.length === 0) return undefined;
+    const receiver = await this.#receiver(signal);
+    if (receiver === undefined) return { nextAt: this.#in(unusableForMs) };
+    const done: Transition[] = [...dropped];
+    let againInMs: number | undefined;
+    for (const one of pending.slice(0, maxPerPass)) {
+      const result = await this.#send(one, receiver, signal);
+      if (typeof result === 'object') {
+        againInMs = result.againInMs;
+        this.#report(one, 'retried');
+        break;
+      }
+      this.#report(one, result);
+      done.push(one);
+    }
+    const open = pending.filter((one) => !done.includes(one));
+    metrics?.set('drover_notifications_pending', {}, open.length);
+    const more = { done, open, transitions, now: clock.now() };
+    if (done.length > 0) await this.#writeCursor(stored, advanced(stored.cursor, more), signal);
+    if (againInMs !== undefined) {
+      this.#notBefore = clock.now() + againInMs;
+      return { nextAt: epochMs(this.#notBefore) };
+    }
+    return open.length === 0 ? undefined : { nextAt: this.#in(0) };
+  }
+
+  #in(ms: number): EpochMs {
+    return epochMs(this.#deps.clock.now() + ms);
+  }
+
+  #report(transition: Transition, result: Exclude<Sent, object> | 'retried' | 'dropped'): void {
+    const { journal } = this.#deps;
+    const { id, type, subject } = transition;
+    if (result === 'skipped') return;
+    journal.record({ type: `notification:${result}`, subject, facts: { id, type } });
+  }
+
+  async #send(one: Transition, receiver: Receiver, signal: AbortSignal): Promise<Sent> {
+    const { http, allowPrivate, log } = this.#deps;
+    const rendered = renderNotification(one, receiver);
+    if (rendered === undefined) return 'skipped';
+    const { url, signingKey } = receiver;
+    try {
+      const { status, retryAfterSeconds } = await http.post(url, {
+        ...rendered,
+        idempotencyKey: one.id,
+        ...(signingKey === undefined ? {} : { signingKey }),
+        ...(allowPrivate ? {} : { isPublicOnly: true }),
+        timeoutMs: answerWithinMs,
+        signal,
+      });
+      if (status >= 200 && status < 300) {
+        this.#backoff.reset();
+        return 'sent';
+      }
+      const isLater = status >= 500 || retryable.has(status);
+      log.warn('a notification was not accepted', { id: one.id, status, isLater });
+      if (!isLater) return 'refused';
+      return { againInMs: Math.max(this.#backoff.next(), (retryAfterSeconds ?? 0) * 1000) };
+    } catch (error) {
+      if (!(error instanceof HttpError)) throw error;
+      signal.throwIfAborted();
+      // The address is a secret: the code says enough.
+      log.warn('a notification was not delivered', { id: one.id, code: error.code });
+      return error.code === 'NotAllowed' ? 'refused' : { againInMs: this.#backoff.next() };
+    }
+  }
+
+  async #receiver(signal: AbortSignal): Promise<Receiver | undefined> {
+    const { kube, secret, log, metrics } = this.#deps;
+    const found = await kube.get<KubeObject>(resourceTypes.secrets, secret, { signal });
+    const which = `${secret.namespace}/${secret.name}`;
+    const parsed =
+      found.kind === 'gone'
+        ? ({ kind: 'unusable', why: 'it does not exist' } as const)
+        : parseReceiver(decoded((found.object as KubeObject & { data?: Json }).data));
+    if (parsed.kind === 'ok') return parsed.receiver;
+    metrics?.add('drover_notifications_total', { result: 'misconfigured' });
+    log.error('the Secret of the notifications cannot be used', { secret: which, why: parsed.why });
+    return undefined;
+  }
+
+  async #readCursor(signal: AbortSignal): Promise<{ map?: CursorMap; cursor: Cursor }> {
+    const { kube, clock } = this.#deps;
+    const found = await kube.get<CursorMap>(resourceTypes.configmaps, cursorName, {
+      signal,
+    });
+    const data = found.kind === 'gone' ? undefined : found.object.data;
+    const through = parseTime(data?.through);
+    if (found.kind === 'gone' || through === undefined) {
+      // What happened before notifications were switched on is not sent.
+      const cursor: Cursor = { through: clock.now(), sent: [] };
+      const map = found.kind === 'gone' ? undefined : found.object;
+      await this.#writeCursor(map === undefined ? {} : { map }, cursor, signal);
+      return this.#readCursor(signal);
+    }
+    const sent = (data?.sent ?? '').split('\n').filter((id) => id !== '');
+    return { map: found.object, cursor: { through: epochMs(through), sent } };
+  }
+
+  /** Throws KubeError Conflict when another process has written it: the next pass reads it. */
+  async #writeCursor(
+    { map }: { readonly map?: CursorMap },
+    { through, sent }: Cursor,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { kube } = this.#deps;
+    const { namespace, name } = cursorName;
+    const data = { through: formatTime(through), sent: sent.join('\n') };
+    const type = resourceTypes.configmaps;
+    if (map === undefined) {
+      const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace }, data };
+      await kube.create(type, body, { namespace, signal });
+      return;
+    }
+    const { resourceVersion } = map.metadata;
+    const body = { metadata: { resourceVersion }, data };
+    await kube.patch(type, { namespace, name }, { type: 'merge', body }, { signal });
+  }
+}
+
+const decoded = (data: Json | undefined): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(isObject(data) ? data : {}).map(([name, value]) => {
+      try {
+        return [name, atob(String(value).replaceAll(/\s/g, ''))];
+      } catch {
+        return [name, ''];
+      }
+    }),
+  );

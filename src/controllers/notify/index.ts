@@ -1,0 +1,3 @@
+// Public entry of the notifications.
+export { createNotifyController, type NotifySettings } from './controller.ts';
+export { notifyCounters } from './metrics.ts';
