@@ -1,8 +1,8 @@
 // Prints what an administrator applies for `drover controller` in a cluster: deploy/rbac.yaml from
 // src/api/controller-rights.ts, deploy/certificates.yaml and deploy/hooks.yaml; deploy/fence.yaml
-// from src/api/controller-fence.ts; deploy/agent from src/api/agent-rights.ts. A test
-// (test/deploy/controller.test.ts) fails when somebody forgot to run it: `node
-// scripts/print-deploy.ts`.
+// from src/api/controller-fence.ts; deploy/agent from src/api/agent-rights.ts; the same objects as
+// files of the charts in deploy/charts. test/deploy/controller.test.ts fails until it was run:
+// `node scripts/print-deploy.ts`.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { stringify } from 'yaml';
@@ -20,7 +20,8 @@ import {
   hookGrants,
   notificationGrants,
 } from '../src/api/controller-rights.ts';
-import type { JsonObject } from '../src/api/json.ts';
+import { customResourceDefinitions } from '../src/api/crds.ts';
+import { type JsonObject, objectOr } from '../src/api/json.ts';
 
 export const deployDirectory = join(import.meta.dirname, '..', 'deploy');
 
@@ -28,7 +29,9 @@ export const deployDirectory = join(import.meta.dirname, '..', 'deploy');
 const agentImage = 'drover:0.1.0';
 const { account } = fenceOptions;
 
-const files: Readonly<Record<string, readonly [string, readonly JsonObject[]]>> = {
+type Printed = readonly [source: string, objects: readonly JsonObject[]];
+
+const files: Readonly<Record<string, Printed>> = {
   'rbac.yaml': [
     'src/api/controller-rights.ts',
     [
@@ -60,11 +63,56 @@ const files: Readonly<Record<string, readonly [string, readonly JsonObject[]]>> 
   'agent/daemonset.yaml': ['src/api/agent-rights.ts', [agentDaemonSet(agentAccount, agentImage)]],
 };
 
+const withMetadata = (object: JsonObject, more: JsonObject): JsonObject => ({
+  ...object,
+  metadata: { ...objectOr(object.metadata), ...more },
+});
+
+const objectsOf = (name: string): Printed => files[name] ?? ['', []];
+
+/** The chart renders the ServiceAccount itself, with annotations. */
+const withoutAccount = ([source, objects]: Printed): Printed => [
+  source,
+  objects.filter(({ kind }) => kind !== 'ServiceAccount'),
+];
+
+/** The chart replaces this name by each of its `hookNamespaces`. */
+const hookNamespace = 'NAMESPACE-OF-HOOKS';
+
+/** What the charts hold as files: the same objects as above. */
+const chartFiles: Readonly<Record<string, Printed>> = {
+  'charts/drover/files/rbac.yaml': withoutAccount(objectsOf('rbac.yaml')),
+  'charts/drover/files/fence.yaml': objectsOf('fence.yaml'),
+  'charts/drover/files/certificates.yaml': objectsOf('certificates.yaml'),
+  'charts/drover/files/notifications.yaml': objectsOf('notifications.yaml'),
+  'charts/drover/files/hooks.yaml': [
+    objectsOf('hooks.yaml')[0],
+    objectsOf('hooks.yaml')[1].map((one) => withMetadata(one, { namespace: hookNamespace })),
+  ],
+  'charts/drover/files/agent-rbac.yaml': objectsOf('agent/rbac.yaml'),
+  'charts/drover/files/agent-policy.yaml': objectsOf('agent/policy.yaml'),
+  'charts/drover/files/agent-daemonset.yaml': objectsOf('agent/daemonset.yaml'),
+  ...Object.fromEntries(
+    customResourceDefinitions.map((crd): [string, Printed] => [
+      `charts/drover-crds/files/${crd.metadata.name}.yaml`,
+      // Deleting a definition deletes its objects: helm leaves it where the chart goes.
+      [
+        'src/api/crds.ts',
+        [
+          withMetadata(crd as unknown as JsonObject, {
+            annotations: { 'helm.sh/resource-policy': 'keep' },
+          }),
+        ],
+      ],
+    ]),
+  ),
+};
+
 /** Text by file name. */
 export const deployFiles = (): Readonly<Record<string, string>> => ({
   'agent/drover-agent.service': agentUnit,
   ...Object.fromEntries(
-    Object.entries(files).map(([name, [source, objects]]) => {
+    Object.entries({ ...files, ...chartFiles }).map(([name, [source, objects]]) => {
       const options = { lineWidth: 100, aliasDuplicateObjects: false };
       const documents = objects.map((object) => stringify(object, options)).join('---\n');
       return [

@@ -29,6 +29,15 @@ import { wallClock } from './wall-clock.ts';
 const startedAt = performance.now() - process.uptime() * 1000;
 const env = process.env;
 
+/** In a container the user often has a number alone. */
+const systemUserName = (): string => {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid-${process.getuid?.() ?? 'unknown'}`;
+  }
+};
+
 const interrupted = new AbortController();
 const onSignal = (): void => {
   // A second ^C ends at once; the first requests a clean stop.
@@ -197,7 +206,7 @@ const createContext = (): CliContext => {
     ...terminal,
     clock: wallClock,
     signal,
-    userName: env.USER ?? userInfo().username,
+    userName: env.USER ?? systemUserName(),
     kube: (connection) => kubeClient(connection, commandAgent, byHand),
     cluster: clusterFacts,
     cloud: (connection) => awsCloud(connection, commandAgent, byHand),
@@ -244,7 +253,10 @@ const createContext = (): CliContext => {
         const http = createHttp({ allowLoopback: settings.allowLoopbackWebhooks });
         const clocks = { clock: wallClock, serverClock };
         const metrics = counting.createMetrics({ version });
-        const routes = { '/healthz': () => ({ status: 200, body: 'ok\n' }) };
+        const routes = {
+          '/healthz': () => ({ status: 200, body: 'ok\n' }),
+          '/readyz': probes.readyRoute(kube),
+        };
         const close = await probes.startProbes(settings.probes, { metrics, log, routes });
         const outside = { kube, cloud, http, metrics };
         try {

@@ -1,7 +1,8 @@
 // The listener for Prometheus and the kubelet in a process of Drover: /metrics, /healthz, /readyz.
 // Starts only where a port is given; decides nothing about health.
 import type { ReadableMetrics } from '../adapters/metrics/index.ts';
-import type { Log } from '../ports/index.ts';
+import { resourceTypes } from '../api/kube.ts';
+import { type KubeApi, KubeError, type Log } from '../ports/index.ts';
 import { createProbeListener, listenForProbes, type ProbeRoutes } from '../serve/index.ts';
 
 export interface ProbeSettings {
@@ -15,6 +16,26 @@ export const metricsRoute =
   async () => {
     const { contentType, text } = await metrics.read();
     return { status: 200, contentType, body: text };
+  };
+
+/** The kubelet's default timeout of a probe is 1 s; the chart allows 5 s. */
+const readinessTimeoutMs = 3_000;
+
+/**
+ * Ready: the API server answers, and accepts the credentials. A standby is ready too, so that a
+ * rollout ends the old leader only after a new replica can take over.
+ */
+export const readyRoute =
+  (kube: KubeApi): ProbeRoutes[string] =>
+  async () => {
+    try {
+      const signal = AbortSignal.timeout(readinessTimeoutMs);
+      await kube.get(resourceTypes.nodegroups, { name: 'drover-readiness' }, { signal });
+      return { status: 200, body: 'ok\n' };
+    } catch (error) {
+      const reason = error instanceof KubeError ? error.message : 'no answer in time';
+      return { status: 503, body: `the API server: ${reason}\n` };
+    }
   };
 
 /** Returns a function that closes the listener. Throws ListenError. */

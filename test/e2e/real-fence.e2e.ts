@@ -2,7 +2,7 @@
 // deploy/fence.yaml, each with the token of its own pod. The leader stalls, the other one takes
 // over and completes the drain, and late requests of the first one are refused.
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { parseAllDocuments } from 'yaml';
@@ -11,6 +11,7 @@ import { ControllerProcess } from '../support/controller-process.ts';
 import { eventually, missing, type ServedWorld } from '../support/demo-world.ts';
 import { isGiven, whyNoStage } from '../support/given-reasons.ts';
 import { rawKube } from '../support/kube-raw.ts';
+import { kubeconfigOfPod } from '../support/pod-credentials.ts';
 import { beginRealStage, type RealStage } from '../support/real-stage.ts';
 import { type Steps, stepsOf } from '../support/steps.ts';
 import { inWorld, skipWhen } from '../support/stories.ts';
@@ -22,11 +23,6 @@ const whyNot =
 const deploy = join(import.meta.dirname, '..', '..', 'deploy');
 const system = '-n kube-system';
 const stageSelector = 'eks.amazonaws.com/nodegroup=demo-ng';
-
-interface Config {
-  readonly clusters: readonly object[];
-  readonly users: readonly { readonly name: string; readonly user: object }[];
-}
 
 /** Objects in a file of deploy/. */
 const objectsOf = (file: string): readonly JsonObject[] =>
@@ -53,15 +49,7 @@ const podOf = async (
     },
   };
   await make([pod]);
-  const uid = (await kubectl.ok(`get pod ${name} ${system} -o jsonpath={.metadata.uid}`)).trim();
-  const bound = `--bound-object-kind Pod --bound-object-name ${name} --bound-object-uid ${uid}`;
-  const token = (await kubectl.ok(`create token drover-controller ${system} ${bound}`)).trim();
-  const view = await kubectl.ok('config view --minify --flatten --raw -o json');
-  const config = JSON.parse(view) as Config;
-  const users = config.users.map((one) => ({ ...one, user: { token } }));
-  const path = join(world.dataDir, `${name}.kubeconfig`);
-  writeFileSync(path, JSON.stringify({ ...config, users }), { mode: 0o600 });
-  return path;
+  return kubeconfigOfPod(world, kubectl, name);
 };
 
 const tokenIn = (path: string): string => {

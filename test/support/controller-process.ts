@@ -10,6 +10,9 @@ const drover = join(import.meta.dirname, '..', '..', 'bin', 'drover.mjs');
 const queuePath = '111111111111/drover-notices';
 const logTailChars = 3000;
 
+export const queueUrlOf = ({ env }: ServedWorld): string =>
+  `${String(env.AWS_ENDPOINT_URL)}/${queuePath}`;
+
 export class ControllerProcess {
   readonly #world: ServedWorld;
   readonly #args: readonly string[];
@@ -19,20 +22,29 @@ export class ControllerProcess {
   #output = '';
   #isWanted = true;
 
-  private constructor(world: ServedWorld, kubeconfigPath: string, podName?: string) {
-    const queueUrl = `${String(world.env.AWS_ENDPOINT_URL)}/${queuePath}`;
+  private constructor(
+    world: ServedWorld,
+    kubeconfigPath: string,
+    { podName, args }: { readonly podName?: string; readonly args?: readonly string[] } = {},
+  ) {
     this.#world = world;
     this.#podName = podName;
+    const usual = ['controller', '--cloud', 'aws', '--compat', 'eks'];
     this.#args = [
-      ...['controller', '--cloud', 'aws', '--compat', 'eks'],
-      ...['--kubeconfig', kubeconfigPath, '--queue-url', queueUrl],
+      ...(args ?? [...usual, '--queue-url', queueUrlOf(world)]),
+      ...['--kubeconfig', kubeconfigPath],
     ];
     [this.#child, this.#exited] = this.#spawn();
   }
 
-  /** Does not wait for leadership. `podName`: its identity as a pod. */
-  static candidate(world: ServedWorld, kubeconfigPath: string, podName: string): ControllerProcess {
-    return new ControllerProcess(world, kubeconfigPath, podName);
+  /** Does not wait for leadership. `podName`: its identity as a pod; `args`: all but the kubeconfig. */
+  static candidate(
+    world: ServedWorld,
+    kubeconfigPath: string,
+    podName: string,
+    args?: readonly string[],
+  ): ControllerProcess {
+    return new ControllerProcess(world, kubeconfigPath, { podName, ...defined({ args }) });
   }
 
   /** Resolves when it leads. */
