@@ -37,7 +37,10 @@ export class ControllerProcess {
     [this.#child, this.#exited] = this.#spawn();
   }
 
-  /** Does not wait for leadership. `podName`: its identity as a pod; `args`: all but the kubeconfig. */
+  /**
+   * Does not wait for leadership. `podName`: its identity as a pod; `args`: all but the
+   * kubeconfig.
+   */
   static candidate(
     world: ServedWorld,
     kubeconfigPath: string,

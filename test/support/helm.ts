@@ -1,5 +1,5 @@
-// The real helm for stories and for deploy/install.yaml: `HELM` names the program, else it is looked
-// up in PATH. Renders with the defaults of the chart, for Kubernetes 1.36.
+// The real helm for stories and for deploy/install.yaml: `HELM` names the program, else it is
+// looked up in PATH. Renders with the defaults of the chart, for Kubernetes 1.36.
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
