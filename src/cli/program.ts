@@ -19,6 +19,7 @@ import { addRepairCommand } from './commands/repair.ts';
 import { addRollbackCommand } from './commands/rollback.ts';
 import { addScaleCommand } from './commands/scale.ts';
 import { addSequenceCommands } from './commands/sequence.ts';
+import { addTopCommand } from './commands/top.ts';
 import { addUndrainCommand } from './commands/undrain.ts';
 import { addUpdateCommand } from './commands/update.ts';
 import { addUpdateControlCommands } from './commands/update-control.ts';
@@ -36,7 +37,7 @@ export const buildProgram = (context: CliContext, version: string): Command => {
     for (const addCommand of commands) addCommand(program, context, connection);
   };
   program.commandsGroup('See:');
-  add(addGetCommands, addDescribeCommands, addExplainCommand);
+  add(addGetCommands, addDescribeCommands, addExplainCommand, addTopCommand);
   program.commandsGroup('Plan:');
   add(addPlanCommand);
   program.commandsGroup('Change:');

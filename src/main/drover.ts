@@ -200,7 +200,7 @@ const agentCommands = (
 });
 
 const createContext = (): CliContext => {
-  const terminal = createTerminal(process.stdout, process.stderr);
+  const terminal = createTerminal(process.stdout, process.stderr, () => process.stdin);
   const { signal } = interrupted;
   return {
     ...terminal,

@@ -9,7 +9,7 @@ export const helpOnlyContext = {
   err: unused,
   isTerminal: false,
   progress: unused,
-  screen: { size: unused, draw: unused },
+  screen: { size: unused, draw: unused, keys: unused },
   clock: { now: unused, sleep: unused },
   signal: new AbortController().signal,
   userName: 'somebody',

@@ -41,6 +41,38 @@ export interface NodeInHealth {
   readonly repair?: NodeRepair;
 }
 
+/** The objects from which the health of nodes follows. */
+export interface HealthObjects {
+  readonly nodes: readonly Node[];
+  readonly groups: readonly NodeGroup[];
+  readonly disruptions: readonly NodeDisruption[];
+  readonly repairs: readonly NodeRepair[];
+}
+
+const byName = <T extends KubeObject>(objects: readonly T[]): ReadonlyMap<string, T> =>
+  new Map(objects.map((one) => [one.metadata.name, one]));
+
+/** O(objects). */
+export const healthIn = (
+  { nodes, groups, disruptions, repairs }: HealthObjects,
+  now: EpochMs,
+): readonly NodeInHealth[] => {
+  const groupOf = byName(groups);
+  const disruptionOf = byName(disruptions);
+  const repairOf = new Map(
+    repairs.filter(isOpenRepair).map((one) => [one.spec.instanceId, one] as const),
+  );
+  return nodes.map((node) => ({
+    node,
+    health: healthOf({ node, now }),
+    ...defined({
+      group: groupOf.get(groupNameOf(node) ?? ''),
+      disruption: disruptionOf.get(disruptionNameOf(node)),
+      repair: repairOf.get(instanceIdOfProviderId(node.spec.providerID) ?? ''),
+    }),
+  }));
+};
+
 export const readHealth = async (
   kube: KubeApi,
   nodes: readonly Node[],
@@ -51,19 +83,7 @@ export const readHealth = async (
     listDisruptions(kube),
     listRepairs(kube),
   ]);
-  return nodes.map((node) => {
-    const instanceId = instanceIdOfProviderId(node.spec.providerID);
-    const name = groupNameOf(node);
-    return {
-      node,
-      health: healthOf({ node, now }),
-      ...defined({
-        group: groups.find(({ metadata }) => metadata.name === name),
-        disruption: disruptions.find(({ metadata }) => metadata.name === disruptionNameOf(node)),
-        repair: repairs.find((one) => isOpenRepair(one) && one.spec.instanceId === instanceId),
-      }),
-    };
-  });
+  return healthIn({ nodes, groups, disruptions, repairs }, now);
 };
 
 interface Lease extends KubeObject {

@@ -31,7 +31,11 @@ const setUp = (size?: { readonly columns: number; readonly rows: number }) => {
       signal: stop.signal,
       now: async () => clock.now(),
       tell: (line) => told.push(line),
-      screen: size && { size: () => size, draw: (lines) => drawn.push(lines) },
+      screen: size && {
+        size: () => size,
+        draw: (lines) => drawn.push(lines),
+        keys: () => () => undefined,
+      },
     },
     'u1',
   );
