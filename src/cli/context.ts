@@ -135,8 +135,8 @@ export interface Screen {
   /** Replaces what was drawn last; an empty list clears it. */
   readonly draw: (lines: readonly string[]) => void;
   /**
-   * Calls `listener` for each key: its character, or a name such as `enter`, `up`, `ctrl-c`. ^C is a
-   * key then. Returns a function that ends it.
+   * Calls `listener` for each key: its character, or a name such as `enter`, `up`, `ctrl-c`. ^C is
+   * a key then. Returns a function that ends it.
    */
   readonly keys: (listener: (key: string) => void) => () => void;
 }

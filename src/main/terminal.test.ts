@@ -1,6 +1,6 @@
 // Output to a terminal, and to other streams.
 import { describe, expect, it } from 'vitest';
-import { createTerminal, type Output } from './terminal.ts';
+import { createTerminal, keysIn, type Output } from './terminal.ts';
 
 const setUp = (more: Partial<Output> = {}) => {
   const written: string[] = [];
@@ -43,5 +43,39 @@ describe('progress', () => {
     terminal.progress('abcdefgh');
     terminal.err('e');
     expect(written).toEqual(['\r\u001b[2Kabcd', '\r\u001b[2K', 'e\n']);
+  });
+});
+
+describe('the keys of a terminal', () => {
+  it.each([
+    ['j', ['j']],
+    ['jk\r', ['j', 'k', 'enter']],
+    ['\u001b', ['escape']],
+    ['\u001b[A\u001b[B', ['up', 'down']],
+    ['\u001bOB\u001b[6~', ['down', 'pagedown']],
+    ['\u0003', ['ctrl-c']],
+    ['/ü✓', ['/', 'ü', '✓']],
+    // Sequences of other keys, and other control characters, are no keys.
+    ['\u001b[1;5C\u0001', []],
+  ])('%j is %j', (text, keys) => {
+    expect(keysIn(text)).toEqual(keys);
+  });
+
+  it('are read raw until the end, and only from a terminal', () => {
+    const calls: unknown[] = [];
+    const input = (isTTY: boolean) => () => ({
+      isTTY,
+      setRawMode: (isRaw: boolean) => calls.push(isRaw),
+      on: (_event: 'data', listener: (chunk: Buffer) => void) => listener(Buffer.from('q')),
+      off: () => calls.push('off'),
+      resume: () => calls.push('resume'),
+      pause: () => calls.push('pause'),
+    });
+    const out: Output = { write: () => undefined };
+    const keys: string[] = [];
+    createTerminal(out, out, input(false)).screen.keys((key) => keys.push(key))();
+    expect([keys, calls]).toEqual([[], []]);
+    createTerminal(out, out, input(true)).screen.keys((key) => keys.push(key))();
+    expect([keys, calls]).toEqual([['q'], [true, 'resume', 'off', false, 'pause']]);
   });
 });

@@ -169,9 +169,9 @@ export const addTopCommand = (
     .addHelpText(
       'after',
       `
-Rows that wait for something come first. Keys as in k9s: j and k move, enter opens a group or a node,
-esc goes back, / filters, n shows all nodes, ? helps, q quits. Without a terminal it prints the tables
-and then a line for each change.
+Rows that wait for something come first. Keys as in k9s: j and k move, enter opens a group or a
+node, esc goes back, / filters, n shows all nodes, ? helps, q quits. Without a terminal it prints
+the tables and then a line for each change.
 
 Examples:
   drover top

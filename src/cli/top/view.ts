@@ -59,13 +59,37 @@ const cut = (line: string, columns: number): string => {
   return safe.length <= columns ? safe : `${safe.slice(0, Math.max(0, columns - 1))}…`;
 };
 
+/** A detail is read to its end: long lines go on below, indented. */
+const wrapped = (line: string, columns: number): readonly string[] => {
+  const width = Math.max(20, columns);
+  const lines: string[] = [];
+  let current = '';
+  for (const word of visible(line).split(' ')) {
+    const longer = current === '' ? word : `${current} ${word}`;
+    if (longer.length <= width || current === '') current = longer;
+    else {
+      lines.push(current);
+      current = `    ${word}`;
+    }
+  }
+  return [...lines, current];
+};
+
+const detailLines = (model: TopModel, state: TopState, columns: number): readonly string[] =>
+  model.detailOf(state.node ?? '').flatMap((line) => wrapped(line, columns));
+
 /** Widths of all columns but the last, from the rows on the screen. */
 const tableLines = (header: readonly string[], shown: readonly TopRow[]): readonly string[] => {
   const all = [header, ...shown.map(({ cells }) => cells.map(visible))];
   const widths = header.map((_, i) =>
     i === header.length - 1 ? 0 : Math.max(...all.map((cells) => (cells[i] ?? '').length)),
   );
-  return all.map((cells) => cells.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('  ').trimEnd());
+  return all.map((cells) =>
+    cells
+      .map((cell, i) => cell.padEnd(widths[i] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
 };
 
 const titleOf = ({ view, group, node }: TopState): string => {
@@ -102,7 +126,7 @@ export const topLines = (
     [title, ...body, promptOf(state), keys].map((line) => cut(line, columns));
   if (state.view === 'help') return frame(help.slice(0, height));
   if (state.view === 'detail') {
-    const lines = model.detailOf(state.node ?? '');
+    const lines = detailLines(model, state, columns);
     return frame(lines.slice(state.top, state.top + height));
   }
   const rows = rowsOf(model, state);
@@ -170,7 +194,7 @@ export const pressed = (
   const height = bodyHeight(size);
   const move = moves[key];
   if (state.view === 'detail') {
-    const last = Math.max(0, model.detailOf(state.node ?? '').length - height);
+    const last = Math.max(0, detailLines(model, state, size.columns).length - height);
     const top = move?.(state.top, height, last) ?? state.top;
     return { ...state, top: Math.min(last, Math.max(0, top)) };
   }
