@@ -52,8 +52,9 @@ export const cloudOperations = {
   sqs: ['ChangeMessageVisibility', 'DeleteMessage', 'ReceiveMessage'],
 } as const;
 
-/** Operations of the commands that create, list and delete clusters and groups. */
+/** Operations of the commands that create, list, adopt and delete clusters and groups. */
 export const provisioningOperations = {
+  autoscaling: ['DescribeInstanceRefreshes'],
   cloudformation: ['CreateStack', 'DeleteStack', 'DescribeStackEvents', 'DescribeStacks'],
   ec2: [
     'CreateKeyPair',

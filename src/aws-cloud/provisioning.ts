@@ -88,6 +88,23 @@ const quotaCalls = (
   },
 });
 
+/** Ended refreshes: Successful, Failed, Cancelled and their rollbacks. */
+const activeRefreshes = new Set(['Pending', 'InProgress', 'Cancelling', 'RollbackInProgress']);
+
+const refreshCalls = (calls: AwsCalls): Pick<ProvisioningApi, 'activeRefresh'> => ({
+  activeRefresh: async (name, options = {}) => {
+    const input = { AutoScalingGroupName: name };
+    const output = await calls.send('autoscaling', 'DescribeInstanceRefreshes', input, options);
+    // Newest first; one runs at a time.
+    const active = objects(output.InstanceRefreshes).find(({ Status }) =>
+      activeRefreshes.has(textOf(Status)),
+    );
+    if (active === undefined) return undefined;
+    const { Status, PercentageComplete } = active;
+    return { status: textOf(Status), percentage: Number(PercentageComplete ?? 0) };
+  },
+});
+
 /** CloudFormation has no specific error for a stack that does not exist. */
 const isStackMissing = ({ codes, message }: AwsRefusal): boolean =>
   codes.includes('ValidationError') && /does not exist/.test(message);
@@ -155,6 +172,7 @@ export const createProvisioning = (transport: AwsTransport, clock: Clock): Provi
     ...entryCalls(calls, clock),
     ...networkCalls(calls),
     ...quotaCalls(calls),
+    ...refreshCalls(calls),
     ...stackCalls(calls),
   };
 };

@@ -1,6 +1,7 @@
 // The command line as commander sees it: every command with its flags. Reads no argv; main does.
 import type { Command } from 'commander';
 import { baseProgram } from './base-program.ts';
+import { addAdoptCommands } from './commands/adopt.ts';
 import { addAgentCommand } from './commands/agent.ts';
 import { addApproveCommand } from './commands/approve.ts';
 import { addCompletionCommands } from './commands/completion.ts';
@@ -43,7 +44,7 @@ export const buildProgram = (context: CliContext, version: string): Command => {
   program.commandsGroup('Change:');
   add(addCreateCommands, addDeleteCommands, addScaleCommand, addDrainCommand, addUndrainCommand);
   add(addUpdateCommand, addUpdateControlCommands, addRollbackCommand, addApproveCommand);
-  add(addSequenceCommands, addRepairCommand, addIdentityCommands);
+  add(addSequenceCommands, addRepairCommand, addIdentityCommands, addAdoptCommands);
 
   program.commandsGroup('Offline tools:');
   add(addLogsCommands, addNodeCommands);

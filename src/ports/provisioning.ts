@@ -59,6 +59,11 @@ export interface ProvisioningApi {
    * without instances on dedicated hosts.
    */
   countedInstances(options?: CallOptions): Promise<readonly CountedInstance[]>;
+  /** The instance refresh of an Auto Scaling group that is under way. */
+  activeRefresh(
+    autoScalingGroupName: string,
+    options?: CallOptions,
+  ): Promise<{ readonly status: string; readonly percentage: number } | undefined>;
   /** The value of a public SSM parameter that names an image. */
   imageParameter(name: string, options?: CallOptions): Promise<string | undefined>;
   /** The private key is discarded: for embedded worlds, where logging in is impossible. */

@@ -191,4 +191,42 @@ describe('an Auto Scaling group that was there before', {
       assert.deepEqual(after, { ...before, ids: kept.toSorted() });
     });
   });
+
+  it('is adopted and released by drover, which changes nothing without --yes', async () => {
+    await inWorld({ unjudged: true }, async (world) => {
+      const clients = clientsOf(world);
+      const { aws, drover, kubectl } = clients;
+      const query = "contains(AutoScalingGroupName, 'demo-self-ng')";
+      const told = await aws.ok(
+        'autoscaling describe-auto-scaling-groups --output text --query',
+        `AutoScalingGroups[?${query}].AutoScalingGroupName | [0]`,
+      );
+      const asg = told.trim();
+      const stateNow = async () => {
+        const hooks = await aws.ok(
+          `autoscaling describe-lifecycle-hooks --auto-scaling-group-name ${asg} --output json`,
+        );
+        return { group: await groupLike(clients, query), hooks };
+      };
+      const before = await stateNow();
+      const shown = await drover.ok(`adopt --asg ${asg}`);
+      assert.match(shown, /adds: +lifecycle hook Terminate-LC-Hook \(1800 s, CONTINUE\)/);
+      assert.match(shown, /undo: +drover release demo-self-ng --yes/);
+      assert.deepEqual(await stateNow(), before);
+
+      await drover.ok(`adopt --asg ${asg} --yes`);
+      assert.match((await stateNow()).hooks, /Terminate-LC-Hook/);
+      const again = await world.drover('adopt', '--asg', asg);
+      assert.equal(again.code, 3);
+      assert.match(again.stdout, /left alone: NodeGroup demo-self-ng has it already/);
+      const managed = await world.drover('release', 'demo-ng', '--yes');
+      assert.equal(managed.code, 3);
+      assert.match(managed.stderr, /nodegroup demo-ng has deletionPolicy Delete/);
+
+      assert.match(await drover.ok('release demo-self-ng'), /stays: +the group, its 1 instances/);
+      await kubectl.ok('get ng demo-self-ng');
+      await drover.ok('release demo-self-ng --yes');
+      assert.deepEqual(await stateNow(), before);
+    });
+  });
 });

@@ -1,5 +1,11 @@
 // Public entry of nodegroup: the decisions about node groups.
+
 export { adoptedFacts, clusterNameOf, profileNameOf } from './adopted.ts';
+export {
+  type Adoption,
+  adoptionOf,
+  nodeGroupNameFor,
+} from './adoption.ts';
 
 export { clusterSkewComplaint, nextMinor } from './cluster-version.ts';
 export {

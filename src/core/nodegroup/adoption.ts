@@ -1,0 +1,170 @@
+// What adopting an Auto Scaling group would meet: who made it, what is on it already, what Drover
+// would add, and why it may be refused. Reads tags, hooks and NodeGroups alone; changes nothing.
+// Pure.
+import type { LifecycleHook, ScalingGroup } from '../../api/cloud.ts';
+import { type NodeGroup, ownerTag } from '../../api/nodegroup.ts';
+import { launchHookName, standardHooks, terminateHookName } from './hooks.ts';
+
+/** Who made a group, by the tags that each tool sets. */
+export type GroupOrigin = 'drover' | 'eks' | 'eksctl' | 'kops' | 'kops-control-plane' | 'other';
+
+/** EKS sets it on the groups of its managed node groups; groups that Drover made carry it too. */
+const eksTag = 'eks:nodegroup-name';
+/** eksctl's: https://github.com/eksctl-io/eksctl, pkg/apis/eksctl.io/v1alpha5. */
+const eksctlTag = 'alpha.eksctl.io/nodegroup-name';
+/** kOps sets these on every group of a cluster. */
+const kopsGroupTag = 'kops.k8s.io/instancegroup';
+const kopsControlPlaneTags = ['k8s.io/role/control-plane', 'k8s.io/role/master'];
+/** The default of aws-node-termination-handler's `managedTag`. */
+const terminationHandlerTag = 'aws-node-termination-handler/managed';
+const autoscalerTag = 'k8s.io/cluster-autoscaler/enabled';
+
+export const originOf = ({ tags }: Pick<ScalingGroup, 'tags'>): GroupOrigin => {
+  if (tags[ownerTag] !== undefined) return 'drover';
+  if (kopsControlPlaneTags.some((tag) => tags[tag] !== undefined)) return 'kops-control-plane';
+  if (tags[kopsGroupTag] !== undefined) return 'kops';
+  if (tags[eksctlTag] !== undefined && tags[eksTag] === undefined) return 'eksctl';
+  return tags[eksTag] === undefined ? 'other' : 'eks';
+};
+
+/** A name for the NodeGroup: what the group's tool calls it, else its own, as an object's name. */
+export const nodeGroupNameFor = ({ name, tags }: Pick<ScalingGroup, 'name' | 'tags'>): string =>
+  (tags[eksctlTag] ?? tags[kopsGroupTag] ?? name)
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-+|-+$/g, '')
+    .slice(0, 63)
+    .replace(/-+$/, '');
+
+export interface RefreshFacts {
+  readonly status: string;
+  readonly percentage: number;
+}
+
+export interface AdoptionInput {
+  readonly group: ScalingGroup;
+  readonly hooks: readonly LifecycleHook[];
+  /** The instance refresh that is under way. */
+  readonly refresh?: RefreshFacts;
+  /** Every NodeGroup of the cluster. */
+  readonly nodeGroups: readonly Pick<NodeGroup, 'metadata' | 'spec'>[];
+  /** The name that the NodeGroup is to have. */
+  readonly name: string;
+}
+
+export interface Adoption {
+  readonly autoScalingGroup: string;
+  readonly nodeGroup: string;
+  readonly origin: GroupOrigin;
+  /** Facts of the group, one line each. */
+  readonly found: readonly string[];
+  /** What the controller will add, one line each. */
+  readonly adds: readonly string[];
+  /** What others do with this group beside Drover. */
+  readonly warnings: readonly string[];
+  /** Why it is left alone; undefined: it can be adopted. */
+  readonly refusal?: string;
+}
+
+const hookText = (hook: LifecycleHook): string => {
+  const when = hook.transition === 'autoscaling:EC2_INSTANCE_LAUNCHING' ? 'launch' : 'terminate';
+  const waits = `waits ${hook.heartbeatTimeoutSeconds} s, then ${hook.defaultResult}`;
+  return `${when} hook ${hook.name} of others: ${waits}; it stays as it is`;
+};
+
+const templateText = ({ launchTemplate, overrides }: ScalingGroup): string => {
+  if (launchTemplate === undefined) return 'no launch template: its nodes cannot be updated';
+  const types = overrides === undefined ? '' : `, mixed instances of ${overrides.length} overrides`;
+  return `launch template ${launchTemplate.name} version ${launchTemplate.version}${types}`;
+};
+
+const rebalanceText = ({ suspendedProcesses = [] }: ScalingGroup): string =>
+  suspendedProcesses.includes('AZRebalance')
+    ? 'AZRebalance is suspended'
+    : 'AZRebalance is active: Auto Scaling may terminate nodes to balance zones; Drover drains them';
+
+const foundOf = ({ group, hooks, refresh }: AdoptionInput): readonly string[] => {
+  const { minSize, maxSize, desiredCapacity, instances, warmPool, suspendedProcesses = [] } = group;
+  const others = suspendedProcesses.filter((process) => process !== 'AZRebalance');
+  return [
+    `sizes ${minSize} to ${maxSize}, desired ${desiredCapacity}, instances ${instances.length}`,
+    templateText(group),
+    rebalanceText(group),
+    ...(others.length === 0 ? [] : [`suspended processes: ${others.join(', ')}; they stay so`]),
+    ...(group.capacityRebalance === undefined
+      ? []
+      : [`capacity rebalance is ${group.capacityRebalance ? 'on' : 'off'}`]),
+    ...(warmPool === undefined ? [] : [`a warm pool of ${warmPool.instances} instances`]),
+    ...(refresh === undefined
+      ? []
+      : [`an instance refresh is ${refresh.status} at ${refresh.percentage} %`]),
+    ...hooks.filter(({ name }) => !ownNames.has(name)).map(hookText),
+  ];
+};
+
+const ownNames = new Set([launchHookName, terminateHookName]);
+
+const addsOf = ({ group, hooks, name }: AdoptionInput): readonly string[] => {
+  const has = new Set(hooks.map((hook) => hook.name));
+  return [
+    `NodeGroup ${name} with spec.autoScalingGroupName ${group.name} and deletionPolicy Retain`,
+    ...standardHooks(undefined).map((hook) =>
+      has.has(hook.name)
+        ? `nothing for ${hook.name}: a hook of that name exists and is used as it is`
+        : `lifecycle hook ${hook.name} (${hook.heartbeatTimeoutSeconds} s, ${hook.defaultResult})`,
+    ),
+    `tag ${ownerTag}, and tags with cluster and node group where they are missing`,
+  ];
+};
+
+const warningsOf = ({ group, refresh }: AdoptionInput): readonly string[] => [
+  ...(group.tags[terminationHandlerTag] === undefined
+    ? []
+    : [
+        `tag ${terminationHandlerTag}: aws-node-termination-handler may drain the same nodes; ` +
+          'take the tag away, or stop it, once Drover drains them',
+      ]),
+  ...(group.tags[autoscalerTag] === undefined
+    ? []
+    : ['cluster-autoscaler scales this group: Drover takes over the sizes that it sets']),
+  ...(refresh === undefined
+    ? []
+    : ['wait for the instance refresh, or cancel it: it replaces nodes beside an update']),
+];
+
+const refusalOf = ({ group, nodeGroups, name }: AdoptionInput): string | undefined => {
+  const holder = nodeGroups.find(({ spec }) => spec.autoScalingGroupName === group.name);
+  if (holder !== undefined) return `NodeGroup ${holder.metadata.name} has it already`;
+  const owner = group.tags[ownerTag];
+  const own = nodeGroups.find(({ metadata }) => metadata.uid === owner);
+  if (own !== undefined) return `NodeGroup ${own.metadata.name} created it`;
+  if (owner !== undefined) {
+    return (
+      `tag ${ownerTag} names the NodeGroup with uid ${owner}, which this cluster does not have: ` +
+      'another cluster or controller has it. Remove the tag if that NodeGroup no longer exists'
+    );
+  }
+  const origin = originOf(group);
+  if (origin === 'eks') {
+    return 'EKS manages it: EKS drains and updates its nodes, and Drover leaves it alone';
+  }
+  if (origin === 'kops-control-plane') {
+    return 'its nodes run the control plane: update them with kops rolling-update';
+  }
+  return nodeGroups.some(({ metadata }) => metadata.name === name)
+    ? `a NodeGroup ${name} exists already; choose another name with --name`
+    : undefined;
+};
+
+export const adoptionOf = (input: AdoptionInput): Adoption => {
+  const refusal = refusalOf(input);
+  return {
+    autoScalingGroup: input.group.name,
+    nodeGroup: input.name,
+    origin: originOf(input.group),
+    found: foundOf(input),
+    adds: refusal === undefined ? addsOf(input) : [],
+    warnings: refusal === undefined ? warningsOf(input) : [],
+    ...(refusal === undefined ? {} : { refusal }),
+  };
+};
