@@ -77,9 +77,12 @@ class Notifications {
   readonly #queue: WorkQueue<Key>;
   readonly #backoff: Backoff;
   #notBefore = 0;
+  /** Without a stored cursor, what happened from here on is sent. */
+  readonly #since: EpochMs;
 
   constructor(deps: NotifyDeps) {
     this.#deps = deps;
+    this.#since = deps.clock.now();
     this.#queue = new WorkQueue({ ...deps, name: 'notify', concurrency: 1 });
     this.#backoff = new Backoff(deps.random, retryPolicy);
   }
@@ -199,7 +202,7 @@ class Notifications {
   }
 
   async #readCursor(signal: AbortSignal): Promise<{ map?: CursorMap; cursor: Cursor }> {
-    const { kube, clock } = this.#deps;
+    const { kube } = this.#deps;
     const found = await kube.get<CursorMap>(resourceTypes.configmaps, cursorName, {
       signal,
     });
@@ -207,7 +210,7 @@ class Notifications {
     const through = parseTime(data?.through);
     if (found.kind === 'gone' || through === undefined) {
       // What happened before notifications were switched on is not sent.
-      const cursor: Cursor = { through: clock.now(), sent: [] };
+      const cursor: Cursor = { through: this.#since, sent: [] };
       const map = found.kind === 'gone' ? undefined : found.object;
       await this.#writeCursor(map === undefined ? {} : { map }, cursor, signal);
       return this.#readCursor(signal);
