@@ -2,6 +2,7 @@
 // lost while the receiver fails, wherever the process is killed.
 import { describe, expect, it } from 'vitest';
 import { notificationNames } from '../../src/api/controller-rights.ts';
+import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import { type EndpointReply, SimulatedEndpoint } from '../../src/sim/ports/endpoint.ts';
 import { GroupLife, type GroupLifeOptions } from '../support/nodegroup-world.ts';
 
@@ -68,12 +69,18 @@ const drained = ['dev.drover.node.drain.started.v1', 'dev.drover.node.drain.comp
 
 describe('notifications', () => {
   it('tell of a drain once each, in order, and nothing of what was before them', async () => {
-    const { life, types, ids } = await begin(() => ({ status: 204 }));
+    const verbs: string[] = [];
+    const audit = ({ objectRef, verb }: JsonObject): void => {
+      if (objectOr(objectRef).name === notificationNames.cursor) verbs.push(String(verb));
+    };
+    const { life, types, ids } = await begin(() => ({ status: 204 }), { audit });
     expect(types()).toEqual([]);
     drainOne(life);
     await life.driver.advance(600);
     expect(types()).toEqual(drained);
     expect(new Set(ids()).size).toBe(2);
+    // Read until the rights were granted; then only one write for each delivery.
+    expect(verbs.slice(verbs.indexOf('create'))).toEqual(['create', 'patch', 'patch']);
     await life.end();
   });
 

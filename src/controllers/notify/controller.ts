@@ -68,6 +68,12 @@ interface CursorMap extends KubeObject {
   readonly data?: Readonly<Record<string, string>>;
 }
 
+interface Stored {
+  /** Absent: it was deleted meanwhile. */
+  readonly map?: CursorMap;
+  readonly cursor: Cursor;
+}
+
 export const createNotifyController = (
   deps: NotifyDeps,
 ): { run(signal: AbortSignal): Promise<void> } => new Notifications(deps);
@@ -79,6 +85,7 @@ class Notifications {
   #notBefore = 0;
   /** Without a stored cursor, what happened from here on is sent. */
   readonly #since: EpochMs;
+  #stored: Stored | undefined;
 
   constructor(deps: NotifyDeps) {
     this.#deps = deps;
@@ -137,7 +144,9 @@ class Notifications {
     const open = pending.filter((one) => !done.includes(one));
     metrics?.set('drover_notifications_pending', {}, open.length);
     const more = { done, open, transitions, now: clock.now() };
-    if (done.length > 0) await this.#writeCursor(stored, advanced(stored.cursor, more), signal);
+    if (done.length > 0) {
+      await this.#writeCursor(stored.map, advanced(stored.cursor, more), signal);
+    }
     if (againInMs !== undefined) {
       this.#notBefore = clock.now() + againInMs;
       return { nextAt: epochMs(this.#notBefore) };
@@ -201,42 +210,49 @@ class Notifications {
     return undefined;
   }
 
-  async #readCursor(signal: AbortSignal): Promise<{ map?: CursorMap; cursor: Cursor }> {
+  /** Read once: only the leader writes it, and a refused write drops what is known. */
+  async #readCursor(signal: AbortSignal): Promise<Stored> {
+    if (this.#stored !== undefined) return this.#stored;
     const { kube } = this.#deps;
-    const found = await kube.get<CursorMap>(resourceTypes.configmaps, cursorName, {
-      signal,
-    });
-    const data = found.kind === 'gone' ? undefined : found.object.data;
-    const through = parseTime(data?.through);
-    if (found.kind === 'gone' || through === undefined) {
+    const type = resourceTypes.configmaps;
+    const found = await kube.get<CursorMap>(type, cursorName, { signal });
+    const map = found.kind === 'gone' ? undefined : found.object;
+    const through = parseTime(map?.data?.through);
+    if (map === undefined || through === undefined) {
       // What happened before notifications were switched on is not sent.
       const cursor: Cursor = { through: this.#since, sent: [] };
-      const map = found.kind === 'gone' ? undefined : found.object;
-      await this.#writeCursor(map === undefined ? {} : { map }, cursor, signal);
-      return this.#readCursor(signal);
+      return this.#writeCursor(map, cursor, signal);
     }
-    const sent = (data?.sent ?? '').split('\n').filter((id) => id !== '');
-    return { map: found.object, cursor: { through: epochMs(through), sent } };
+    const sent = (map.data?.sent ?? '').split('\n').filter((id) => id !== '');
+    this.#stored = { map, cursor: { through: epochMs(through), sent } };
+    return this.#stored;
   }
 
   /** Throws KubeError Conflict when another process has written it: the next pass reads it. */
   async #writeCursor(
-    { map }: { readonly map?: CursorMap },
-    { through, sent }: Cursor,
+    map: CursorMap | undefined,
+    cursor: Cursor,
     signal: AbortSignal,
-  ): Promise<void> {
+  ): Promise<Stored> {
     const { kube } = this.#deps;
     const { namespace, name } = cursorName;
-    const data = { through: formatTime(through), sent: sent.join('\n') };
+    const data = { through: formatTime(cursor.through), sent: cursor.sent.join('\n') };
     const type = resourceTypes.configmaps;
+    this.#stored = undefined;
     if (map === undefined) {
       const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace }, data };
-      await kube.create(type, body, { namespace, signal });
-      return;
+      this.#stored = {
+        map: await kube.create<CursorMap>(type, body, { namespace, signal }),
+        cursor,
+      };
+      return this.#stored;
     }
     const { resourceVersion } = map.metadata;
-    const body = { metadata: { resourceVersion }, data };
-    await kube.patch(type, { namespace, name }, { type: 'merge', body }, { signal });
+    const patch = { type: 'merge', body: { metadata: { resourceVersion }, data } } as const;
+    const found = await kube.patch<CursorMap>(type, cursorName, patch, { signal });
+    const stored = found.kind === 'gone' ? { cursor } : { map: found.object, cursor };
+    this.#stored = stored;
+    return stored;
   }
 }
 
