@@ -85,6 +85,7 @@ const all = <Member extends string>(members: Readonly<Record<Member, true>>): re
 
 const waitingOnKinds = all<WaitingOn['kind']>({
   pdb: true,
+  selfMoving: true,
   multiplePdbs: true,
   budgetHeld: true,
   termination: true,
@@ -142,6 +143,9 @@ const waitingOn: Schema = object(
     until: time,
     since: time,
     retryAt: time,
+    webhook: text(),
+    requests: count,
+    requestAgainAt: time,
     graceEndsAt: time,
     why: oneOf(['grace', 'kubelet', 'finalizers']),
     finalizers: listOf(text(316), 64),

@@ -6,6 +6,7 @@ import {
   conditions,
   count,
   generation,
+  labelSelector,
   listOf,
   longText,
   mapOf,
@@ -170,6 +171,10 @@ const nodeGroupSpecFields: Schema = object({
       maximum: 172_800,
     },
     onDeadline: oneOf(['force', 'fail']),
+    selfMoving: object({
+      podSelector: labelSelector,
+      requestEverySeconds: { ...count, minimum: 10, maximum: 3600 },
+    }),
   }),
 });
 

@@ -30,6 +30,22 @@ export const object = (
   ...(required.length === 0 ? {} : { required: [...required] }),
 });
 
+/** Like metav1.LabelSelector. */
+export const labelSelector: Schema = object({
+  matchLabels: mapOf(text(63), 16),
+  matchExpressions: listOf(
+    object(
+      {
+        key: text(317),
+        operator: oneOf(['In', 'NotIn', 'Exists', 'DoesNotExist']),
+        values: listOf(text(63), 16),
+      },
+      ['key', 'operator'],
+    ),
+    16,
+  ),
+});
+
 export const generation: Schema = { type: 'integer', format: 'int64', minimum: 0 };
 
 /** Like metav1.Condition, but with our types' optional fields. */

@@ -111,6 +111,28 @@ const specWords: Words = {
       onDeadline:
         'What happens at the deadline: force deletes the remaining pods; fail keeps them ' +
         'and reports the failure.',
+      selfMoving: [
+        'Applications that move themselves when an eviction of their pods is requested, such as ' +
+          'operators behind a webhook that denies it. Strimzi and KubeVirt are recognized.',
+        {
+          podSelector: [
+            'Selects further pods of such applications, in every namespace.',
+            {
+              matchLabels: 'Labels that a pod must have.',
+              matchExpressions: [
+                'Requirements on the labels of a pod; all must hold.',
+                {
+                  key: 'Key of the label.',
+                  operator: 'In, NotIn, Exists or DoesNotExist.',
+                  values: 'Values for In and NotIn.',
+                },
+              ],
+            },
+          ],
+          requestEverySeconds:
+            'Seconds from a refused request to the next one for the same pod; default 60.',
+        },
+      ],
     },
   ],
 };

@@ -162,6 +162,25 @@ export type WaitingOn =
       readonly forceAt?: string;
     }
   | {
+      /**
+       * Its application moves it: an eviction request was refused, which is the signal to do so.
+       * Further requests follow at a bounded pace.
+       */
+      readonly kind: 'selfMoving';
+      readonly pod: string;
+      readonly budgets: readonly string[];
+      readonly owner?: string;
+      /** The admission webhook that denied the request; absent where a budget refused it. */
+      readonly webhook?: string;
+      /** The words of the webhook, or of the API server about the budget. */
+      readonly message: string;
+      /** Number of requests without another answer. */
+      readonly requests: number;
+      readonly since?: string;
+      readonly requestAgainAt: string;
+      readonly forceAt?: string;
+    }
+  | {
       readonly kind: 'multiplePdbs';
       readonly pod: string;
       readonly budgets: readonly string[];

@@ -1,6 +1,6 @@
 // NodeGroup (drover.dev/v1alpha1): EKS' nodegroup. `spec` is the request, `status` the observed
 // state and what was recorded of earlier requests. Nothing here decides.
-import type { Condition, KubeObject, Taint } from './kube.ts';
+import type { Condition, KubeObject, LabelSelector, Taint } from './kube.ts';
 import type { NodeRepairPolicy } from './node-repair.ts';
 import type { UpdateHooks } from './update-hooks.ts';
 import type { UpdatePacing } from './update-pacing.ts';
@@ -80,6 +80,13 @@ export interface NodeGroupSpec {
     /** Pods are forced this long after the notice; default: 15 minutes, as in EKS. */
     readonly timeoutSeconds?: number;
     readonly onDeadline?: 'force' | 'fail';
+    /** Applications that move themselves when an eviction is requested. */
+    readonly selfMoving?: {
+      /** Further pods of such applications; some are recognized without it. */
+      readonly podSelector?: LabelSelector;
+      /** Seconds from a refused request to the next one for a pod, 10 to 3600; default 60. */
+      readonly requestEverySeconds?: number;
+    };
   };
 }
 

@@ -84,8 +84,10 @@ export const metricTable = {
   },
   drover_evictions_granted_total: {
     type: 'counter',
-    help: 'Pods that the allocation granted; each is sent once.',
-    labels: { kind: evictionKind },
+    help:
+      'Pods that the allocation granted; each is sent once. Signals to applications that move ' +
+      'their pods themselves are counted apart.',
+    labels: { kind: [...evictionKind, 'signal'] },
   },
   drover_evictions_sent_total: {
     type: 'counter',

@@ -8,6 +8,7 @@ import { defaultLimits, type Limits } from '../../src/core/drain/account.ts';
 import { type Allocation, allocate, type Drain } from '../../src/core/drain/allocate.ts';
 import { BudgetIndex } from '../../src/core/drain/budgets.ts';
 import { Ledger } from '../../src/core/drain/ledger.ts';
+import { selfMovingOf } from '../../src/core/drain/self-moving.ts';
 
 /** 2026-01-01T00:00:00Z, the start time of every test. */
 export const t0 = epochMs(Date.UTC(2026, 0, 1));
@@ -129,6 +130,7 @@ export const aDrain = (pods: readonly Pod[], more: Partial<Drain> = {}): Drain =
   pods: pods.map((pod) => ({ pod, warnings: [] })),
   mayEvict: true,
   forcing: false,
+  selfMoving: selfMovingOf(undefined),
   ...more,
 });
 

@@ -101,6 +101,18 @@ const waitingOn: {
     forceAt: t,
   },
   multiplePdbs: { kind: 'multiplePdbs', pod, budgets: ['ns/b'], owner, since: t, forceAt: t },
+  selfMoving: {
+    kind: 'selfMoving',
+    pod,
+    budgets: ['ns/b'],
+    owner,
+    webhook: 'w',
+    message: 'm',
+    requests: 1,
+    since: t,
+    requestAgainAt: t,
+    forceAt: t,
+  },
   budgetHeld: { kind: 'budgetHeld', pod, budget: 'ns/b', until: t, forceAt: t },
   termination: {
     kind: 'termination',
@@ -280,7 +292,17 @@ const nodeGroup: { spec: Full<NodeGroupSpec>; status: Full<NodeGroupStatus> } = 
     },
     lifecycleHooks: 'Leave',
     deletionPolicy: 'Retain',
-    drain: { timeoutSeconds: 1, onDeadline: 'fail' },
+    drain: {
+      timeoutSeconds: 1,
+      onDeadline: 'fail',
+      selfMoving: {
+        podSelector: {
+          matchLabels: { a: 'b' },
+          matchExpressions: [{ key: 'k', operator: 'In', values: ['v'] }],
+        },
+        requestEverySeconds: 60,
+      },
+    },
   },
   status: {
     observedGeneration: 1,

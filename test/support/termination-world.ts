@@ -44,6 +44,10 @@ const gr = {
   budgets: { group: 'policy', resource: 'poddisruptionbudgets' },
   disruptions: { group: 'drover.dev', resource: 'nodedisruptions' },
   nodegroups: { group: 'drover.dev', resource: 'nodegroups' },
+  webhooks: {
+    group: 'admissionregistration.k8s.io',
+    resource: 'validatingwebhookconfigurations',
+  },
 } as const;
 
 /** One answered request of Drover's controllers. */
@@ -295,6 +299,37 @@ export class TerminationLife {
         },
       }),
     );
+  }
+  /** A validating webhook that denies every eviction in namespace default with these words. */
+  denyEvictions(name: string, denial: { readonly code: number; readonly message: string }): void {
+    const rule = { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'] };
+    const selected = { matchLabels: { 'kubernetes.io/metadata.name': 'default' } };
+    this.#must(
+      this.#client().create(gr.webhooks, undefined, {
+        apiVersion: 'admissionregistration.k8s.io/v1',
+        kind: 'ValidatingWebhookConfiguration',
+        metadata: {
+          name: 'movers',
+          annotations: { 'world.drover.dev/denies': JSON.stringify({ [name]: denial }) },
+        },
+        webhooks: [
+          {
+            name,
+            clientConfig: { url: 'https://127.0.0.1:9443/evictions' },
+            rules: [{ ...rule, resources: ['pods/eviction'] }],
+            namespaceSelector: selected,
+            sideEffects: 'NoneOnDryRun',
+            admissionReviewVersions: ['v1'],
+          },
+        ],
+      }),
+    );
+  }
+  /** What an operator does that moves its pods itself: deletes one, so that another is made. */
+  movePodIfThere(name: string): void {
+    const pod = { namespace: 'default', name };
+    if (this.world.kube.read(gr.pods, pod) === undefined) return;
+    this.#must(this.#client().delete(gr.pods, pod));
   }
   cordon(name: string, unschedulable: boolean): void {
     const patch = { type: 'merge', body: { spec: { unschedulable } } } as const;

@@ -49,6 +49,8 @@ export type PodStep =
       readonly pod: PodRef;
       /** The budget whose token this eviction takes; absent when it needs none. */
       readonly budget?: string;
+      /** The request is a signal to the application, which moves its pod itself. */
+      readonly signal?: true;
     }
   | {
       readonly kind: 'DeletePod';
@@ -207,6 +209,7 @@ const toObserved = (read: NodeRead, input: PreviewInput): Observed => {
     classified,
     demand: demandOf(observation),
     compat: input.compat,
+    group: observation.group,
   });
   return { observation, classified, drain };
 };
@@ -215,6 +218,7 @@ const stepOf = (grant: Grant): PodStep => {
   const { node, pod } = grant;
   if (grant.kind === 'evict') {
     const [budget] = grant.budgets;
+    if (grant.isSignal) return { kind: 'Evict', node, pod, signal: true };
     return { kind: 'Evict', node, pod, ...defined({ budget }) };
   }
   const { graceSeconds, resourceVersion, why } = grant;

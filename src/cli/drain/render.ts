@@ -45,7 +45,8 @@ const podRows = (preview: NodePreview): readonly (readonly string[])[] => {
   const evict = leaving.map((step, i) => {
     const key = podKey(step.pod);
     const budget = step.kind === 'Evict' ? (step.budget ?? '-') : '-';
-    const what = step.kind === 'Evict' ? `evict ${i + 1}` : `delete ${i + 1}`;
+    const verb = step.kind === 'DeletePod' ? 'delete' : step.signal ? 'request' : 'evict';
+    const what = `${verb} ${i + 1}`;
     return [what, key, owner(key), budget, notes(key)];
   });
   const wait = plan.waitingOn.map((waiting) => {

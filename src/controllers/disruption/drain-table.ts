@@ -135,7 +135,7 @@ export class DrainTable {
       .map(({ status }) => parseTime(status.endsAt) ?? Number.POSITIVE_INFINITY);
     return {
       ...base,
-      drain: drainOf({ disruption, node, classified, demand, compat }),
+      drain: drainOf({ disruption, node, classified, demand, compat, group: source.group }),
       validUntil: epochMs(Math.min(Number.POSITIVE_INFINITY, ...ends)),
     };
   }

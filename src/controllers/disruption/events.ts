@@ -231,6 +231,7 @@ const podFacts = (grant: Grant): JsonObject => {
     uid,
     node: grant.node,
     ...(budget === '' ? {} : { budget }),
+    ...(grant.kind === 'evict' && grant.isSignal ? { signal: true } : {}),
     ...(grant.kind === 'delete' ? optional({ why: grant.why, grace: grant.graceSeconds }) : {}),
   };
 };

@@ -45,8 +45,11 @@ export const countGrants = (
 ): void => {
   if (metrics === undefined) return;
   const used = new Set<string>();
-  for (const { kind, budgets } of grants) {
-    metrics.add('drover_evictions_granted_total', { kind });
+  for (const grant of grants) {
+    const isSignal = grant.kind === 'evict' && grant.isSignal;
+    metrics.add('drover_evictions_granted_total', { kind: isSignal ? 'signal' : grant.kind });
+    if (isSignal) continue;
+    const { budgets } = grant;
     for (const budget of budgets) {
       const at = used.has(budget) ? undefined : freed.get(budget);
       if (at === undefined) continue;

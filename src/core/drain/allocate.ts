@@ -14,6 +14,7 @@ import { type ForceWindow, forceAt, forcedGraceSeconds, shouldShorten } from './
 import { type Failure, type LedgerView, retryAt, settlesAt } from './ledger.ts';
 import { controllerOf, graceOf, isSystemCritical, isTerminating, podRef } from './pods.ts';
 import { type Route, routeOf } from './route.ts';
+import { movesItself, requestAgainAt, type SelfMoving } from './self-moving.ts';
 
 export interface Drain {
   /** The NodeDisruption's name. */
@@ -26,6 +27,8 @@ export interface Drain {
   readonly window?: ForceWindow;
   /** The status records the intent to force; without it nothing is forced. */
   readonly forcing: boolean;
+  /** Which pods are moved by their own application, and how often a request is sent for them. */
+  readonly selfMoving: SelfMoving;
 }
 
 /** What is known of an owner's pods on nodes that are not being drained. */
@@ -49,6 +52,8 @@ export type Grant =
       /** Budgets whose token it takes; empty for the bypass class. */
       readonly budgets: readonly string[];
       readonly budgetVersions: Readonly<Record<string, string>>;
+      /** A signal to an application that moves its pod; it is expected to be refused. */
+      readonly isSignal: boolean;
     }
   | {
       readonly kind: 'delete';
@@ -172,7 +177,10 @@ class Pass {
       const at = forceAt(pod, drain.window);
       const entry = ledger.inFlight.get(pod.metadata.uid);
       if (isTerminating(pod) || entry !== undefined) this.#ownerIsBusy(pod);
-      if (entry !== undefined && entry.state !== 'lost') continue;
+      if (entry !== undefined && entry.state !== 'lost') {
+        this.#requestedAgain(drain, pod, at);
+        continue;
+      }
       if (isTerminating(pod)) {
         this.#terminating(drain, pod);
         continue;
@@ -217,6 +225,7 @@ class Pass {
   #decide(candidate: Candidate): void {
     const { drain, pod, route, failure } = candidate;
     const { now } = this.#input;
+    if (this.#isSignalled(candidate)) return;
     if (failure !== undefined && mustWait(candidate, now)) {
       this.#wake(retryAt(failure));
       this.#block(drain, blocker.failed(pod, failure, route, candidate.forceAt));
@@ -239,6 +248,49 @@ class Pass {
         this.#evictFromSeveral(candidate, route.budgets);
         return;
     }
+  }
+
+  /** Asks an application to move its pod, or waits for it; false for all other pods. */
+  #isSignalled(candidate: Candidate): boolean {
+    const { drain, pod, route, failure, forceAt: at } = candidate;
+    if (route.kind === 'forced') return false;
+    const isKnown = movesItself(pod, drain.selfMoving);
+    const { now } = this.#input;
+    const againAt = failure && requestAgainAt(failure, isKnown, drain.selfMoving);
+    if (failure === undefined || againAt === undefined) {
+      const isBackingOff = failure !== undefined && now < retryAt(failure);
+      if (!isKnown || isBackingOff || this.#mayBeGranted(route)) return false;
+      this.#signal(candidate);
+      return true;
+    }
+    if (failure.code === 'DisruptionBudget' && this.#mayBeGranted(route)) return false;
+    if (now >= againAt) this.#signal(candidate);
+    else this.#wake(againAt);
+    this.#block(drain, blocker.selfMoving(pod, route.budgets, failure, { againAt, at }));
+    return true;
+  }
+
+  /** While another request is in flight, the blocker of the previous one stands. */
+  #requestedAgain(drain: Drain, pod: Pod, at: EpochMs | undefined): void {
+    const { ledger, budgets } = this.#input;
+    const failure = ledger.failures.get(pod.metadata.uid);
+    if (failure === undefined || isTerminating(pod)) return;
+    const isKnown = movesItself(pod, drain.selfMoving);
+    const againAt = requestAgainAt(failure, isKnown, drain.selfMoving);
+    if (againAt === undefined) return;
+    this.#block(drain, blocker.selfMoving(pod, budgets.of(pod), failure, { againAt, at }));
+  }
+
+  /** Whether its budgets would allow the eviction. */
+  #mayBeGranted(route: Route): boolean {
+    if (route.kind === 'several') return false;
+    return route.kind !== 'budget' || this.#account.left(route.budget) > 0;
+  }
+
+  /** No blocker where there is no place: one comes with an answer, which starts the next pass. */
+  #signal({ drain, pod, route: { budgets } }: Candidate): void {
+    const hasPlace = budgets.every((budget) => this.#account.hasPlaceOn(budget));
+    if (this.#account.hasPlace() && hasPlace) this.#evict(drain, pod, budgets, budgets, true);
   }
 
   #force({ drain, pod }: Candidate): void {
@@ -299,6 +351,7 @@ class Pass {
     pod: Pod,
     budgets: readonly PodDisruptionBudget[],
     seen: readonly PodDisruptionBudget[] = budgets,
+    isSignal = false,
   ): void {
     const keys = budgets.map(keyOfObject);
     this.#account.grant(keys, false);
@@ -309,6 +362,7 @@ class Pass {
       pod: podRef(pod),
       budgets: keys,
       budgetVersions: versionsOf(seen),
+      isSignal,
     });
   }
 

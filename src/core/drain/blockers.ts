@@ -1,12 +1,14 @@
 // The typed reasons why a pod still exists. Texts quote the rule in the API server's words where it
 // has some; core/explain renders them for users.
 import { type EpochMs, epochMs, formatTime } from '../../api/brand.ts';
+import { defined } from '../../api/defined.ts';
 import type { WaitingOn } from '../../api/disruption.ts';
 import type { Pod, PodDisruptionBudget } from '../../api/kube.ts';
 import { keyOfObject, offeredTokens, statusIsCurrent, zeroBudget } from './budgets.ts';
 import { type Failure, type HeldBudget, retryAt } from './ledger.ts';
 import { ownerName, terminationEnd, terminationStart } from './pods.ts';
 import type { Route } from './route.ts';
+import { denialOf } from './self-moving.ts';
 
 /** A pod that exists this long after the end of its grace is stuck. */
 const stuckAfterMs = 60_000;
@@ -57,6 +59,28 @@ export const pdb = (
     message,
     neverAllows: zero === 'never',
     ...(zero === 'scaleUp' ? { freedBy: 'scaleUp' as const } : {}),
+    ...forcedAt(at),
+  };
+};
+
+/** The application has its signal and moves the pod. */
+export const selfMoving = (
+  pod: Pod,
+  budgets: readonly PodDisruptionBudget[],
+  failure: Failure,
+  { againAt, at }: { readonly againAt: EpochMs; readonly at: EpochMs | undefined },
+): WaitingOn => {
+  const { webhook, message = failure.message } = denialOf(failure) ?? {};
+  return {
+    kind: 'selfMoving',
+    pod: keyOfObject(pod),
+    budgets: budgets.map(keyOfObject),
+    ...ownerOf(pod),
+    ...defined({ webhook }),
+    message,
+    requests: failure.attempts,
+    since: formatTime(failure.firstAt),
+    requestAgainAt: formatTime(againAt),
     ...forcedAt(at),
   };
 };

@@ -27,6 +27,16 @@ const pdb = (waiting: Of<'pdb'>): string => {
   return `${what} (${message})${since(waiting.since)}; ${frees}${ending(forceAt)}`;
 };
 
+const selfMoving = (waiting: Of<'selfMoving'>): string => {
+  const { pod, owner, webhook, message, requests, requestAgainAt, forceAt } = waiting;
+  const count = `${requests} ${requests === 1 ? 'request' : 'requests'}`;
+  const by = webhook === undefined ? 'refused' : `denied by webhook ${webhook}`;
+  const words = message === '' ? 'without a message' : message;
+  const asked = `${count} to evict it ${by} (${words})${since(waiting.since)}`;
+  const what = `${owned(pod, owner)} is moved by its own application: ${asked}`;
+  return `${what}; requested again at ${requestAgainAt}${ending(forceAt)}`;
+};
+
 const multiplePdbs = ({ pod, owner, budgets, since: at, forceAt }: Of<'multiplePdbs'>): string =>
   `${owned(pod, owner)} is selected by ${budgets.length} budgets (${budgets.join(', ')}), which ` +
   `Kubernetes refuses to evict${since(at)}; one budget per pod frees it${ending(forceAt)}`;
@@ -62,6 +72,7 @@ const hook = ({ hookName, autoScalingGroupName, message, retryAt }: Of<'hook'>):
 
 const renderers: { readonly [K in WaitingOn['kind']]: (waiting: Of<K>) => string } = {
   pdb,
+  selfMoving,
   multiplePdbs,
   budgetHeld,
   termination,

@@ -7,7 +7,8 @@ import { isConfirmed, isInForce } from '../../api/confirmation.ts';
 import { defined } from '../../api/defined.ts';
 import type { NodeDisruption, NodeDisruptionStatus, WaitingOn } from '../../api/disruption.ts';
 import type { Node } from '../../api/kube.ts';
-import type { Classified, Drain, ForceWindow } from '../drain/index.ts';
+import type { NodeGroup } from '../../api/nodegroup.ts';
+import { type Classified, type Drain, type ForceWindow, selfMovingOf } from '../drain/index.ts';
 import { type Demand, wasHeld } from './causes.ts';
 import { marksAreVisible } from './marks.ts';
 import type { Compat } from './observation.ts';
@@ -129,8 +130,9 @@ export const drainOf = (options: {
   readonly classified: Classified;
   readonly demand: Demand;
   readonly compat: Compat;
+  readonly group?: NodeGroup | undefined;
 }): Drain | undefined => {
-  const { disruption, node, classified, demand, compat } = options;
+  const { disruption, node, classified, demand, compat, group } = options;
   const { status } = disruption;
   if (status?.phase !== 'Draining' || node === undefined || demand.causes.length === 0) {
     return undefined;
@@ -147,6 +149,7 @@ export const drainOf = (options: {
       ({ cameBackFor }) => cameBackFor === undefined || recorded.has(cameBackFor),
     ),
     mayEvict: marked,
+    selfMoving: selfMovingOf(group),
     forcing: intended && status.forcingSince !== undefined,
     ...defined({ window }),
   };

@@ -1,12 +1,14 @@
 // Admission webhooks, as far as they can be simulated without calling one. A webhook whose Service
 // has no Ready server refuses matching requests with the API server's message, unless it fails
-// open; a reachable one allows everything. Never calls a webhook (upstream: apiserver's
-// admission/plugin/webhook, kube-aggregator's endpoint resolver).
+// open. A reachable one allows everything, except what an annotation of its configuration denies.
+// Never calls a webhook (upstream: apiserver's admission/plugin/webhook, kube-aggregator's endpoint
+// resolver).
 import { defined } from '../../../src/api/defined.ts';
-import { type JsonObject, objectOr } from '../../../src/api/json.ts';
-import { labelsOf, objectsOf, textOf } from './objects.ts';
+import { type Json, type JsonObject, objectOr } from '../../../src/api/json.ts';
+import { parseJson } from '../../../src/api/parse-json.ts';
+import { labelsOf, metadataOf, numberOf, objectsOf, type Stored, textOf } from './objects.ts';
 import { type Admission, resourcesMatch } from './policy-match.ts';
-import { internalError } from './status.ts';
+import { type ApiError, failure, internalError } from './status.ts';
 import { objectKey, type Store } from './store.ts';
 
 const group = 'admissionregistration.k8s.io';
@@ -17,6 +19,30 @@ const configurations = [
 const services = { group: '', resource: 'services' };
 const slices = { group: 'discovery.k8s.io', resource: 'endpointslices' };
 const defaultTimeoutSeconds = 10;
+/**
+ * The simulated denials of a configuration's webhooks: JSON, `{NAME: {code, message}}`. Matching
+ * requests are denied while it stands.
+ */
+const denialsAnnotation = 'world.drover.dev/denies';
+/** For a denial with a code below 400, and for one without (apiserver, `ToStatusErr`). */
+const leastDenialCode = 400;
+const reasons: Readonly<Record<number, string>> = {
+  403: 'Forbidden',
+  409: 'Conflict',
+  429: 'TooManyRequests',
+  500: 'InternalError',
+};
+
+/** Nothing where the annotation is not JSON: the world must not fail on what a user wrote. */
+const denialsOf = (configuration: Stored): JsonObject => {
+  const written = textOf(objectOr(metadataOf(configuration).annotations)[denialsAnnotation]);
+  if (written === undefined) return {};
+  try {
+    return objectOr(parseJson(written));
+  } catch {
+    return {};
+  }
+};
 
 export class Webhooks {
   readonly #store: Store;
@@ -32,13 +58,16 @@ export class Webhooks {
     for (const resource of configurations) {
       if (this.#store.count(resource) === 0) continue;
       for (const configuration of this.#store.list(resource)) {
-        for (const webhook of objectsOf(configuration.webhooks)) this.#ask(webhook, admission);
+        const denials = denialsOf(configuration);
+        for (const webhook of objectsOf(configuration.webhooks)) {
+          this.#ask(webhook, admission, denials[textOf(webhook.name) ?? '']);
+        }
       }
     }
   }
 
-  #ask(webhook: JsonObject, admission: Admission): void {
-    if (webhook.failurePolicy === 'Ignore') return;
+  #ask(webhook: JsonObject, admission: Admission, denial: Json | undefined): void {
+    if (webhook.failurePolicy === 'Ignore' && denial === undefined) return;
     const { rules, namespaceSelector, objectSelector } = webhook;
     const match = {
       resourceRules: rules ?? [],
@@ -46,9 +75,12 @@ export class Webhooks {
     };
     if (!resourcesMatch(match, admission, this.#store, false)) return;
     const { service } = objectOr(webhook.clientConfig);
-    if (service === undefined) return;
-    const trouble = this.#trouble(objectOr(service));
-    if (trouble === undefined) return;
+    const trouble = service === undefined ? undefined : this.#trouble(objectOr(service));
+    if (trouble === undefined) {
+      if (denial !== undefined) throw denied(textOf(webhook.name) ?? '', objectOr(denial));
+      return;
+    }
+    if (webhook.failurePolicy === 'Ignore') return;
     const { name, namespace, path = '', port = 443 } = objectOr(service);
     const seconds = Number(webhook.timeoutSeconds ?? defaultTimeoutSeconds);
     const url = `https://${name}.${namespace}.svc:${port}${path}?timeout=${seconds}s`;
@@ -70,4 +102,13 @@ export class Webhooks {
     );
     return isServed ? undefined : `no endpoints available for service "${service}"`;
   }
+}
+
+/** The API server's words and code for a webhook that denies. */
+function denied(webhook: string, { code, message }: JsonObject): ApiError {
+  const status = Math.max(leastDenialCode, numberOf(code) ?? leastDenialCode);
+  const words = textOf(message) ?? '';
+  const by = `admission webhook "${webhook}" denied the request`;
+  const text = words === '' ? `${by} without explanation` : `${by}: ${words}`;
+  return failure(status, reasons[status], text);
 }
