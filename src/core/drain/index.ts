@@ -14,6 +14,6 @@ export { type ForceWindow, forceAt, safetyMs, spotSafetyMs } from './force.ts';
 export { Ledger } from './ledger.ts';
 export { controllerOf, isTerminating, ownerName, podRef, unstoppableFrom } from './pods.ts';
 export { selectorText } from './selector.ts';
-export { defaultRequestEveryMs, type SelfMoving, selfMovingOf } from './self-moving.ts';
+export { selfMovingOf } from './self-moving.ts';
 export { mergedStops, StopLog } from './stops.ts';
 export { isAwaited, type PodEvent, unreadyOf, unreadyPodText, waitsForReady } from './unready.ts';

@@ -24,7 +24,7 @@ const knownLabels: readonly (readonly [string, string])[] = [
   ['kubevirt.io', 'virt-launcher'],
 ];
 /** A live migration takes about a minute; the operator needs no second request before that. */
-export const defaultRequestEveryMs = durationMs(60_000);
+const defaultRequestEveryMs = durationMs(60_000);
 
 export const selfMovingOf = (group: NodeGroup | undefined): SelfMoving => {
   const { podSelector, requestEverySeconds } = group?.spec.drain?.selfMoving ?? {};
