@@ -10,6 +10,7 @@ import { adoptionCases } from './kube-api-adoption.ts';
 import { agentCases } from './kube-api-agent.ts';
 import { applyCases } from './kube-api-apply.ts';
 import { bodyCases } from './kube-api-bodies.ts';
+import { denialCases } from './kube-api-denials.ts';
 import { endpointCases } from './kube-api-endpoints.ts';
 import { type ContractCase, type ContractEnv, contractEnv } from './kube-api-env.ts';
 import { evictionCases } from './kube-api-evictions.ts';
@@ -32,6 +33,7 @@ export const kubeApiCases: readonly ContractCase[] = [
   ...applyCases,
   ...admissionCases,
   ...webhookCases,
+  ...denialCases,
   ...workloadCases,
   ...adoptionCases,
   ...bodyCases,
