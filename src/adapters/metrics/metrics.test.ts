@@ -44,6 +44,15 @@ describe('the exposition', () => {
     expect(named).toHaveLength(Object.keys(metricTable).length);
   });
 
+  it('begins closed sets at 0, and calls what is outside of them other', async () => {
+    const metrics = createMetrics({ version: '1' });
+    metrics.add('drover_drains_total', { cause: 'Update', outcome: 'Evaporated' });
+    const { text } = await metrics.read();
+    expect(text).toContain('drover_drains_total{cause="Update",outcome="Failed"} 0');
+    expect(text).toContain('drover_drains_total{cause="Update",outcome="other"} 1');
+    expect(text).not.toContain('Evaporated');
+  });
+
   it('cuts a label that an error text has grown, and samples gauges at each read', async () => {
     const metrics = createMetrics({ version: '1' });
     metrics.add('drover_kube_requests_total', { verb: 'get', code: 'x'.repeat(5000) });

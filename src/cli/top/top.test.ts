@@ -143,6 +143,9 @@ describe('the screen', () => {
     const drawn = lines(pressing(['enter']) ?? initialState, topModel(hostile, now)).join('\n');
     expect(drawn).not.toMatch(/[^\P{Cc}\n]/u);
     expect(drawn).toContain('\\u001b[2J');
+    const fault = 'no answer\u001b[2J';
+    const [title] = topLines(model, initialState, { size: { ...size, columns: 200 }, fault });
+    expect(title).toContain('NOT CURRENT: no answer\\u001b[2J');
   });
 
   it('of 5,000 nodes is computed in a moment, and G shows the last', () => {
