@@ -1,9 +1,10 @@
 // Calls AWS operations for the mapping: refusals as CloudErrors, absence as a value, every page of
 // a list. Never retries a call: the port tells its callers which calls they may retry.
+
+import type { AwsOperation, AwsService } from '../api/aws-operations.ts';
 import type { JsonObject } from '../api/json.ts';
 import { CloudError } from '../ports/index.ts';
 import { cloudErrorCodeOf, isAbsence } from './errors.ts';
-import type { AwsOperation, AwsService } from './operations.ts';
 import { type AwsAnswer, AwsRefusal, type AwsTransport } from './transport.ts';
 import { objects, textsOf } from './values.ts';
 

@@ -1,12 +1,13 @@
 // EKS' access entries and their policies, for the commands that create and list them. A list needs
 // many calls: a few at a time, with retries when throttled; no other call is retried.
+
+import type { AwsOperation } from '../api/aws-operations.ts';
 import { durationMs } from '../api/brand.ts';
 import type { AccessEntryFacts, AccessPolicyFacts } from '../api/cloud-provisioning.ts';
 import { defined } from '../api/defined.ts';
 import { type JsonObject, objectOr } from '../api/json.ts';
 import { type Clock, CloudError, type ProvisioningApi } from '../ports/index.ts';
 import type { AwsCalls, CallOptions } from './calls.ts';
-import type { AwsOperation } from './operations.ts';
 import { batchesOf, objects, textOf, textsOf } from './values.ts';
 
 /** EKS throttles an account's reads as a whole, including those of other clients. */

@@ -12,15 +12,15 @@ import { stackCalls } from './stacks.ts';
 import { templateCalls } from './templates.ts';
 import type { AwsTransport } from './transport.ts';
 
-export { cloudErrorFrom } from './calls.ts';
-export { createLogQueries } from './log-queries.ts';
 export {
   type AwsOperation,
   type AwsService,
   cloudOperations,
   logOperations,
   provisioningOperations,
-} from './operations.ts';
+} from '../api/aws-operations.ts';
+export { cloudErrorFrom } from './calls.ts';
+export { createLogQueries } from './log-queries.ts';
 export { createProvisioning } from './provisioning.ts';
 export { type AwsAnswer, AwsRefusal, type AwsTransport } from './transport.ts';
 

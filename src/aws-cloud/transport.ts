@@ -1,8 +1,9 @@
 // How the mapping reaches AWS: one call with one canonical form of values, or a refusal. The
 // mapping interprets answers; the carrier (SDK, world in process) is independent of resources.
+
+import type { AwsOperation, AwsService } from '../api/aws-operations.ts';
 import type { EpochMs } from '../api/brand.ts';
 import type { JsonObject } from '../api/json.ts';
-import type { AwsOperation, AwsService } from './operations.ts';
 
 export interface AwsAnswer {
   /**

@@ -20,6 +20,7 @@ import { addRepairCommand } from './commands/repair.ts';
 import { addRollbackCommand } from './commands/rollback.ts';
 import { addScaleCommand } from './commands/scale.ts';
 import { addSequenceCommands } from './commands/sequence.ts';
+import { addSetupCommands } from './commands/setup.ts';
 import { addTopCommand } from './commands/top.ts';
 import { addUndrainCommand } from './commands/undrain.ts';
 import { addUpdateCommand } from './commands/update.ts';
@@ -51,6 +52,7 @@ export const buildProgram = (context: CliContext, version: string): Command => {
   addUserDataCommands(program, context, version);
   program.commandsGroup('Run on a cluster:');
   add(addControllerCommand, addAgentCommand);
+  addSetupCommands(program, context);
   program.commandsGroup('Embedded world:');
   add(addWorldCommands);
   program.commandsGroup('Other:');
