@@ -1,17 +1,9 @@
 // bin/drover.mjs as a process: long-running commands start with a small young generation under the
-// same process id; short ones, and explicit settings, are left unchanged.
+// same process id; short ones, and explicit settings, are left unchanged. The installed release is
+// tested by test/e2e/packed.e2e.ts.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -66,29 +58,6 @@ describe.skipIf(!existsSync('/proc/self/cmdline'))('the entry', () => {
     expect(cmdline).not.toContain('--max-semi-space-size=2');
     const { output } = await started([], ['--version']);
     expect(output).toMatch(/^\d+\.\d+\.\d+\n$/);
-  });
-});
-
-describe('the entry of an installed package', () => {
-  const root = join(import.meta.dirname, '..', '..');
-  const place = join(directory, 'node_modules', 'drover');
-  const text = join(directory, 'user-data.sh');
-
-  it('runs below node_modules, where Node itself takes no types out', () => {
-    mkdirSync(place, { recursive: true });
-    for (const name of ['bin', 'src', 'world', 'package.json']) {
-      cpSync(join(root, name), join(place, name), { recursive: true });
-    }
-    symlinkSync(join(root, 'node_modules'), join(place, 'node_modules'));
-    writeFileSync(text, '/etc/eks/bootstrap.sh c\n');
-    const { status, stdout, stderr } = spawnSync(
-      process.execPath,
-      [join(place, 'bin', 'drover.mjs'), 'userdata', 'lint', text],
-      { encoding: 'utf8', env: { ...process.env, NODE_OPTIONS: '' } },
-    );
-    expect(stderr).toBe('drover: refused: 1 file: 1 error, 0 warnings\n');
-    expect(stdout).toContain('SH001');
-    expect(status).toBe(3);
   });
 });
 
