@@ -105,6 +105,22 @@ describe('a wait', () => {
     expect(verdictOf(again(30), 1)).toBe('Repairing');
   });
 
+  it('of a deleted Node is begun again once the Node has been there meanwhile', () => {
+    const deleted = { condition: 'NodeRegistered', reason: 'NodeDeleted', since: timeAt(0) };
+    const repairs = [aRepair(1, 0, { phase: 'Waiting', findings: [deleted] })];
+    // Registered again with another finding: the deletion is over, the episode is not.
+    const conditions = [
+      bad(1, { type: 'NetworkingReady', status: 'False', reason: 'IPAMDNotReady' }),
+    ];
+    const members = [aMember(1, 2, { conditions }), ...healthyMembers(2, 3, 2)];
+    const status = outlookOf(decideRepairs(aRepairObservation(2, members, { repairs })), 1)?.status;
+    expect(status?.findings).toMatchObject([{ condition: 'NetworkingReady' }]);
+    const ready = [bad(1, { status: 'True', reason: 'KubeletReady' })];
+    const back = [aMember(1, 2, { conditions: ready }), ...healthyMembers(2, 3, 2)];
+    const well = outlookOf(decideRepairs(aRepairObservation(2, back, { repairs })), 1)?.status;
+    expect(well).toMatchObject({ phase: 'Waiting', findings: [] });
+  });
+
   it('of one condition does not shorten that of another', () => {
     const conditions = [
       bad(0, { type: 'KernelReady', status: 'False', reason: 'KernelBug' }),

@@ -170,7 +170,7 @@ const asOpened = (
   kind: 'NodeRepair',
   metadata: { name, uid: '', resourceVersion: '', creationTimestamp: formatTime(now) },
   spec,
-  status: { phase: 'Waiting', findings: mergedFindings([], member.health.findings) },
+  status: { phase: 'Waiting', findings: mergedFindings([], member) },
 });
 
 export const decideRepairs = (observation: RepairObservation): RepairPlan => {

@@ -8,7 +8,7 @@ import {
   repairAnnotation,
 } from '../../api/node-repair.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
-import type { Finding, NodeHealth } from '../health/index.ts';
+import { type Finding, instanceConditions, type NodeHealth } from '../health/index.ts';
 import type { RepairMember } from './observation.ts';
 import { repairRuleOf, repairTimesOf } from './policy.ts';
 
@@ -26,13 +26,21 @@ const asFinding = ({ condition, reason, since, message }: Finding): RepairFindin
   ...(message === undefined ? {} : { message: message.slice(0, maxMessage) }),
 });
 
-/** Known findings keep their start; new ones are added. */
+/**
+ * Known findings keep their start; new ones are added. A missing Node that has registered again is
+ * no longer a finding: if it is deleted again, the kubelet gets the full time to register it.
+ */
 export const mergedFindings = (
   known: readonly RepairFinding[],
-  current: readonly Finding[],
+  { node, health: { findings } }: Pick<RepairMember, 'node' | 'health'>,
 ): readonly RepairFinding[] => {
-  const merged = new Map(known.map((finding) => [finding.condition, finding]));
-  for (const finding of current) {
+  const isMissing = node === undefined;
+  const merged = new Map(
+    known
+      .filter(({ condition }) => isMissing || condition !== instanceConditions.node)
+      .map((finding) => [finding.condition, finding]),
+  );
+  for (const finding of findings) {
     const before = merged.get(finding.condition);
     const found = asFinding(finding);
     const since = before !== undefined && before.since < found.since ? before.since : found.since;

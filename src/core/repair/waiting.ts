@@ -204,7 +204,8 @@ const whileHealthy = (
   const { blockedBy: _blocked, ...rest } = repair.status ?? {};
   const message =
     at === undefined ? 'starting' : `healthy; the episode is over at ${formatTime(at)}`;
-  return { status: { ...rest, phase: 'Waiting', message }, wakeAt: [at] };
+  const findings = mergedFindings(repair.status?.findings ?? [], member);
+  return { status: { ...rest, findings, phase: 'Waiting', message }, wakeAt: [at] };
 };
 
 /**
@@ -218,7 +219,7 @@ const nextRequested = (
   taken: Taken,
 ): Next => {
   const { action, at, overrule = [] } = request;
-  const findings = mergedFindings(repair.status?.findings ?? [], member.health.findings);
+  const findings = mergedFindings(repair.status?.findings ?? [], member);
   const { blockedBy: _blocked, message: _message, ...before } = repair.status ?? {};
   const known = { ...before, findings, action, eligibleAt: at };
   const blockedBy = blockersOf(observation, member, taken).filter(
@@ -271,7 +272,7 @@ export const nextWaiting = (
     return end(nextRequested(repair, requested, member, observation, taken));
   }
   if (member.health.state !== 'Unhealthy') return end(whileHealthy(repair, member, observation));
-  const findings = mergedFindings(repair.status?.findings ?? [], member.health.findings);
+  const findings = mergedFindings(repair.status?.findings ?? [], member);
   const due = dueOf(group, member, findings);
   if (due === undefined) {
     return end({ status: over(repair, observation, 'no rule repairs this'), wakeAt: [] });

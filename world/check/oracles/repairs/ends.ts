@@ -39,9 +39,13 @@ const isBusy = ({ book }: Context, group: RepairGroup): boolean => {
 const mayBeHeld = (context: Context, group: RepairGroup, health: HealthState): boolean => {
   const { now } = context.book;
   const scene = sceneOf(context, { group, at: now, lagMicros: -patienceMicros });
-  const ill = scene.members.filter(
+  const there = scene.members.filter(({ goneAt }) => goneAt === undefined);
+  // An instance without a Node counts as unhealthy too.
+  const missing = membersOf(context, group).length - there.length;
+  const conditions = there.filter(
     (one) => repairableOf(one, group.spec, { at: now, lagMicros: 0 }).length > 0,
-  ).length;
+  );
+  const ill = missing + conditions.length;
   const isAboveLimit = ill > unhealthyLimitOf(group.spec, sizeOf(context, group));
   return isAboveLimit || breakerOf(scene, health) !== undefined;
 };

@@ -61,15 +61,18 @@ export const specsOf = (
 ): readonly JsonObject[] =>
   at - group.specAt <= lagMicros ? [group.spec, group.specBefore] : [group.spec];
 
-/** Findings for which a rule of the group has an action. */
+/** Findings for which a rule of the group has an action, by their reason now or until just now. */
 export const repairableOf = (
   health: HealthState,
   spec: JsonObject,
   options: { readonly at: number; readonly lagMicros: number },
 ): readonly Spell[] =>
   findingsOf(health, { ...options, startupMicros: startupTimeoutOf(spec) }).filter(
-    ({ condition, reason, reasonBefore }) =>
-      [reason, reasonBefore].some((one) => answerOf(spec, condition, one).actions.length > 0),
+    ({ condition, reason, reasonBefore, reasonAt }) => {
+      const isNew = options.at - reasonAt <= options.lagMicros;
+      const reasons = isNew ? [reason, reasonBefore] : [reason];
+      return reasons.some((one) => answerOf(spec, condition, one).actions.length > 0);
+    },
   );
 
 /** Ids of the group's instances that are InService. */
