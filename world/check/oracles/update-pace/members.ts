@@ -24,6 +24,16 @@ const isKept = ({ phase, causes, handledBefore }: DisruptionState): boolean =>
       kind === 'Update' && followUp === 'Release' && handledBefore.has(id),
   );
 
+/** Blue/green: the update drained the node, beside whatever other causes it had or gets later. */
+const isEmptied = ({ phase, causes, handledBefore }: DisruptionState): boolean =>
+  causes.some(
+    ({ id, kind, followUp, isCancelled }) =>
+      kind === 'Update' &&
+      followUp === 'Release' &&
+      !isCancelled &&
+      (phase === 'Ended' || handledBefore.has(id)),
+  );
+
 /**
  * Whether the update drains the node and has neither cancelled nor given up. `now`: by the fastest
  * clock of a possible leader.
@@ -35,23 +45,13 @@ const isLetGo = (update: UpdateState, one: DisruptionState, now: number): boolea
     (cause) =>
       isOfUpdate(update, cause) && !cause.isHolding && !cause.isCancelled && hasTime(cause),
   );
-  return isAsked && one.outcome !== 'Failed' && !isKept(one);
+  return isAsked && one.outcome !== 'Failed' && !isKept(one) && !isEmptied(one);
 };
 
 /** Terminated without decrement: Auto Scaling launches a replacement. */
 const isReplaced = (update: UpdateState, one: DisruptionState): boolean =>
   one.causes.some(
     (cause) => isOfUpdate(update, cause) && !cause.isCancelled && cause.followUp === 'Replace',
-  );
-
-/** Blue/green: the update drained the node, whatever terminates its instance later. */
-const isEmptied = ({ phase, causes, handledBefore }: DisruptionState): boolean =>
-  causes.some(
-    ({ id, kind, followUp, isCancelled }) =>
-      kind === 'Update' &&
-      followUp === 'Release' &&
-      !isCancelled &&
-      (phase === 'Ended' || handledBefore.has(id)),
   );
 
 /** Ready, or unready so recently that the controller may not know it. */
