@@ -108,7 +108,7 @@ const lane = async (
 ): Promise<readonly Report[]> => {
   const reports: Report[] = [];
   for (;;) {
-    const file = lists.map((list) => list.shift()).find((next) => next !== undefined);
+    const file = lists.find((list) => list.length > 0)?.shift();
     if (file === undefined) return reports;
     const report = await runFile(file, env);
     print(report);
@@ -123,7 +123,8 @@ const summary = (reports: readonly Report[], seconds: number): string => {
   const failures = total('fail') + total('cancelled');
   const lines = [
     ...['tests', 'pass', 'fail', 'cancelled', 'skipped'].map((what) => `${what} ${total(what)}`),
-    `${reports.length} files in ${seconds.toFixed(0)} s, ${cpu.toFixed(0)} s of CPU`,
+    `${reports.length} of ${files.length} files in ${seconds.toFixed(0)} s, ` +
+      `${cpu.toFixed(0)} s of CPU`,
     ...reports.flatMap(({ file, output }) =>
       notRun(output).map((why) => `${relative(root, file)} ${why}`),
     ),
