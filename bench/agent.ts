@@ -1,6 +1,6 @@
 // The node agent as a process: memory and processor time, idle and under 50,000 kernel log lines,
 // and the time from a kernel fault to the Node's condition. Compared with node-problem-detector if
-// NODE_PROBLEM_DETECTOR and NODE_PROBLEM_DETECTOR_CONFIG name it.
+// it is installed (test/peers).
 import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { catalogue } from '../src/agent/index.ts';
@@ -10,6 +10,7 @@ import {
   AgentPeers,
   cpuSeconds,
   detectorPaths,
+  hasRelease,
   type Watcher,
 } from '../test/support/agent-peers.ts';
 import { attempt, cgroup, inCgroup, whyNoFaults } from '../test/support/node-faults.ts';
@@ -150,11 +151,14 @@ export const agent: Bench = {
       return { series: collector.all(), notRun: [`the process: ${whyNot}`], notes: [] };
     }
     const detector = detectorPaths(process.env);
-    if (detector === undefined) notRun.push('peer: NODE_PROBLEM_DETECTOR names no program');
+    if (detector === undefined)
+      notRun.push('peer: node-problem-detector is not installed: npm run peers:install');
     // The first start compiles the sources, which is not part of the agent's idle cost.
-    await (await AgentPeers.begin(undefined)).end();
+    const isPacked = hasRelease();
+    if (!isPacked) notRun.push('the packed release: npm run build makes it; these are the sources');
+    await (await AgentPeers.begin(undefined, { isPacked })).end();
     for (let run = 0; run < runs; run++) {
-      const peers = await AgentPeers.begin(detector);
+      const peers = await AgentPeers.begin(detector, { isPacked });
       try {
         say('at rest for a minute');
         await measureRest(peers, collector);
@@ -166,7 +170,13 @@ export const agent: Bench = {
         attempt('rmdir /sys/fs/cgroup/*/drover-bench-oom /sys/fs/cgroup/*/system.drover-bench');
       }
     }
-    const notes = [`lines are written at once ${linesAtOnce}, a pause of ${pauseMs} ms between`];
+    const what = isPacked
+      ? 'the agent is that of the packed release'
+      : 'the agent runs its sources';
+    const notes = [
+      what,
+      `lines are written at once ${linesAtOnce}, a pause of ${pauseMs} ms between`,
+    ];
     return { series: collector.all(), notRun, notes };
   },
 };

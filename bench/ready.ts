@@ -9,6 +9,7 @@ import { createKubeClient, loadKubeconfig } from '../src/adapters/kube/index.ts'
 import { defined } from '../src/api/defined.ts';
 import { type Node, resourceTypes } from '../src/api/kube.ts';
 import { missing, ServedWorld } from '../test/support/demo-world.ts';
+import { peerProgram } from '../test/support/peers.ts';
 import { freePorts } from '../test/support/processes.ts';
 import { startRealCluster } from '../test/support/real-cluster.ts';
 import { memoryOf, ownChildren } from './support/memory.ts';
@@ -72,10 +73,12 @@ const measureOurs = async (collector: SeriesCollector): Promise<void> => {
 
 /** The program itself: a pyenv shim would add its own start time to moto's. */
 const motoPath = (): string => {
+  const program = peerProgram('moto_server');
+  if (program !== 'moto_server') return program;
   try {
     return execFileSync('pyenv', ['which', 'moto_server'], { stdio: 'pipe' }).toString().trim();
   } catch {
-    return 'moto_server';
+    return program;
   }
 };
 

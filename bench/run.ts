@@ -7,7 +7,10 @@ import { budget } from './budget.ts';
 import { drain } from './drain.ts';
 import { insights } from './insights.ts';
 import { lint } from './lint.ts';
+import { memory } from './memory.ts';
 import { notice } from './notice.ts';
+import { page } from './page.ts';
+import { peers } from './peers.ts';
 import { plan } from './plan.ts';
 import { planGrowth } from './plan-growth.ts';
 import { ready } from './ready.ts';
@@ -21,8 +24,10 @@ const benches: readonly Bench[] = [
   ready,
   notice,
   drain,
+  peers,
   budget,
   scale,
+  memory,
   sim,
   updates,
   rollout,
@@ -31,6 +36,7 @@ const benches: readonly Bench[] = [
   lint,
   insights,
   agent,
+  page,
 ];
 
 const usage = (problem: string): never => {

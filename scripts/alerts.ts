@@ -1,5 +1,5 @@
 // The alerts as data. scripts/print-monitoring.ts prints them as a plain rule file and as a
-// PrometheusRule; each has a page in docs/runbooks. At most ten: an alert is a call to act.
+// PrometheusRule; each has a page in docs/runbooks. At most twelve: an alert is a call to act.
 
 export interface Alert {
   readonly name: string;
@@ -26,7 +26,7 @@ export const alerts: readonly Alert[] = [
   },
   {
     name: 'DroverDrainBlocked',
-    expr: 'max by (waiting_on) (drover_drain_oldest_wait_seconds{waiting_on=~"pdb|multiplePdbs|replacement|evictionError"}) > 900',
+    expr: 'max by (waiting_on) (drover_drain_oldest_wait_seconds{waiting_on=~"pdb|multiplePdbs|budgetHeld|selfMoving|replacement|evictionError"}) > 900',
     for: '1m',
     severity: 'warning',
     summary: 'A drain has waited for {{ $labels.waiting_on }} for more than 15 minutes.',
@@ -72,8 +72,15 @@ export const alerts: readonly Alert[] = [
   },
   {
     name: 'DroverNotificationsFailing',
-    expr: 'sum by (result) (increase(drover_notifications_total{result=~"refused|dropped|misconfigured"}[1h])) > 0',
+    expr: 'sum by (result) (increase(drover_notifications_total{result=~"refused|dropped|given-up|misconfigured"}[1h])) > 0',
     severity: 'warning',
     summary: 'Notifications do not reach their receiver: {{ $labels.result }}.',
+  },
+  {
+    name: 'DroverNotificationsPending',
+    expr: 'max(drover_notifications_pending) > 0',
+    for: '15m',
+    severity: 'warning',
+    summary: 'Notifications have waited for their receiver for more than 15 minutes.',
   },
 ];

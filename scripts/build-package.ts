@@ -1,10 +1,11 @@
 // Builds what the packed release contains beside its sources: `lib/` with the program and every
 // package that it uses as JavaScript with source maps, `lib/sbom.cdx.json` with what was bundled,
-// and `lib/THIRD-PARTY-LICENSES.txt`. `npm pack` runs it. The same commit gives the same bytes. It
-// downloads nothing.
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+// and `lib/THIRD-PARTY-LICENSES.txt`. `npm run build` runs it, before `npm pack`. The same commit
+// gives the same bytes. It downloads nothing.
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { type Plugin, rolldown } from 'rolldown';
+import { buildPage } from './build-page.ts';
 
 const root = join(import.meta.dirname, '..');
 const lib = join(root, 'lib');
@@ -91,6 +92,8 @@ const bundle = async (): Promise<ReadonlySet<string>> => {
     dir: output,
     format: 'esm',
     sourcemap: true,
+    // A process keeps the texts of its modules; comments and blanks are a third of them.
+    minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
     entryFileNames: '[name].js',
     chunkFileNames: '[name]-[hash].js',
   });
@@ -98,16 +101,23 @@ const bundle = async (): Promise<ReadonlySet<string>> => {
   return new Set(files.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : [])));
 };
 
+await buildPage();
 rmSync(lib, { recursive: true, force: true });
 const modules = await bundle();
 // Models are read when a service is first called; their names are not in the bundle's imports.
 cpSync(join(root, 'src', 'aws-wire', 'models'), join(output, 'models'), { recursive: true });
-const packages = new Set([...modules].flatMap((module) => packageOf(module) ?? []));
+/** What the built page consists of, besides Drover's own code. */
+const pagePackages = ['preact', '@preact/signals', '@preact/signals-core'].map((name) =>
+  join(root, 'node_modules', name),
+);
+const packages = new Set([
+  ...[...modules].flatMap((module) => packageOf(module) ?? []),
+  ...pagePackages,
+]);
 const components = [...packages]
   .map(componentAt)
   .toSorted((a, b) => purlOf(a).localeCompare(purlOf(b)));
 writeFileSync(join(lib, 'sbom.cdx.json'), sbomOf(componentAt(root), components));
 const licenses = components.map(licenseText).join(`\n\n${'-'.repeat(80)}\n\n`);
 writeFileSync(join(lib, 'THIRD-PARTY-LICENSES.txt'), `${licenses}\n`);
-const page = existsSync(join(root, 'web', 'dist')) ? 'with the page' : 'without the page';
-console.log(`lib: ${modules.size} modules of ${components.length} packages, ${page}`);
+console.log(`lib: ${modules.size} modules of ${components.length} packages; web/dist: the page`);

@@ -1,16 +1,16 @@
 // Prints what is generated in docs/conformance.md: the AWS operations that the world answers, the
-// end-to-end tests with the real clients, the scenarios of updates, the cases of
-// the bootstrap and what moto's tests gave. What stands outside the marks is written by hand and
-// kept. A test fails until it was run: `node scripts/print-conformance.ts`.
+// end-to-end tests with the real clients, the scenarios of updates, the cases of the bootstrap and
+// what moto's tests gave. What stands outside the marks is written by hand and kept. A test fails
+// until it was run: `node scripts/print-conformance.ts`.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { listCoverage, type ServiceCoverage } from '../src/aws-wire/index.ts';
 import { awsHandlers } from '../src/main/aws-front.ts';
 import { createWorld } from '../world/index.ts';
-import { bootstrapTable } from './conformance-bootstrap.ts';
+import { bootstrapList } from './conformance-bootstrap.ts';
 import { kubectlTable } from './conformance-kubectl.ts';
-import { motoTable } from './conformance-moto.ts';
-import { updatesTable } from './conformance-updates.ts';
+import { motoList } from './conformance-moto.ts';
+import { updatesList } from './conformance-updates.ts';
 
 const root = join(import.meta.dirname, '..');
 export const conformanceFile = join(root, 'docs', 'conformance.md');
@@ -18,26 +18,41 @@ const e2e = join(root, 'test', 'e2e');
 /** Tests that drive kubectl, aws or raw HTTP through what a user would type. */
 const listed = /^(kubectl-|aws|bad-).*\.e2e\.ts$/;
 
-const serviceSection = (service: ServiceCoverage): string => {
-  const { implemented, modelled, omitted } = service;
-  const total = implemented.length + modelled.length + omitted.length;
-  const answered =
-    implemented.length === 0
-      ? 'None yet: each operation is parsed and answered with `NotImplemented`.'
-      : implemented.map((name) => `\`${name}\``).join(', ');
-  return [
-    `### ${service.fullName} (\`${service.service}\`, ${service.apiVersion}, ${service.protocol})`,
-    '',
-    `${implemented.length} of ${total} operations, model from ${service.source}.`,
-    '',
-    answered,
-  ].join('\n');
+const verbOf = (name: string): string => /^(?:[A-Z][a-z]+)/.exec(name)?.[0] ?? name;
+
+/** Names by their first word, as a shell expands braces; words with equal rests share them. */
+const grouped = (names: readonly string[]): string => {
+  const byVerb = [...Map.groupBy(names, verbOf)].map(
+    ([verb, all]) => [verb, all.map((name) => name.slice(verb.length)).join(',')] as const,
+  );
+  return [...Map.groupBy(byVerb, ([, rests]) => rests)]
+    .map(([rests, same]) => {
+      const verbs = same.map(([verb]) => verb).join(',');
+      const first = same.length === 1 ? verbs : `{${verbs}}`;
+      return rests.includes(',') ? `${first}{${rests}}` : `${first}${rests}`;
+    })
+    .join(' ');
+};
+
+/** The shorter of two lists: the operations that work, or those that do not. */
+const serviceRow = ({ service, implemented, modelled, omitted }: ServiceCoverage): string => {
+  const others = [...modelled, ...omitted].toSorted();
+  const which =
+    others.length < implemented.length ? `all but ${grouped(others)}` : grouped(implemented);
+  return `| ${service} | ${implemented.length} of ${implemented.length + others.length} | ${which} |`;
 };
 
 const awsPart = async (): Promise<string> => {
   const world = createWorld({ seed: 1, startAt: 0 });
   const services = await listCoverage(awsHandlers(world));
-  return services.map(serviceSection).join('\n\n');
+  const sources = [...new Set(services.map(({ source }) => source))].join(', ');
+  return [
+    `Models: ${sources}.`,
+    '',
+    '| service | operations | which |',
+    '|---|---|---|',
+    ...services.map(serviceRow),
+  ].join('\n');
 };
 
 /** A `describe` inside another only says how its stories run: it is no title. */
@@ -61,19 +76,15 @@ const listedFiles = (): readonly string[] =>
     .filter((file) => listed.test(file))
     .sort();
 
-const testsPart = (): string => {
-  const rows = listedFiles().map((file) => {
-    const titles = titlesIn(file).filter(({ isSuite }) => isSuite);
-    const steps = titlesIn(file).length - titles.length;
-    return `| \`${file}\` | ${titles.map(({ title }) => title).join('; ')} | ${steps} |`;
-  });
-  return ['| file of `test/e2e` | stories | steps |', '|---|---|---|', ...rows].join('\n');
-};
-
 const stepNames = (): readonly string[] =>
   listedFiles().flatMap((file) =>
     titlesIn(file).flatMap(({ title, isSuite }) => (isSuite ? [] : [title])),
   );
+
+const testsPart = (): string => {
+  const files = listedFiles().length;
+  return `${stepNames().length} steps in ${files} files of \`test/e2e\`: \`kubectl-*\`, \`aws*\`, \`bad-*\`.`;
+};
 
 const sequences = join(root, 'test', 'sequences');
 /** In these files a test's name begins with the id of its scenario. */
@@ -107,9 +118,9 @@ export const conformance = async (): Promise<string> => {
   const document = readFileSync(conformanceFile, 'utf8');
   const withAws = replacePart(document, 'aws', await awsPart());
   const withRows = replacePart(withAws, 'kubectl', kubectlTable(stepNames()));
-  const withUpdates = replacePart(withRows, 'updates', updatesTable(scenarioTests()));
-  const withBootstrap = replacePart(withUpdates, 'bootstrap', bootstrapTable());
-  const withMoto = replacePart(withBootstrap, 'moto', motoTable());
+  const withUpdates = replacePart(withRows, 'updates', updatesList(scenarioTests()));
+  const withBootstrap = replacePart(withUpdates, 'bootstrap', bootstrapList());
+  const withMoto = replacePart(withBootstrap, 'moto', motoList());
   return replacePart(withMoto, 'tests', testsPart());
 };
 

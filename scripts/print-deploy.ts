@@ -12,6 +12,7 @@ import {
   agentGrants,
   agentPolicies,
   agentUnit,
+  exampleBundleDirectory,
 } from '../src/api/agent-rights.ts';
 import { fence, fenceOptions } from '../src/api/controller-fence.ts';
 import {
@@ -19,6 +20,8 @@ import {
   controllerGrants,
   hookGrants,
   notificationGrants,
+  pageGrants,
+  surgeGrants,
 } from '../src/api/controller-rights.ts';
 import { customResourceDefinitions } from '../src/api/crds.ts';
 import { type JsonObject, objectOr } from '../src/api/json.ts';
@@ -51,6 +54,14 @@ const files: Readonly<Record<string, Printed>> = {
     'src/api/controller-rights.ts',
     notificationGrants(`${account.name}-notifications`, { kind: 'ServiceAccount', ...account }),
   ],
+  'page.yaml': [
+    'src/api/controller-rights.ts',
+    pageGrants(`${account.name}-page`, { kind: 'ServiceAccount', ...account }),
+  ],
+  'surge.yaml': [
+    'src/api/controller-rights.ts',
+    surgeGrants(`${account.name}-surge`, { kind: 'ServiceAccount', ...account }),
+  ],
   'fence.yaml': ['src/api/controller-fence.ts', fence(fenceOptions)],
   'agent/rbac.yaml': [
     'src/api/agent-rights.ts',
@@ -61,6 +72,10 @@ const files: Readonly<Record<string, Printed>> = {
   ],
   'agent/policy.yaml': ['src/api/agent-rights.ts', agentPolicies(agentAccount.name, agentAccount)],
   'agent/daemonset.yaml': ['src/api/agent-rights.ts', [agentDaemonSet(agentAccount, agentImage)]],
+  'agent/daemonset-bundles.yaml': [
+    'src/api/agent-rights.ts',
+    [agentDaemonSet(agentAccount, agentImage, exampleBundleDirectory)],
+  ],
 };
 
 const withMetadata = (object: JsonObject, more: JsonObject): JsonObject => ({
@@ -85,6 +100,8 @@ const chartFiles: Readonly<Record<string, Printed>> = {
   'charts/drover/files/fence.yaml': objectsOf('fence.yaml'),
   'charts/drover/files/certificates.yaml': objectsOf('certificates.yaml'),
   'charts/drover/files/notifications.yaml': objectsOf('notifications.yaml'),
+  'charts/drover/files/page.yaml': objectsOf('page.yaml'),
+  'charts/drover/files/surge.yaml': objectsOf('surge.yaml'),
   'charts/drover/files/hooks.yaml': [
     objectsOf('hooks.yaml')[0],
     objectsOf('hooks.yaml')[1].map((one) => withMetadata(one, { namespace: hookNamespace })),

@@ -1,5 +1,5 @@
-// Prints the table of docs/fault-kinds.md: every kind of fault, what it may be aimed at, and which
-// file asks for it, so that a kind without effect says so. What stands outside the marks is written
+// Prints the table of docs/fault-kinds.md: every kind of fault and what it may be aimed at. A kind
+// that no file asks for is marked. What stands outside the marks is written
 // by hand and kept. A test fails when somebody forgot to run it: `node scripts/print-faults.ts`.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -40,22 +40,19 @@ const happening = (): readonly string[] => {
 /** The generated part, also for a `sources` that stands in for the world's. */
 export const faultTable = (sources = worldSources(), once = happening()): string => {
   const rows = kinds.map((kind) => {
-    const { what, targets } = faultKinds[kind];
+    const { targets } = faultKinds[kind];
     const asked = new RegExp(`(?:active(?:Since)?\\(|kind === )'${kind}'`);
     const listed = new RegExp(`^  '${kind}': `, 'm');
     const asks = sources.filter(
       ({ file, text }) =>
         file !== registry && (asked.test(text) || (file.startsWith('world') && listed.test(text))),
     );
-    const where = once.includes(kind)
-      ? 'happens once, when it is injected'
-      : asks.map(({ file }) => `\`${file}\``).join(', ') || '**nowhere: it has no effect yet**';
-    const aims = targets.map((target) => `\`--${target}\``).join(' ') || 'everything';
-    return `| \`${kind}\` | ${what} | ${aims} | ${where} |`;
+    const none = asks.length === 0 ? '**it has no effect yet**' : '';
+    const note = once.includes(kind) ? 'happens once' : none;
+    const aims = targets.map((target) => `--${target}`).join(' ') || 'everything';
+    return `| \`${kind}\` | ${aims} | ${note} |`;
   });
-  return ['| kind | what it does | aimed with | asked for in |', '|---|---|---|---|', ...rows].join(
-    '\n',
-  );
+  return ['| kind | aimed with | note |', '|---|---|---|', ...rows].join('\n');
 };
 
 /** The document as it should be. */

@@ -9,7 +9,7 @@ export const healthDirectory = join(import.meta.dirname, '..', 'docs', 'health')
 const proofs = {
   fault: 'a real fault on Linux',
   recorded: 'recorded real lines',
-  written: 'written lines or files',
+  written: 'constructed lines or files',
 } as const;
 
 /** `NvidiaXID[xid]Error`, as EKS writes names that take a fact. */
@@ -18,15 +18,14 @@ const fileOf = ({ reason }: HealthRule): string => `${reason.replace(/\{\w+\}/g,
 const cell = (text: string): string => text.replace(/\|/g, '\\|');
 
 const clearsOf = ({ severity, check, clearAfterSeconds }: HealthRule): string => {
-  if (severity === 'Event')
-    return 'It is an Event: it says what was seen, and nothing has to clear.';
+  if (severity === 'Event') return 'An Event only reports; it does not need to clear.';
   const byTime =
     clearAfterSeconds === 'reboot'
-      ? 'Only another boot of the node clears it'
-      : `${clearAfterSeconds / 60} minutes without a recurrence clear it`;
+      ? 'Only a reboot of the node clears it'
+      : `${clearAfterSeconds / 60} minutes without recurrence clear it`;
   return check === undefined
     ? `${byTime}.`
-    : `The next look that does not find it clears it. ${byTime} where no look is possible.`;
+    : `The next check that does not find it clears it. If no check is possible: ${byTime.charAt(0).toLowerCase()}${byTime.slice(1)}.`;
 };
 
 const settingsOf = (rule: HealthRule): readonly string[] => [
@@ -46,7 +45,7 @@ const foundBy = (rule: HealthRule): readonly string[] => [
   ...(rule.check === undefined ? [] : [`- The check \`${rule.check}\`.`]),
   ...(rule.lines ?? []).map(
     ({ source, pattern, unless }) =>
-      `- Lines of ${source} that match \`${pattern}\`` +
+      `- Lines of the ${source} log that match \`${pattern}\`` +
       `${unless === undefined ? '' : `, but not \`${unless}\``}.`,
   ),
 ];
@@ -56,7 +55,7 @@ const section = (rule: HealthRule): readonly string[] => {
   const settings = settingsOf(rule);
   return [
     `Condition: ${condition}. Severity: ${severity}. Reported under this name by: ${text.origin}.`,
-    `Shown to work by: ${proofs[text.proof]}.`,
+    `Tested with: ${proofs[text.proof]}.`,
     '',
     '## What it means',
     text.meaning,
@@ -118,22 +117,29 @@ const rulesFile = [
   '',
 ];
 
+const link = (rule: HealthRule): string => `[${titleOf(rule)}](${fileOf(rule)})`;
+
+/** Links to the rules' pages, each page once. */
+const links = (rules: readonly HealthRule[]): string =>
+  [...new Set(rules.map(link))].map(cell).join(', ');
+
 const index = (): string =>
   [
     '# What the node agent finds',
     '',
-    'Printed by `node scripts/print-health.ts` from the catalogue in `src/agent/rules`; each rule’s lines are its test.',
-    'A rule of severity Condition makes its condition False until it clears. An Event is reported and never acted on:',
-    'its reason is the condition’s name, and its message begins with the name below, as EKS’ agent has it.',
-    '"A real fault": `test/e2e/agent-host.e2e.ts` makes it as root, and prints `not run` where the machine cannot.',
+    'Printed by `node scripts/print-health.ts` from the catalogue in `src/agent/rules`; each rule’s page says what it',
+    'means, what to do, who else reports it under this name, and what shows that it works.',
+    'A reason makes its condition False until it clears. An Event is reported and never acted on: its reason is the',
+    'condition’s name, and its message begins with the name below, as EKS’ agent has it.',
     '',
-    '| name | condition | severity | also named so by | shown by |',
-    '|---|---|---|---|---|',
-    ...catalogue.map(
-      (rule) =>
-        `| [${cell(titleOf(rule))}](${fileOf(rule)}) | ${rule.condition} | ${rule.severity} | ` +
-        `${rule.text.origin} | ${proofs[rule.text.proof]} |`,
-    ),
+    '| condition | reasons that make it False | Events |',
+    '|---|---|---|',
+    ...[...Map.groupBy(catalogue, ({ condition }) => condition)].map(([condition, rules]) => {
+      const [reasons, events] = [true, false].map((isCondition) =>
+        links(rules.filter(({ severity }) => (severity === 'Condition') === isCondition)),
+      );
+      return `| ${condition} | ${reasons} | ${events} |`;
+    }),
     '',
     ...rulesFile,
   ].join('\n');

@@ -1,5 +1,5 @@
 // Prints deploy/install.yaml, the chart drover with its defaults as plain manifests, with the real
-// helm (HELM names it, else PATH). test/e2e/charts.e2e.ts fails until it was run: `node
+// helm (test/peers). test/e2e/charts.e2e.ts fails until it was run: `node
 // scripts/print-install.ts`.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

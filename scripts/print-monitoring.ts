@@ -10,7 +10,10 @@ import { dashboard } from './dashboard.ts';
 
 const root = join(import.meta.dirname, '..');
 
-/** Relative: installations differ in where they serve the documentation. */
+/**
+ * A path in this repository, as the annotation `runbook`: no address serves the pages for all
+ * installations, and `runbook_url` would be shown as a link. docs/metrics.md makes it one.
+ */
 const runbook = (name: string): string => `docs/runbooks/${name}.md`;
 
 const ruleOf = ({ name, expr, severity, summary, ...rest }: Alert) => ({
@@ -18,7 +21,7 @@ const ruleOf = ({ name, expr, severity, summary, ...rest }: Alert) => ({
   expr,
   ...rest,
   labels: { severity },
-  annotations: { summary, runbook_url: runbook(name) },
+  annotations: { summary, runbook: runbook(name) },
 });
 
 const groups = [{ name: 'drover', rules: alerts.map(ruleOf) }];

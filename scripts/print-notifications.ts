@@ -11,13 +11,13 @@ const close = '<!-- end: types -->';
 
 const table = (): string =>
   [
-    '| type | says | severity | PagerDuty |',
+    '| type | phrase | severity | PagerDuty |',
     '|---|---|---|---|',
     ...Object.entries(transitionTypes).map(([type, row]) => {
       const incident = 'incident' in row ? row.incident : undefined;
       const pager = { begins: 'trigger', ends: 'resolve' };
       const sent = incident === undefined ? 'not sent' : pager[incident];
-      return `| \`${type}\` | ${row.says} | ${row.severity} | ${sent} |`;
+      return `| \`${type}\` | ${row.phrase} | ${row.severity} | ${sent} |`;
     }),
   ].join('\n');
 

@@ -1,5 +1,5 @@
-// Prints the table of docs/designs/oracles.md from the oracles themselves: rule and exemptions of
-// each. Text outside the marks is written by hand and kept. A test compares:
+// Prints the list of docs/designs/oracles.md from the oracles themselves: the rule of each, and
+// `*` where it has exemptions. Text outside the marks is written by hand and kept. A test compares:
 // `node scripts/print-oracles.ts`.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ const open = '<!-- generated: oracles -->';
 const close = '<!-- end: oracles -->';
 
 const row = ({ name, what, exemptions = [] }: (typeof oracles)[number]): string =>
-  `| \`${name}\` | ${what} | ${exemptions.map((one) => one.name).join(', ')} |`;
+  `- \`${name}\`${exemptions.length > 0 ? ' *' : ''}: ${what}`;
 
 /** The document as it should be. Throws when its marks are missing. */
 export const oraclesPage = (): string => {
@@ -18,8 +18,8 @@ export const oraclesPage = (): string => {
   const from = document.indexOf(open);
   const to = document.indexOf(close);
   if (from < 0 || to < from) throw new Error('docs/designs/oracles.md has lost its marks');
-  const table = ['| oracle | rule | exemptions |', '|---|---|---|', ...oracles.map(row)].join('\n');
-  return `${document.slice(0, from + open.length)}\n\n${table}\n\n${document.slice(to)}`;
+  const list = oracles.map(row).join('\n');
+  return `${document.slice(0, from + open.length)}\n\n${list}\n\n${document.slice(to)}`;
 };
 
 if (import.meta.main) writeFileSync(oraclesFile, oraclesPage());

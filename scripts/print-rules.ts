@@ -37,7 +37,7 @@ const page = (rule: Rule): string =>
   [
     `# ${rule.id}: ${rule.title}`,
     '',
-    `Severity: ${rule.severity}. Seen or said: ${rule.source}.`,
+    `Severity: ${rule.severity}. Source: ${rule.source}.`,
     '',
     '## On the node',
     rule.consequence,

@@ -51,7 +51,7 @@ const KEEP: Readonly<Record<string, typeof ALL | readonly string[]>> = {
     ...['GetRolePolicy', 'DeleteRolePolicy', 'ListRolePolicies', 'CreateInstanceProfile'],
     ...['DeleteInstanceProfile', 'AddRoleToInstanceProfile', 'ListInstanceProfiles'],
     ...['RemoveRoleFromInstanceProfile', 'GetOpenIDConnectProvider'],
-    'ListOpenIDConnectProviders',
+    ...['ListOpenIDConnectProviders', 'UpdateAssumeRolePolicy'],
   ],
   ec2: [
     ...['DescribeInstances', 'DescribeInstanceStatus', 'RunInstances', 'TerminateInstances'],

@@ -1,5 +1,5 @@
-// Which ClusterRoles a user has by the access policies of their principal's access entry. Knows a
-// user by the ARN that the authenticator left in their extra fields; decides nothing.
+// The ClusterRoles that the access policies of a principal's access entry give to its user. The
+// user is known by the ARN that the authenticator puts into the extra fields. Decides nothing.
 import { type AwsWorld, accessPolicies } from './aws/index.ts';
 import type { UserInfo } from './contracts.ts';
 import type { AccessPolicies } from './kube/server/index.ts';

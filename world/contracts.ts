@@ -1,9 +1,9 @@
-// What the parts of the world promise each other: the Kubernetes API as its own controllers and
-// callers use it, machines between the cloud and the kubelets, addresses, faults. Types only.
+// The interfaces between the parts of the world: the Kubernetes API for its own controllers and
+// callers, machines between the cloud and the kubelets, addresses, faults. Types only.
 import type { Json, JsonObject } from '../src/api/json.ts';
 import type { KubeObject } from '../src/api/kube.ts';
 
-// ---- the Kubernetes API server, seen by everything that calls it ----
+// ---- the Kubernetes API server, as its callers use it ----
 
 export interface UserInfo {
   readonly username: string;
@@ -12,7 +12,7 @@ export interface UserInfo {
   readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** One API request with its body already decoded. Entry for the HTTP listener and for sim alike. */
+/** One API request with its body already decoded, from the HTTP listener or from the simulation. */
 export interface ApiRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Decoded path, e.g. /api/v1/namespaces/demo/pods/x/eviction. */
@@ -20,17 +20,18 @@ export interface ApiRequest {
   readonly query: URLSearchParams;
   readonly contentType: string;
   readonly accept: string;
-  /** Parsed JSON body (YAML and protobuf are turned into JSON before). */
+  /** The body as JSON; YAML and protobuf are converted to JSON earlier. */
   readonly body?: Json;
   readonly user: UserInfo;
   readonly userAgent: string;
   readonly sourceIp: string;
-  /** How the body came over the wire; undefined for callers in this process. */
+  /** The form in which the body arrived; undefined for callers in this process. */
   readonly sent?: SentBody;
 }
 
 /**
- * Members that an object of the body has twice: their paths in JSON, sentences with lines in YAML.
+ * Members that an object of the body contains twice: their paths for JSON, sentences with lines for
+ * YAML.
  */
 export interface SentBody {
   readonly form: 'json' | 'yaml';
@@ -47,7 +48,7 @@ export type ApiResponse =
       readonly kind: 'object';
       readonly status: number;
       readonly body: JsonObject;
-      /** Defaults to application/json; discovery and Table answers carry their own. */
+      /** Default: application/json; discovery and Table answers have their own type. */
       readonly contentType?: string;
       readonly headers?: Readonly<Record<string, string>>;
     }
@@ -55,14 +56,14 @@ export type ApiResponse =
       readonly kind: 'text';
       readonly status: number;
       readonly body: string;
-      /** Defaults to plain text. */
+      /** Default: text/plain. */
       readonly contentType?: string;
     }
   | {
       readonly kind: 'watch';
       /**
-       * Starts the stream: frames are delivered synchronously at commit; `end` is called once when
-       * the server closes it. The returned function stops it from the client's side.
+       * Starts the stream. Frames are delivered synchronously at commit; `end` is called once when
+       * the server closes it. The returned function closes the stream for the client.
        */
       readonly open: (on: {
         readonly frame: (frame: WatchFrame) => void;
@@ -95,12 +96,13 @@ export interface StoreChange {
 }
 
 /**
- * In-world client with an identity: same validation, admission and audit as a request over HTTP.
+ * A client in this process with an identity: same validation, admission and audit as for a request
+ * over HTTP.
  */
 export interface WorldClient {
-  /** `pods/binding` and `pods/eviction` are resources here too: the object names its pod. */
+  /** `pods/binding` and `pods/eviction` are also resources here; the object's name is the pod's. */
   create(resource: GroupResource, namespace: string | undefined, object: JsonObject): Result;
-  /** PUT; `object.metadata.resourceVersion` is checked when present. */
+  /** PUT; checks `object.metadata.resourceVersion` if present. */
   update(
     resource: GroupResource,
     object: JsonObject,
@@ -126,9 +128,9 @@ export interface WorldClient {
   ): Result;
 }
 
-/** What the world's own controllers, scheduler and kubelets see of the API server. */
+/** The API server as the world's own controllers, scheduler and kubelets use it. */
 export interface WorldKube {
-  /** Full request path: REST, watch, Table, audit, admission. */
+  /** The complete request path: REST, watch, Table, audit, admission. */
   handle(request: ApiRequest): ApiResponse;
   as(identity: { readonly user: UserInfo; readonly userAgent: string }): WorldClient;
   /** Reads without request, audit or copy. Objects are immutable. */
@@ -137,11 +139,11 @@ export interface WorldKube {
     name: { readonly namespace?: string; readonly name: string },
   ): (KubeObject & JsonObject) | undefined;
   readAll(resource: GroupResource, namespace?: string): Iterable<KubeObject & JsonObject>;
-  /** Indexed: pods bound to a node, without walking the others. */
+  /** Pods bound to a node, by an index. */
   podsOnNode(nodeName: string): Iterable<KubeObject & JsonObject>;
-  /** Indexed: objects whose controller or owner has this uid. */
+  /** Objects whose controller or owner has this uid, by an index. */
   ownedBy(ownerUid: string, only?: GroupResource): Iterable<KubeObject & JsonObject>;
-  /** Called synchronously after each commit. A listener only marks keys and schedules events. */
+  /** Called synchronously after each commit. A listener only records keys and schedules events. */
   onChange(resource: GroupResource, listener: (change: StoreChange) => void): void;
   readonly revision: number;
 }
@@ -156,13 +158,13 @@ export interface Machine extends JsonObject {
   readonly zone: string;
   readonly subnetId: string;
   readonly privateIp: string;
-  /** e.g. ip-192-168-18-230.eu-west-1.compute.internal: becomes the node's name. */
+  /** The node's name, e.g. ip-192-168-18-230.eu-west-1.compute.internal. */
   readonly privateDnsName: string;
   readonly capacityType: 'ON_DEMAND' | 'SPOT';
   readonly cpus: number;
   readonly memoryMiB: number;
   readonly maxPods: number;
-  /** Labels given with --node-labels in the machine's user data. */
+  /** Labels of --node-labels in the machine's user data. */
   readonly nodeLabels: Readonly<Record<string, string>>;
   readonly nodeTaints: readonly {
     readonly key: string;
@@ -171,54 +173,62 @@ export interface Machine extends JsonObject {
   }[];
   /** False for a machine whose bootstrap fails: it runs but never becomes a node. */
   readonly joins: boolean;
-  /** What is wrong in its user data, where that is why: a rule of docs/rules and a sentence. */
+  /**
+   * The fault in its user data that prevents the bootstrap: a rule of docs/rules and a sentence.
+   */
   readonly bootstrapFault?: string;
 }
 
-/** Why a machine does not become a node, or is one no longer. */
+/** Why a machine does not become a node, or is not one any more. */
 export type JoinRefusal =
-  /** Its user data starts no kubelet that runs. */
+  /** Its user data starts no kubelet, or one that exits. */
   | { readonly kind: 'userData'; readonly fault: string }
-  /** EKS knows no cluster of the name in its user data. */
+  /** EKS has no cluster with the name in its user data. */
   | { readonly kind: 'unknownCluster'; readonly cluster: string }
   | { readonly kind: 'endpoint'; readonly endpoint: string }
-  /** Security groups or the endpoint's access keep its packets out. */
+  /** Security groups or the endpoint's access block its packets. */
   | { readonly kind: 'unreachable'; readonly endpoint: string }
   | { readonly kind: 'noCredentials' }
-  /** The cluster does not know its role. */
+  /** The cluster does not authorize its role. */
   | { readonly kind: 'unauthorized' }
-  /** The cluster knows its role as somebody who is no node. */
+  /** The cluster maps its role to a user that is not a node. */
   | { readonly kind: 'forbidden'; readonly user: string };
 
-/** Undefined: it is let in. */
+/** Undefined if the cluster authorizes the instance. */
 export type JoinGate = (instanceId: string) => JoinRefusal | undefined;
 
 /** Implemented by the Kubernetes side (simulated kubelets); called by EC2. */
 export interface MachineHost {
   powerOn(machine: Machine): void;
-  /** Orderly stop: the kubelet dies now, the node object stays until the cloud controller acts. */
+  /**
+   * Stops the machine: the kubelet stops at once, and the node object stays until the cloud
+   * controller deletes it.
+   */
   powerOff(instanceId: string): void;
   reboot(instanceId: string): void;
-  /** Boot messages so far. */
+  /** The boot messages up to now. */
   consoleOutput(instanceId: string): string;
 }
 
 /** Implemented by EC2; called by the Kubernetes side. */
 export interface MachineRegistry {
-  /** For the cloud node lifecycle: a node whose instance is gone is deleted. */
+  /**
+   * For the cloud node lifecycle controller, which deletes a node whose instance does not exist any
+   * more.
+   */
   instanceState(
     instanceId: string,
   ): 'pending' | 'running' | 'stopping' | 'stopped' | 'shutting-down' | 'terminated' | 'unknown';
-  /** A pod address from the instance's subnet; undefined when the subnet has none left. */
+  /** A pod address from the instance's subnet; undefined if the subnet has none left. */
   allocatePodAddress(instanceId: string): string | undefined;
   releasePodAddress(instanceId: string, address: string): void;
 }
 
-/** What the cloud is to make of one Service of type LoadBalancer. */
+/** The requested load balancer of one Service of type LoadBalancer. */
 export interface WantedLoadBalancer {
-  /** Unique in the account: made from the Service's uid. */
+  /** Unique in the account; derived from the Service's uid. */
   readonly name: string;
-  /** namespace/name of the Service, as tags tell it. */
+  /** namespace/name of the Service, for the tags. */
   readonly service: string;
   readonly isInternal: boolean;
   readonly ports: readonly {
@@ -226,37 +236,35 @@ export interface WantedLoadBalancer {
     readonly nodePort: number;
     readonly protocol: string;
   }[];
-  /** Instance ids of the nodes that traffic may come in by. */
+  /** Ids of the instances that receive the traffic. */
   readonly instances: readonly string[];
 }
 
 /** Implemented by Elastic Load Balancing; called by the cloud controller manager. */
 export interface ServiceBalancers {
-  /** Makes the load balancer, or changes it to what is wanted now. */
+  /** Creates the load balancer, or changes it to match the request. */
   ensure(wanted: WantedLoadBalancer): { readonly hostname: string };
-  /** Nothing happens when there is none of that name. */
+  /** No-op if there is none of that name. */
   remove(name: string): void;
 }
 
-// ---- audit and CloudTrail sinks ----
+// ---- receivers of audit and CloudTrail records ----
 
 /** Receives one audit.k8s.io/v1 event at stage ResponseComplete. Must not throw. */
 export type AuditSink = (event: JsonObject) => void;
 
 /**
- * The audit log as it was written, JSON lines, by position in bytes. A position means the same line
- * as long as the process runs; what is no longer kept is gone from the front.
+ * The audit log as JSON lines, by position in bytes. A position refers to the same line as long as
+ * the process runs. The oldest lines are dropped from the front.
  */
 export interface KeptLog {
-  /** The first byte that is still there, and the one after the last. */
+  /** Positions of the first byte that is kept and of the end. */
   extent(): { readonly start: number; readonly end: number };
-  /** At most `length` bytes from there on; fewer at the end. The memory is the reader's. */
+  /** At most `length` bytes from a position; fewer at the end. The caller owns the memory. */
   read(from: number, length: number): Uint8Array;
 }
 
-/**
- * A write as it was asked for and answered; `body` is left out where the audit log leaves it out.
- */
+/** A write with its request and its answer. `body` is omitted where the audit log omits it. */
 export interface WriteRecord {
   readonly verb: string;
   readonly resource: string;
@@ -270,7 +278,7 @@ export interface WriteRecord {
   readonly body: Json | undefined;
 }
 
-// ---- faults that `drover world inject` and the simulation switch on ----
+// ---- faults that `drover world inject` and the simulation turn on ----
 
 export interface Fault extends JsonObject {
   readonly id: string;

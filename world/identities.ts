@@ -1,4 +1,4 @@
-// Who EKS' node manager is, as articles 001 and 002 print it from the audit log.
+// The identity of EKS' node manager, as articles 001 and 002 print it from the audit log.
 import type { UserInfo } from './contracts.ts';
 
 export const nodeManagerAgent = 'vpcLambda/v0.0.0 (linux/amd64) kubernetes/$Format';

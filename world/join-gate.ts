@@ -1,6 +1,6 @@
-// Whom the cluster lets in as a node, as EKS' authenticator and the Node authorizer do: a machine
-// whose user data names this cluster and whose role an access entry or kube-system/aws-auth maps to
-// its node name.
+// Which machines the cluster authorizes as nodes, like EKS' authenticator and the Node authorizer.
+// The user data must name this cluster, and an access entry or kube-system/aws-auth must map the
+// machine's role to its node name.
 import { objectOr } from '../src/api/json.ts';
 import { mappedUser } from '../src/formats/index.ts';
 import type { AwsWorld } from './aws/index.ts';
@@ -9,7 +9,7 @@ import type { JoinGate, JoinRefusal, WorldKube } from './contracts.ts';
 const configMaps = { group: '', resource: 'configmaps' };
 const awsAuth = { namespace: 'kube-system', name: 'aws-auth' };
 
-/** Stands for the node's name, so that one look serves all machines of a role. */
+/** A placeholder for the node's name, so that one lookup serves all machines of a role. */
 const anyName = '\u0000';
 
 interface Mapped {
@@ -17,7 +17,7 @@ interface Mapped {
   readonly groups: readonly string[];
 }
 
-/** What a role is mapped to, remembered until aws-auth changes. */
+/** The users of each role, cached until aws-auth changes. */
 class RoleMap {
   readonly #kube: WorldKube;
   #version: string | undefined;
@@ -55,7 +55,9 @@ const sameOrigin = (a: string, b: string): boolean => {
   return plain(a) === plain(b);
 };
 
-/** An entry comes first; what there is none for, aws-auth is asked, as long as the mode has it. */
+/**
+ * An access entry takes precedence. Without one, aws-auth decides if the cluster's mode uses it.
+ */
 const userOf = (
   mode: string,
   entry: Mapped | undefined,
@@ -73,10 +75,11 @@ export const createJoinGate = (kube: WorldKube, aws: Pick<AwsWorld, 'nodeAccess'
   const roles = new RoleMap(kube);
   return (instanceId): JoinRefusal | undefined => {
     const access = aws.nodeAccess(instanceId);
-    // An instance that EC2 has forgotten runs nowhere.
+    // An instance that EC2 does not list any more does not run.
     if (access === undefined) return undefined;
     const { clusterName, cluster, endpoint, clusterEndpoint, roleArn, privateDnsName } = access;
-    // With the endpoint given nothing asks EKS for the cluster: its token is for another one.
+    // With the endpoint in its user data, the machine does not ask EKS for the cluster; its token
+    // is for another cluster.
     if (cluster === undefined && endpoint === undefined) {
       return { kind: 'unknownCluster', cluster: clusterName ?? '' };
     }

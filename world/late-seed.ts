@@ -1,5 +1,6 @@
-// The demo's Deployments, created once the first nodes are Ready: pods then spread as on a cluster
-// that has stood for a while, CoreDNS on the node that article 001 terminates. Acts once.
+// Creates the demo's Deployments once the first nodes are Ready. Pods are then spread as on a
+// cluster that has run for a while, with CoreDNS on the node that article 001 terminates. Acts
+// once.
 import { isObject, type JsonObject } from '../src/api/json.ts';
 import type { GroupResource, WorldKube } from './contracts.ts';
 import {
@@ -13,7 +14,7 @@ import { demoWorkload, seedKube } from './kube/seed/index.ts';
 
 const name = 'seed';
 const lookEveryMicros = 250 * microsPerMs;
-/** A world in which nodes do not come up must still get its workload. */
+/** After this time the Deployments are created even if no node is Ready. */
 const patienceMicros = 15 * microsPerSecond;
 const nodes: GroupResource = { group: '', resource: 'nodes' };
 const collections: Readonly<Record<string, GroupResource>> = {
@@ -70,7 +71,7 @@ export class LateSeed implements Actor {
       const resource = collections[String(kind)];
       if (resource === undefined || !isObject(metadata)) continue;
       const namespace = typeof metadata.namespace === 'string' ? metadata.namespace : undefined;
-      // Somebody may have applied the same workload first: theirs stays.
+      // A user may have applied the same workload first; it stays unchanged.
       user.create(resource, namespace, object);
     }
   }

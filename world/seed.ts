@@ -1,5 +1,5 @@
-// A cluster with node groups in a fresh world, written through the API server like anybody's
-// objects: what EKS, eksctl and the add-ons would have left there. Never changes a filled world.
+// Fills a fresh world with a cluster and node groups: the objects that EKS, eksctl and the add-ons
+// create, written through the API server. Never changes a filled world.
 import { customResourceDefinitions } from '../src/api/crds.ts';
 import type { JsonObject } from '../src/api/json.ts';
 import { nodeGroupFinalizer } from '../src/api/nodegroup.ts';
@@ -11,9 +11,9 @@ import { LateSeed } from './late-seed.ts';
 import { type World, worldRegion, worldVersion } from './world.ts';
 
 export interface SeedClusterOptions extends DemoOptions {
-  /** aws-node, kube-proxy and CoreDNS; small simulations have no use for them. */
+  /** aws-node, kube-proxy and CoreDNS; small simulations do not need them. */
   readonly addons: boolean;
-  /** Article 002's nginx and the add-ons' Deployments, once the nodes are Ready. */
+  /** Article 002's nginx and the add-ons' Deployments, created once the nodes are Ready. */
   readonly workload: boolean;
 }
 
@@ -27,10 +27,13 @@ const create = (client: WorldClient, resource: GroupResource, object: JsonObject
   if (result.kind === 'error') throw new Error(`the seed is refused: ${result.status.message}`);
 };
 
-/** A typed object as JSON: our interfaces hold nothing else. */
+/** A typed object as JSON, which our interfaces guarantee. */
 const plainJson = (value: object): JsonObject => JSON.parse(JSON.stringify(value)) as JsonObject;
 
-/** Fills `world`; returns what it made. Throws when an object is refused: a defect of the seed. */
+/**
+ * Fills `world` and returns the created facts. Throws if the API server refuses an object, which is
+ * a defect of the seed.
+ */
 export const seedCluster = (world: World, options: SeedClusterOptions): DemoFacts => {
   const facts = world.aws.seedDemo(options);
   const groups = [...facts.managed.map((group) => group.spec), ...facts.selfManaged];

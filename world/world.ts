@@ -1,5 +1,5 @@
 // The embedded world as one object: API server, its controllers, machines and AWS on one kernel.
-// Only wiring; whoever builds it decides how time passes and where state and audit go.
+// Only wiring; the caller decides how time passes and where state and audit events are stored.
 
 import { defined } from '../src/api/defined.ts';
 import { exampleAuthority } from '../src/formats/index.ts';
@@ -31,7 +31,7 @@ import {
 import { defaultPrinter, printers } from './kube/tables/index.ts';
 import { LateSeed } from './late-seed.ts';
 
-/** The Kubernetes version that a world begins with, in EKS' form. */
+/** The initial Kubernetes version of a world, in EKS' form. */
 export const worldVersion = {
   gitVersion: 'v1.32.9-eks-113cf36',
   major: '1',
@@ -42,30 +42,33 @@ export const worldRegion = 'eu-west-1';
 
 export interface WorldOptions {
   readonly seed: number;
-  /** Start of a new world's time; a stored world goes on where it was. */
+  /** Start time of a new world; a stored world continues at its own time. */
   readonly startAt: Micros;
   readonly tables?: Tables;
   readonly audit?: AuditSink;
-  /** Where what `audit` was told can be read again: CloudWatch's log of the control plane. */
+  /** Reads back the events that `audit` received: CloudWatch's log of the control plane. */
   readonly auditLog?: KeptLog;
-  /** Told of every write to the Kubernetes API, at less cost than an audit event. */
+  /** Called with every write to the Kubernetes API; cheaper than an audit event. */
   readonly onWrite?: (record: WriteRecord) => void;
-  /** False keeps no CloudTrail records, for simulations that read none. */
+  /** False: keeps no CloudTrail records, for simulations that do not read them. */
   readonly trail?: boolean;
-  /** False keeps no managedFields, for simulations that read none. */
+  /** False: keeps no managedFields, for simulations that do not read them. */
   readonly managers?: boolean;
-  /** False gives pods no volume with their account's token. */
+  /** False: pods get no volume with their account's token. */
   readonly accountVolumes?: boolean;
-  /** Origin of the AWS endpoint, once it is known: queue URLs carry it. */
+  /** Origin of the AWS endpoint, once it is known; queue URLs contain it. */
   readonly endpoint?: () => string;
   readonly clusterAccess?: () => ClusterAccess | undefined;
-  /** For suites that were written for another account or region; default the world's own. */
+  /** For test suites of another account or region; default: the world's own. */
   readonly account?: string;
   readonly region?: string;
-  /** False drops core/v1 Events, which large simulations do not read. */
+  /** False: drops core/v1 Events, which large simulations do not read. */
   readonly events?: boolean;
   readonly leases?: 'written' | 'implied';
-  /** False: nobody plays the platform for kubelets' certificate requests. Default true. */
+  /**
+   * False: nothing in the world approves kubelets' certificate requests, as outside EKS. Default:
+   * true.
+   */
   readonly approvesKubelets?: boolean;
 }
 
@@ -76,14 +79,14 @@ export interface World {
   readonly aws: AwsWorld;
   readonly kubelets: Kubelets;
   readonly controllers: KubeControllers;
-  /** True when the tables held a world already. */
+  /** True if the tables already contained a world. */
   readonly restored: boolean;
 }
 
 const inEksForm = (patch: string): string =>
   `v${patch}${worldVersion.gitVersion.slice(worldVersion.gitVersion.indexOf('-'))}`;
 
-/** The cluster's version once there is a cluster: its update shows in `kubectl version`. */
+/** The cluster's version, if there is a cluster: an update of it appears in `kubectl version`. */
 const servedVersion = (aws: AwsWorld) => {
   const patch = aws.kubernetesPatch();
   if (patch === undefined) return worldVersion;
@@ -91,7 +94,10 @@ const servedVersion = (aws: AwsWorld) => {
   return { gitVersion: inEksForm(patch), major, minor: `${minor}+` };
 };
 
-/** A node's versions follow its image; an image that EKS did not publish runs Amazon Linux 2. */
+/**
+ * A node's version depends on its image; an image that EKS did not publish counts as Amazon Linux
+ * 2.
+ */
 const releaseOf = (aws: AwsWorld, imageId: string): NodeRelease | undefined => {
   const facts = aws.imageFacts(imageId);
   if (facts === undefined) return undefined;
@@ -99,15 +105,15 @@ const releaseOf = (aws: AwsWorld, imageId: string): NodeRelease | undefined => {
 };
 
 /**
- * Where nobody listens the cluster is reachable all the same, for machines that live in here alone.
+ * The address of the cluster if no listener exists, for machines that only exist in this process.
  */
 const virtualAccess: ClusterAccess = {
   endpoint: 'https://kubernetes.world',
-  // Nothing verifies it, nodes only look that it is one.
+  // Machines check only that it is a certificate authority; no connection verifies it.
   certificateAuthorityData: exampleAuthority,
 };
 
-/** Of all add-ons this one alone has objects that come and go with it. */
+/** The only add-on whose objects are created and deleted with it. */
 const changeMonitoringAgent = (
   kube: KubeApiServer,
   region: string,
@@ -124,7 +130,7 @@ const changeMonitoringAgent = (
   else if (isPreserved !== true) removeMonitoringAgent(kube);
 };
 
-/** Builds a world; a restored one takes up its in-flight work at the next step. */
+/** Builds a world; a restored one resumes its work in progress at the next step. */
 export const createWorld = (options: WorldOptions): World => {
   const { seed, startAt, tables, audit, endpoint, clusterAccess, events, onWrite } = options;
   const kernel = new Kernel({ seed, startAt, ...defined({ tables }) });

@@ -112,3 +112,35 @@ export const drainFigures = (
     allRequests: own.length,
   };
 };
+
+export interface NoticeFigures {
+  /** From the notices. */
+  readonly firstEvictionSeconds: number;
+  readonly seconds: number;
+  readonly evictionsGranted: number;
+  readonly evictionsRefused: number;
+  readonly podAndNodeRequests: number;
+  readonly allRequests: number;
+}
+
+/** Like `drainFigures`, for a drain that a notice begins at `startedAt`. */
+export const noticeFigures = (
+  lines: readonly Line[],
+  options: {
+    readonly isContender: (agent: string) => boolean;
+    readonly namespace: string;
+    readonly startedAt: number;
+  },
+): NoticeFigures => {
+  const figures = drainFigures(lines, options);
+  const evictions = requestsOf(lines, options.isContender).filter(isEviction);
+  const first = Math.min(...evictions.map(({ receivedMs }) => receivedMs));
+  return {
+    firstEvictionSeconds: (first - options.startedAt) / 1000,
+    seconds: (figures.lastGoneMs - options.startedAt) / 1000,
+    evictionsGranted: figures.evictionsGranted,
+    evictionsRefused: figures.evictionsSent - figures.evictionsGranted,
+    podAndNodeRequests: figures.podAndNodeRequests,
+    allRequests: figures.allRequests,
+  };
+};

@@ -24,6 +24,7 @@ export interface Controller {
   /** Deletes the journal, so that the same nodes can be drained again as if for the first time. */
   readonly forget: () => Promise<void>;
   readonly rssMiB: () => number | undefined;
+  readonly peakMiB: () => number | undefined;
   readonly stop: () => Promise<void>;
 }
 
@@ -37,7 +38,10 @@ const isAgent = (agent: string): boolean => /^(drover|vpcLambda)/.test(agent);
 
 const isCommand = (agent: string): boolean => agent.startsWith('drover-cli/');
 
-const forget = async ({ api }: Target): Promise<void> => {
+/** The part of a target that a controller needs. */
+type Place = Pick<Target, 'api' | 'env'>;
+
+const forget = async ({ api }: Place): Promise<void> => {
   const { nodedisruptions } = resourceTypes;
   const { items } = await api.list<NodeDisruption>(nodedisruptions);
   await each(items, ({ metadata }) => api.delete(nodedisruptions, metadata));
@@ -48,10 +52,12 @@ const forget = async ({ api }: Target): Promise<void> => {
 
 /** Starts it and waits until it leads. Throws with its last output when it ends earlier. */
 export const startController = async (
-  target: Target,
+  target: Place,
   compat: 'eks' | 'native',
+  more: readonly string[] = [],
+  { program = drover }: { readonly program?: string } = {},
 ): Promise<Controller> => {
-  const args = [drover, 'controller', '--compat', compat];
+  const args = [program, 'controller', '--compat', compat, ...more];
   const child = spawn(process.execPath, args, {
     env: target.env,
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -85,6 +91,7 @@ export const startController = async (
       finish(process.execPath, [drover, 'drain', ...nodes, '--timeout', '10m'], target.env),
     forget: () => forget(target),
     rssMiB: () => memoryOf(child.pid ?? 0)?.rssMiB,
+    peakMiB: () => memoryOf(child.pid ?? 0)?.peakMiB,
     stop,
   };
 };

@@ -66,7 +66,8 @@ const labelNodes = async (api: KubeClient, names: readonly string[]): Promise<vo
   }
 };
 
-const groupName = 'bench';
+/** Name of the group of large machines beside the demo's. */
+export const groupName = 'bench';
 const nodesReadyWithinMs = 90_000;
 
 const userData = `#!/bin/bash
@@ -78,7 +79,7 @@ const userData = `#!/bin/bash
 const modelGroup = 'demo-self-ng';
 
 /** A group of large machines in addition to the demo's: m5.large has room for only 29 pods. */
-const addGroup = async (world: ServedWorld, size: number): Promise<void> => {
+export const addGroup = async (world: ServedWorld, size: number): Promise<void> => {
   const config = {
     region: String(world.env.AWS_DEFAULT_REGION),
     endpoint: String(world.env.AWS_ENDPOINT_URL),

@@ -26,17 +26,24 @@ export const each = async <T>(
   await Promise.all(Array.from({ length: inFlight }, worker));
 };
 
-export const isReadyPod = (pod: Pod): boolean =>
-  pod.metadata.deletionTimestamp === undefined &&
+/** Ready, or terminating and Ready until then. */
+export const isServing = (pod: Pod): boolean =>
   pod.status.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true;
+
+export const isReadyPod = (pod: Pod): boolean =>
+  pod.metadata.deletionTimestamp === undefined && isServing(pod);
 
 export const podsOf = async (target: Target): Promise<readonly Pod[]> =>
   (await target.api.list<Pod>(resourceTypes.pods, { namespace })).items;
 
-export const until = async (what: string, holds: () => Promise<boolean>): Promise<void> => {
-  const end = performance.now() + readyWithinMs;
+export const until = async (
+  what: string,
+  holds: () => Promise<boolean>,
+  withinMs = readyWithinMs,
+): Promise<void> => {
+  const end = performance.now() + withinMs;
   while (!(await holds())) {
-    if (performance.now() > end) throw new Error(`not within ${readyWithinMs} ms: ${what}`);
+    if (performance.now() > end) throw new Error(`not within ${withinMs} ms: ${what}`);
     await sleep(100);
   }
 };

@@ -7,7 +7,7 @@ import { FakeKube } from '../../test/builders/runtime-kube.ts';
 import { epochMs, formatKubeTime } from '../api/brand.ts';
 import { type JsonObject, objectOr } from '../api/json.ts';
 import { type Condition, resourceTypes } from '../api/kube.ts';
-import { NodeAgent } from './index.ts';
+import { AgentMetrics, NodeAgent } from './index.ts';
 
 const { nodes, events } = resourceTypes;
 const second = 1_000;
@@ -21,6 +21,11 @@ class Life {
   readonly kube = new FakeKube(this.clock);
   readonly host = new MemoryHost();
   readonly log = new CollectingLog();
+  readonly metrics = new AgentMetrics({
+    version: '1',
+    startedAtSeconds: 0,
+    residentBytes: () => 0,
+  });
   #stop = new AbortController();
   #running: Promise<void> | undefined;
   #starts = 0;
@@ -38,6 +43,7 @@ class Life {
         clock: this.clock,
         random: () => new TestRandom(++this.#starts),
         log: this.log,
+        metrics: this.metrics,
       },
       { node: 'n1', component: 'drover-agent', ...(rulesFile === undefined ? {} : { rulesFile }) },
     );
@@ -136,6 +142,12 @@ describe('a fault', () => {
     expect(message).toEqual([
       'Warning KernelReady ForkFailedOutOfPIDs: A fork or exec call has failed due to the system being out of process IDs or memory',
     ]);
+    const { text } = await life.metrics.read();
+    const labels = 'condition="KernelReady",reason="ForkFailedOutOfPIDs"';
+    expect(text).toContain(`drover_agent_findings_total{${labels}} 1`);
+    expect(text).toContain('drover_agent_condition{condition="KernelReady"} 0');
+    expect(text).toContain('drover_agent_condition{condition="StorageReady"} 1');
+    expect(text).toMatch(/drover_agent_reports_total\{result="sent"\} [1-9]/);
     await life.stop();
   });
 

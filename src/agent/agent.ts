@@ -13,10 +13,12 @@ import {
 } from '../ports/index.ts';
 import { Backoff, describeError, sleepOrAbort, TaskRegistry } from '../runtime/index.ts';
 import { bootFacts, findAccelerator } from './facts.ts';
+import type { AgentMetrics } from './metrics.ts';
 import { HealthMonitor } from './monitor.ts';
 import { parseRecord } from './record.ts';
 import { ConditionReporter } from './report/conditions.ts';
 import { EventReporter, type EventTarget } from './report/events.ts';
+import { BundleReporter, type BundleStore } from './report/log-bundle.ts';
 import { rulesInForce } from './rules/rules-file.ts';
 
 const pollMs = durationMs(1_000);
@@ -32,6 +34,10 @@ export interface AgentDeps {
   /** One random stream per purpose. */
   readonly random: (purpose: string) => Random;
   readonly log: Log;
+  /** Absent: requests for log bundles are not looked for. */
+  readonly bundles?: BundleStore;
+  /** Absent: nothing is counted. */
+  readonly metrics?: AgentMetrics;
 }
 
 export interface AgentSettings {
@@ -48,6 +54,7 @@ export class NodeAgent {
   readonly #monitor: HealthMonitor;
   readonly #conditions: ConditionReporter;
   readonly #events: EventReporter;
+  readonly #bundles: BundleReporter | undefined;
   readonly #nodeBackoff: Backoff;
   #target: EventTarget | undefined;
   #nodeNotBefore: EpochMs = epochMs(0);
@@ -73,14 +80,17 @@ export class NodeAgent {
   }
 
   private constructor(deps: AgentDeps, settings: AgentSettings, monitor: HealthMonitor) {
-    const { kube, random, log } = deps;
+    const { kube, random, log, clock, bundles: store } = deps;
     this.#deps = deps;
     this.#settings = settings;
     this.#monitor = monitor;
     const { node } = settings;
     this.#conditions = new ConditionReporter({ kube, node, random: random('conditions'), log });
     this.#events = new EventReporter({ kube, random: random('events'), log });
+    this.#bundles =
+      store === undefined ? undefined : new BundleReporter({ kube, clock, node, store, log });
     this.#nodeBackoff = new Backoff(random('node'), nodeBackoff);
+    deps.metrics?.watch(() => monitor);
   }
 
   /** Runs until `signal` aborts. */
@@ -104,6 +114,7 @@ export class NodeAgent {
     loop('logs', () => this.#readLogs());
     loop('checks', (inner) => this.#runChecks(inner));
     loop('report', (inner) => this.#report(inner));
+    loop('bundles', async (inner) => this.#bundles?.pass(inner));
     const stop = AbortSignal.any([signal, ended.signal]);
     await new Promise<void>((resolve) => {
       if (stop.aborted) resolve();
@@ -122,6 +133,7 @@ export class NodeAgent {
     await this.#readLogs();
     await this.#runChecks(signal);
     await this.#report(signal);
+    await this.#bundles?.pass(signal);
     return epochMs(this.#deps.clock.now() + pollMs);
   }
 
@@ -147,6 +159,7 @@ export class NodeAgent {
     await this.#findNode(clock.now(), signal);
     if (this.#target === undefined) return;
     const outcome = await this.#conditions.pass(this.#monitor.conditions, clock.now(), signal);
+    if (outcome !== 'idle') this.#deps.metrics?.reported(outcome);
     if (outcome === 'gone') this.#target = undefined;
     if (this.#target !== undefined) await this.#events.pass(this.#target, clock.now(), signal);
     await this.#saveRecord(clock.now());
@@ -156,6 +169,7 @@ export class NodeAgent {
     for (const notice of this.#monitor.takeNotices()) {
       const { condition, reason, message } = notice;
       this.#deps.log.info('found', { condition, reason, message });
+      if (notice.type === 'Warning') this.#deps.metrics?.found(condition, reason);
       this.#events.tell(notice, now);
     }
   }

@@ -28,7 +28,7 @@ export const ipv4Number = (text: string): number | undefined => {
 export const ipv4Text = (number: number): string =>
   [24, 16, 8, 0].map((shift) => Math.floor(number / 2 ** shift) % 256).join('.');
 
-/** The groups on one side of `::`; undefined if one of them is not a group. */
+/** The 16-bit groups on one side of `::`; undefined if one of them is not valid. */
 const groupsIn = (side: string, mayEndAsIpv4: boolean): readonly bigint[] | undefined => {
   if (side === '') return [];
   const groups: bigint[] = [];

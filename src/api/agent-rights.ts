@@ -3,6 +3,7 @@
 // conditions, labels and capacity. Printed to deploy/agent; the contract of an API server proves
 // it.
 import type { JsonObject } from './json.ts';
+import { bundleCondition } from './log-bundle.ts';
 
 const apiVersion = 'admissionregistration.k8s.io/v1';
 const rbacGroup = 'rbac.authorization.k8s.io';
@@ -11,7 +12,7 @@ const nodeClaim = 'authentication.kubernetes.io/node-name';
 /** The namespace of Events about nodes. */
 const eventNamespace = 'default';
 
-/** Condition types that the agent writes. */
+/** Condition types about the node's health. */
 export const agentConditionTypes = [
   'KernelReady',
   'StorageReady',
@@ -20,6 +21,9 @@ export const agentConditionTypes = [
   'AcceleratedHardwareReady',
   'AgentHealthy',
 ] as const;
+
+/** All condition types that the agent writes. */
+export const agentWrittenTypes: readonly string[] = [...agentConditionTypes, bundleCondition];
 
 export interface AgentAccount {
   readonly namespace: string;
@@ -144,7 +148,7 @@ export const agentPolicies = (name: string, account: AgentAccount): readonly Jso
     { resources: ['nodes', 'nodes/status'], operations: ['UPDATE'] },
     {
       variables: [
-        { name: 'own', expression: JSON.stringify(agentConditionTypes).replaceAll('"', "'") },
+        { name: 'own', expression: JSON.stringify(agentWrittenTypes).replaceAll('"', "'") },
         { name: 'before', expression: others('oldObject') },
         { name: 'after', expression: others('object') },
       ],
@@ -157,7 +161,7 @@ export const agentPolicies = (name: string, account: AgentAccount): readonly Jso
           expression:
             'size(variables.before) == size(variables.after) && ' +
             'variables.after.all(c, variables.before.exists(b, b == c))',
-          message: `an agent writes conditions of the types ${agentConditionTypes.join(', ')} alone`,
+          message: `an agent writes conditions of the types ${agentWrittenTypes.join(', ')} alone`,
         },
         {
           expression: pinned.map((path) => `(${unchanged(path)})`).join(' && '),
@@ -186,9 +190,28 @@ export const agentPolicies = (name: string, account: AgentAccount): readonly Jso
 const hostRoot = '/host';
 const recordDirectory = '/var/lib/drover';
 
-/** `image` contains this package; its entry point is `drover`. */
-export const agentDaemonSet = (account: AgentAccount, image: string): JsonObject => {
+/** The DaemonSet with bundles mounts this path: an example of storage that outlives instances. */
+export const exampleBundleDirectory = '/mnt/drover-bundles';
+
+/** The directory at the node's own path, which the agent's answer names. */
+const bundlesAt = (directory: string) => ({
+  args: ['--bundle-directory', directory],
+  // A file system that the node mounts later appears in the container.
+  mounts: [{ name: 'bundles', mountPath: directory, mountPropagation: 'HostToContainer' }],
+  volumes: [{ name: 'bundles', hostPath: { path: directory, type: 'DirectoryOrCreate' } }],
+});
+
+/**
+ * `image` contains this package; its entry point is `drover`. Without `bundleDirectory` no log
+ * bundles are collected.
+ */
+export const agentDaemonSet = (
+  account: AgentAccount,
+  image: string,
+  bundleDirectory?: string,
+): JsonObject => {
   const labels = { 'app.kubernetes.io/name': account.name };
+  const bundles = bundleDirectory === undefined ? undefined : bundlesAt(bundleDirectory);
   return {
     apiVersion: 'apps/v1',
     kind: 'DaemonSet',
@@ -209,7 +232,7 @@ export const agentDaemonSet = (account: AgentAccount, image: string): JsonObject
             {
               name: 'agent',
               image,
-              args: ['agent', '--host-root', hostRoot],
+              args: ['agent', '--host-root', hostRoot, ...(bundles?.args ?? [])],
               env: [
                 { name: 'NODE_NAME', valueFrom: { fieldRef: { fieldPath: 'spec.nodeName' } } },
                 // Node's cache of compiled sources: the root file system is read-only.
@@ -224,12 +247,14 @@ export const agentDaemonSet = (account: AgentAccount, image: string): JsonObject
               volumeMounts: [
                 { name: 'root', mountPath: hostRoot, mountPropagation: 'HostToContainer' },
                 { name: 'record', mountPath: recordDirectory },
+                ...(bundles?.mounts ?? []),
               ],
             },
           ],
           volumes: [
             { name: 'root', hostPath: { path: '/' } },
             { name: 'record', hostPath: { path: recordDirectory, type: 'DirectoryOrCreate' } },
+            ...(bundles?.volumes ?? []),
           ],
         },
       },
@@ -237,14 +262,18 @@ export const agentDaemonSet = (account: AgentAccount, image: string): JsonObject
   };
 };
 
-/** For nodes with a bootstrap that installs this package: the kubelet's credentials suffice. */
+/**
+ * For nodes with a bootstrap that installs this package: the kubelet's credentials suffice. Further
+ * flags are in DROVER_AGENT_OPTIONS of a file that need not exist.
+ */
 export const agentUnit = `[Unit]
 Description=Drover node agent
 Wants=network-online.target
 After=network-online.target
 
 [Service]
-ExecStart=/usr/bin/drover agent --kubeconfig /var/lib/kubelet/kubeconfig
+EnvironmentFile=-/etc/default/drover-agent
+ExecStart=/usr/bin/drover agent --kubeconfig /var/lib/kubelet/kubeconfig $DROVER_AGENT_OPTIONS
 Restart=always
 RestartSec=5
 StateDirectory=drover

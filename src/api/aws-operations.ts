@@ -1,7 +1,7 @@
 // The AWS operations that the mapping calls, by service: what a transport supports, and what each
 // process's credentials must allow. A call of any other operation does not compile.
 
-/** Operations of the controllers, and of commands that inspect the controllers' resources. */
+/** Operations of the controllers; their IAM policy allows exactly these. */
 export const cloudOperations = {
   autoscaling: [
     'CompleteLifecycleAction',
@@ -14,6 +14,7 @@ export const cloudOperations = {
     'DescribeAutoScalingGroups',
     'DescribeLifecycleHooks',
     'DescribeScalingActivities',
+    'DetachInstances',
     'PutLifecycleHook',
     'RecordLifecycleActionHeartbeat',
     'ResumeProcesses',
@@ -33,15 +34,16 @@ export const cloudOperations = {
     'DescribeInstanceStatus',
     'DescribeInstanceTypes',
     'DescribeInstances',
-    'DescribeKeyPairs',
     'DescribeLaunchTemplateVersions',
     'DescribeLaunchTemplates',
     'DescribeSecurityGroups',
     'DescribeSubnets',
     'GetConsoleOutput',
     'RebootInstances',
+    'TerminateInstances',
   ],
   eks: ['CreateAccessEntry', 'DeleteAccessEntry', 'DescribeAccessEntry', 'DescribeCluster'],
+  elbv2: ['DescribeTags', 'DescribeTargetGroups', 'DescribeTargetHealth'],
   iam: [
     'AddRoleToInstanceProfile',
     'CreateInstanceProfile',
@@ -82,6 +84,7 @@ export const provisioningOperations = {
   ],
   'service-quotas': ['GetServiceQuota'],
   ssm: ['GetParameter'],
+  sts: ['GetCallerIdentity'],
 } as const;
 
 /** Operations of `drover logs` for a query that runs in CloudWatch. */

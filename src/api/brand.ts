@@ -26,8 +26,8 @@ export const instanceIdOfProviderId = (providerId: string | undefined): Instance
 };
 
 /**
- * Memoizes: the same few times are parsed and formatted repeatedly, deadlines on each pass and
- * `now` in all that happens at once. Bounded, because a long-lived process sees many.
+ * A cache: the same few times are parsed and formatted repeatedly, such as deadlines on each pass.
+ * Bounded, because a process that runs for months meets many times.
  */
 const maxRemembered = 10_000;
 const remembering = <K, V>(compute: (key: K) => V): ((key: K) => V) => {

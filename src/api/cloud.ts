@@ -9,7 +9,7 @@ export interface QueueMessage {
   readonly id: string;
   readonly receiptHandle: string;
   readonly body: string;
-  /** How often the queue has delivered it, this delivery included. */
+  /** How often the queue has delivered the message, including this time. */
   readonly receiveCount: number;
   /**
    * When the queue received it, by the queue's clock; absent where the queue does not report it.
@@ -61,6 +61,8 @@ export interface ScalingGroup {
   readonly capacityRebalance?: boolean;
   /** Absent: no warm pool, or one that is being deleted. */
   readonly warmPool?: { readonly instances: number; readonly state: string };
+  /** Names of the Classic Load Balancers that it registers instances with; absent: none. */
+  readonly classicLoadBalancers?: readonly string[];
   /** As EC2 Auto Scaling spells them, e.g. AZRebalance. */
   readonly suspendedProcesses?: readonly string[];
 }
@@ -78,6 +80,27 @@ export interface LifecycleHook {
    * NotificationMetadata: text that Auto Scaling stores with the hook and sends with its messages.
    */
   readonly metadata?: string;
+}
+
+export interface TargetGroup {
+  readonly arn: string;
+  readonly name: string;
+  /** As Elastic Load Balancing spells it: instance, ip, lambda, alb. */
+  readonly targetType: string;
+}
+
+/** A target of one target group. */
+export interface TargetHealth {
+  /** An instance id, or an address. */
+  readonly id: string;
+  /** As Elastic Load Balancing spells it: initial, healthy, unhealthy, unused, draining, ... */
+  readonly state: string;
+}
+
+/** The state of one instance in a target group, by the group's name. */
+export interface TargetState {
+  readonly group: string;
+  readonly state: string;
 }
 
 export interface CloudInstance {

@@ -1,5 +1,5 @@
 // Which causes the cloud has to confirm before a pod is evicted, and the facts for that. A notice
-// is a hint; core/termination decides from these facts. Nothing here decides or asks.
+// is only a hint. core/termination decides from these facts; this file calls nothing.
 import type { CauseKind, DisruptionCause } from './disruption.ts';
 
 /** Causes from operators and from Drover itself need no confirmation; causes from notices do. */
@@ -8,6 +8,7 @@ export const needsConfirmation: Readonly<Record<CauseKind, boolean>> = {
   SpotInterruption: true,
   RebalanceRecommendation: true,
   Maintenance: true,
+  StateChange: true,
   ScaleIn: false,
   Update: false,
   Repair: false,

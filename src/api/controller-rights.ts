@@ -40,9 +40,11 @@ export const controllerRules: readonly JsonObject[] = [
   rule('', ['events'], ['list', 'create']),
   rule('apps', ['daemonsets'], look),
   // The most common conditions for health probes of updates; operators grant other kinds
-  // themselves.
-  rule('apps', ['deployments'], ['get']),
+  // themselves. Listed by a label: whether a process with --surge left one scaled up.
+  rule('apps', ['deployments'], ['get', 'list']),
   rule('policy', ['poddisruptionbudgets'], follow),
+  // Whether the volumes of a drained node are detached.
+  rule('storage.k8s.io', ['volumeattachments'], follow),
   // Why an instance does not join: read only once one is late.
   rule('certificates.k8s.io', ['certificatesigningrequests'], ['list']),
   rule('drover.dev', ['*'], [...look, 'create', 'patch', 'delete']),
@@ -92,6 +94,19 @@ const certificateRules: readonly JsonObject[] = [
   ),
 ];
 
+/** Additional rules for `--surge`: Deployments that ask for it, and the order of their pods. */
+const surgeRules: readonly JsonObject[] = [
+  rule('apps', ['deployments'], [...follow, 'patch']),
+  rule('', ['pods'], ['patch']),
+  rule('autoscaling', ['horizontalpodautoscalers'], ['list']),
+];
+
+/** Additional rules for `--page-port`: whose token a reader's is, and what its holder may do. */
+const pageRules: readonly JsonObject[] = [
+  rule('authentication.k8s.io', ['tokenreviews'], ['create']),
+  rule('authorization.k8s.io', ['subjectaccessreviews'], ['create']),
+];
+
 /** A role and its binding. */
 const roleGrants = (
   scope: '' | 'Cluster',
@@ -111,6 +126,12 @@ const roleGrants = (
 
 export const certificateGrants = (name: string, subject: JsonObject): readonly JsonObject[] =>
   roleGrants('Cluster', { name }, certificateRules, subject);
+
+export const surgeGrants = (name: string, subject: JsonObject): readonly JsonObject[] =>
+  roleGrants('Cluster', { name }, surgeRules, subject);
+
+export const pageGrants = (name: string, subject: JsonObject): readonly JsonObject[] =>
+  roleGrants('Cluster', { name }, pageRules, subject);
 
 export const notificationGrants = (name: string, subject: JsonObject): readonly JsonObject[] =>
   roleGrants('', { name, namespace: notificationNames.namespace }, notificationRules, subject);

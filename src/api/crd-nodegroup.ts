@@ -1,12 +1,12 @@
 // The schema of NodeGroup: exactly the types of nodegroup.ts, and the rules by which the API server
 // refuses mistakes. Fields shared with NodeGroupUpdate are defined here.
+import { drainPolicy } from './crd-drain-policy.ts';
 import { nodeRepairPolicy } from './crd-repair.ts';
 import {
   boolean,
   conditions,
   count,
   generation,
-  labelSelector,
   listOf,
   longText,
   mapOf,
@@ -33,7 +33,7 @@ const immutable = (what: string, schema: Schema): Schema => ({
   ],
 });
 
-/** A field's own rules apply while it exists; this rule covers adding and removing it. */
+/** Forbids adding or removing the field. The field's own rules apply only while it exists. */
 const settled = (field: string, message: string) => ({
   rule: `has(self.${field}) == has(oldSelf.${field})`,
   message,
@@ -165,17 +165,7 @@ const nodeGroupSpecFields: Schema = object({
   nodeRepair: nodeRepairPolicy,
   lifecycleHooks: oneOf(['Manage', 'Leave']),
   deletionPolicy: oneOf(['Delete', 'Retain']),
-  drain: object({
-    timeoutSeconds: {
-      ...count,
-      maximum: 172_800,
-    },
-    onDeadline: oneOf(['force', 'fail']),
-    selfMoving: object({
-      podSelector: labelSelector,
-      requestEverySeconds: { ...count, minimum: 10, maximum: 3600 },
-    }),
-  }),
+  drain: drainPolicy,
 });
 
 /** AWS reports these for an adopted group; a group that is to be created must state them. */
@@ -196,7 +186,7 @@ const createRules: readonly Schema[] = neededToCreate.map((field) => ({
   message: `${field} is required, unless autoScalingGroupName names an Auto Scaling group to adopt`,
 }));
 
-/** Whether the group is adopted or created, and from what, is fixed with the object. */
+/** An existing object cannot change whether its group is adopted or created, or from what. */
 export const nodeGroupSpec: Schema = {
   ...nodeGroupSpecFields,
   'x-kubernetes-validations': [
@@ -242,6 +232,7 @@ export const revision: Schema = object(
     releaseVersion: text(63),
     imageId: text(63),
     templateVersion: text(63),
+    replaceEqual: boolean,
     launchTemplate: launchTemplateRef,
   },
   ['version', 'imageId', 'templateVersion'],

@@ -1,8 +1,24 @@
 // The schemas of NodeRepair and of NodeGroup.spec.nodeRepair: exactly the types of node-repair.ts,
 // with the texts of `kubectl explain`.
-import { count, listOf, longText, object, oneOf, type Schema, text, time } from './crd-schema.ts';
+import {
+  boolean,
+  count,
+  listOf,
+  longText,
+  object,
+  oneOf,
+  type Schema,
+  text,
+  time,
+} from './crd-schema.ts';
 import type { Words } from './crd-words.ts';
-import { overrulableBlockers, repairActions, repairBlockers, repairPhases } from './node-repair.ts';
+import {
+  overrulableBlockers,
+  repairActions,
+  repairBlockers,
+  repairPhases,
+  requestableActions,
+} from './node-repair.ts';
 
 const daySeconds = 86_400;
 const seconds: Schema = { ...count, maximum: daySeconds };
@@ -25,6 +41,11 @@ export const nodeRepairPolicy: Schema = object({
   startupTimeoutSeconds: seconds,
   healthyDelaySeconds: seconds,
   stormCooldownSeconds: seconds,
+  collectBundle: boolean,
+  quarantine: object({
+    timeLimitSeconds: { ...count, minimum: 60, maximum: 30 * daySeconds },
+    maxInstances: { ...count, maximum: 100 },
+  }),
 });
 
 export const nodeRepairPolicyWords: Words = {
@@ -37,15 +58,25 @@ export const nodeRepairPolicyWords: Words = {
       condition: 'Condition of the node, such as Ready or NetworkingReady.',
       reason: 'Its reason, or the beginning of one followed by *; absent = every reason.',
       waitSeconds: 'How long it must last before the node is repaired.',
-      actions: 'Replace, Reboot or NoAction, tried in this order; default: Replace.',
+      actions: 'Replace, Reboot, Quarantine or NoAction, tried in this order; default: Replace.',
     },
   ],
   drainTimeoutSeconds:
     'How long the drain of a node that can still drain may take; default: that of the group.',
   startupTimeoutSeconds:
-    'An instance that is no node after this is replaced; 0 = never. Default: 900.',
+    'An instance that is not a node after this time is replaced; 0 = never. Default: 900.',
   healthyDelaySeconds: 'A node that is healthy for this long has recovered. Default: 180.',
   stormCooldownSeconds: 'No repair starts for this long after a breaker has closed. Default: 300.',
+  collectBundle:
+    'Before a Replace or a Reboot, ask the node agent for its logs, and wait for 60 s at most.',
+  quarantine: [
+    'For the action Quarantine: the instance leaves its group and is kept for inspection.',
+    {
+      timeLimitSeconds:
+        'The instance is terminated this long after it left the group. Default: 86400.',
+      maxInstances: 'Beyond this number, nodes are replaced instead. Default: 1.',
+    },
+  ],
 };
 
 export const nodeRepairSpec: Schema = object(
@@ -59,7 +90,7 @@ export const nodeRepairSpec: Schema = object(
     reason: text(128),
     requested: object(
       {
-        action: oneOf(['Replace', 'Reboot']),
+        action: oneOf(requestableActions),
         at: time,
         by: text(),
         overrule: listOf(oneOf(overrulableBlockers), overrulableBlockers.length),
@@ -96,6 +127,15 @@ export const nodeRepairStatus: Schema = object(
           causeId: text(1024),
           startedAt: time,
           bootId: text(63),
+          bundle: object(
+            {
+              requestedAt: time,
+              endedAt: time,
+              outcome: oneOf(['Collected', 'NotCollected']),
+              message: longText,
+            },
+            ['requestedAt'],
+          ),
           endedAt: time,
           outcome: oneOf(['Succeeded', 'Failed']),
           message: longText,
@@ -105,12 +145,13 @@ export const nodeRepairStatus: Schema = object(
       8,
     ),
     replacement: text(63),
+    quarantinedUntil: time,
     endedAt: time,
   },
   ['phase'],
 );
 
-/** An episode keeps its instance and its start, from which the waits are counted. */
+/** An episode cannot change its instance or its start, from which the waits are counted. */
 export const repairIdentity: Schema = {
   rule:
     'self.spec.instanceId == oldSelf.spec.instanceId && self.spec.unhealthySince == ' +
@@ -132,7 +173,7 @@ export const nodeRepairObjectWords: Words = {
       requested: [
         'A repair that an operator asks for: it starts without a wait.',
         {
-          action: 'Replace or Reboot.',
+          action: 'Replace, Reboot or Quarantine.',
           at: 'When it was asked for.',
           by: 'Who asked for it.',
           overrule: 'Blockers that do not hold it up, such as groupUnhealthy.',
@@ -144,8 +185,8 @@ export const nodeRepairObjectWords: Words = {
     'What is decided and done.',
     {
       phase:
-        'Waiting, Blocked, WouldRepair (audit), Repairing, Verifying, Succeeded, Failed or ' +
-        'Cancelled.',
+        'Waiting, Blocked, WouldRepair (audit), Repairing, Verifying, Quarantined, Succeeded, ' +
+        'Failed or Cancelled.',
       message: 'Why it is where it is, in one line.',
       findings: [
         'Conditions of this episode.',
@@ -170,16 +211,26 @@ export const nodeRepairObjectWords: Words = {
       attempts: [
         'What was tried, in order.',
         {
-          action: 'Replace or Reboot.',
+          action: 'Replace, Reboot or Quarantine.',
           causeId: 'Id of its cause on the NodeDisruption.',
           startedAt: 'When it was decided.',
           bootId: 'Boot id of the machine at that time.',
+          bundle: [
+            'The log bundle that the node agent is asked for before the action.',
+            {
+              requestedAt: 'When it was asked for.',
+              endedAt: 'When the agent answered, or the repair went on without an answer.',
+              outcome: 'Collected or NotCollected.',
+              message: 'Where the bundle is, or why there is none.',
+            },
+          ],
           endedAt: 'When it ended.',
           outcome: 'Succeeded or Failed.',
           message: 'How it ended.',
         },
       ],
       replacement: 'The instance that took its place.',
+      quarantinedUntil: 'When the detached instance is terminated.',
       endedAt: 'When the episode ended.',
     },
   ],

@@ -13,8 +13,11 @@ const causeWords: Words = {
     'sets no deadline.',
   onDeadline: 'force deletes the remaining pods at the deadline; fail keeps them.',
   followUp:
-    'What happens to the empty instance: Release, Reboot, Replace or Terminate. The ' +
+    'What happens to the empty instance: Release, Reboot, Detach, Replace or Terminate. The ' +
     'strongest of all causes wins.',
+  isDetached:
+    'The instance has left its Auto Scaling group: EC2 is asked to terminate it, if a NodeRepair ' +
+    'of the node group has it in quarantine.',
   hook: [
     'The EC2 Auto Scaling lifecycle hook that waits for Drover.',
     {
@@ -28,7 +31,7 @@ const causeWords: Words = {
   ],
   requestedBy: 'Who requested it.',
   reason: 'Why it was requested.',
-  hold: 'While true, the node is marked and its pods are not evicted.',
+  hold: 'While true, the node is cordoned and its pods are not evicted.',
   forceFrom: 'Earliest time at which pods may be deleted by force.',
   cooldownSeconds: 'Seconds between the node becoming empty and the termination of its instance.',
   holdTermination: 'While true, the empty instance is not terminated.',
@@ -76,9 +79,14 @@ const waitingWords: Words = {
   graceEndsAt: "When the pod's grace period ends.",
   why: 'What the terminating pod waits for: grace, kubelet or finalizers.',
   finalizers: 'The finalizers.',
-  podsBefore: 'Number of remaining pods of the previous tier.',
+  podsBefore: 'Number of remaining pods of lower tiers.',
+  priority: 'Lowest priority of the tier of the pod.',
+  annotation: 'The annotation of the pod that asks not to evict it.',
   node: 'The node.',
   nodes: 'The nodes.',
+  volumes: 'Names of the PersistentVolumes, at most 20.',
+  stage: 'What waits for the load balancers: evictions, or the end of the instance.',
+  targetGroups: 'Names of the target groups, at most 20.',
   autoScalingGroupName: 'The Auto Scaling group.',
   hookName: 'The lifecycle hook.',
   code: 'HTTP status or error code.',
@@ -104,8 +112,9 @@ const statusWords: Words = {
   outcome: 'Drained, Forced, Failed, Cancelled, NothingToDrain or InstanceGone.',
   message: 'The current state in one sentence.',
   startedAt: 'When the episode began.',
-  markedAt: 'When the node was marked.',
-  drainedAt: 'When the node was empty.',
+  markedAt: 'When the node was cordoned.',
+  emptyAt: 'When the pods were gone, where the drain then waits for something else.',
+  drainedAt: 'When the drain was complete.',
   endedAt: 'When the episode ended.',
   heldUntil: 'When the last hold ended and evictions started.',
   deadline: 'The earliest deadline of the active causes.',
@@ -159,7 +168,7 @@ const statusWords: Words = {
     },
   ],
   boomerangs: [
-    'Pods that returned to the marked node. Drover evicts them once, then leaves them.',
+    'Pods that returned to the cordoned node. Drover evicts them once, then leaves them.',
     { owner: 'Kind and name of their owner.', podUids: 'Their uids the first time.' },
   ],
   ...stopTimesWords,

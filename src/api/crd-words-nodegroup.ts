@@ -1,4 +1,5 @@
 // The text of `kubectl explain nodegroup`. Decides nothing.
+import { drainPolicyWords } from './crd-drain-policy.ts';
 import { nodeRepairPolicyWords } from './crd-repair.ts';
 import {
   conditionWords,
@@ -10,7 +11,8 @@ import {
 import { updateConfigWords } from './crd-words-policy.ts';
 
 export const sizeWords: Words = {
-  minSize: "Minimum number of nodes; no request may go below it, an autoscaler's included.",
+  minSize:
+    'Minimum number of nodes. Requests for fewer nodes are refused, including those of autoscalers.',
   maxSize:
     'Maximum number of nodes. An update with strategy DEFAULT or SURGE exceeds it while it runs.',
   desired: 'Desired number of nodes.',
@@ -21,6 +23,7 @@ export const revisionWords: Words = {
   releaseVersion: "The image's release, such as 1.32.3-20250501; absent for a custom image.",
   imageId: 'The image (ami-...).',
   templateVersion: 'Version of the launch template that Drover creates for the group.',
+  replaceEqual: 'Nodes with a lower template version are replaced, even those with the same image.',
   launchTemplate: ['Your own launch template.', launchTemplateWords],
 };
 
@@ -34,9 +37,9 @@ export const requestedRevisionWords: Words = {
 export const nodeRepairWords: Words = {
   enabled: 'Whether Drover repairs unhealthy nodes.',
   maxUnhealthyNodeThresholdCount: 'Repairs stop while more nodes than this are unhealthy.',
-  maxUnhealthyNodeThresholdPercentage: 'The same, as a percentage of the nodes.',
+  maxUnhealthyNodeThresholdPercentage: 'That threshold as a percentage of the nodes.',
   maxParallelNodesRepairedCount: 'Maximum number of nodes repaired at once.',
-  maxParallelNodesRepairedPercentage: 'The same, as a percentage of the unhealthy nodes.',
+  maxParallelNodesRepairedPercentage: 'That maximum as a percentage of the unhealthy nodes.',
   nodeRepairConfigOverrides: [
     'Waits and actions for single conditions and reasons.',
     {
@@ -78,8 +81,8 @@ const specWords: Words = {
   labels: 'Labels for every node.',
   taints: ['Taints for every node.', taintWords],
   launchTemplate: [
-    'Your own EC2 launch template. Drover adds what it leaves out. A change of its version ' +
-      'starts an update.',
+    'Your own EC2 launch template. Drover sets the fields that it omits. A change of its ' +
+      'version starts an update.',
     launchTemplateWords,
   ],
   remoteAccess: [
@@ -93,7 +96,7 @@ const specWords: Words = {
   diskSizeGiB: 'Size of the root volume in GiB; the default depends on the image type. Immutable.',
   tags: 'AWS tags for the group. As in EKS, its instances do not get them.',
   updateConfig: ['How the nodes are updated.', updateConfigWords],
-  nodeRepairConfig: ["EKS's nodeRepairConfig, as it is.", nodeRepairWords],
+  nodeRepairConfig: ["EKS's nodeRepairConfig, unchanged.", nodeRepairWords],
   nodeRepair: ["What Drover adds to EKS's nodeRepairConfig.", nodeRepairPolicyWords],
   lifecycleHooks:
     'Manage (default): Drover installs its two lifecycle hooks on the Auto Scaling group ' +
@@ -105,35 +108,7 @@ const specWords: Words = {
     'removed. Default: Retain for an adopted group, Delete for a group that Drover created.',
   drain: [
     'How nodes are drained for scale-in, delete and updates, unless the request says otherwise.',
-    {
-      timeoutSeconds:
-        'Seconds from the notice until pods are forced or the drain fails; default 900, as in EKS.',
-      onDeadline:
-        'What happens at the deadline: force deletes the remaining pods; fail keeps them ' +
-        'and reports the failure.',
-      selfMoving: [
-        'Applications that move themselves when an eviction of their pods is requested, such as ' +
-          'operators behind a webhook that denies it. Strimzi and KubeVirt are recognized.',
-        {
-          podSelector: [
-            'Selects further pods of such applications, in every namespace.',
-            {
-              matchLabels: 'Labels that a pod must have.',
-              matchExpressions: [
-                'Requirements on the labels of a pod; all must hold.',
-                {
-                  key: 'Key of the label.',
-                  operator: 'In, NotIn, Exists or DoesNotExist.',
-                  values: 'Values for In and NotIn.',
-                },
-              ],
-            },
-          ],
-          requestEverySeconds:
-            'Seconds from a refused request to the next one for the same pod; default 60.',
-        },
-      ],
-    },
+    drainPolicyWords,
   ],
 };
 

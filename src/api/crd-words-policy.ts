@@ -55,7 +55,7 @@ const pacingWords: Words = {
   windows: [
     'Maintenance windows. No node is started while all of them are closed.',
     {
-      cron: 'Opening time as a crontab expression: minute, hour, day of month, month, day of week.',
+      cron: 'Opening time in crontab format: minute, hour, day of month, month, day of week.',
       durationSeconds: 'Seconds that the window stays open, 60 to 604800.',
       timeZone: 'IANA name such as Europe/Berlin; default UTC.',
     },
@@ -71,10 +71,10 @@ const pacingWords: Words = {
   ],
   approval: 'Required: an update does not start before its annotation drover.dev/approved is set.',
   waves: [
-    'Waves. After each one the update rests.',
+    'Waves. After each one the update pauses for its soak and gates.',
     {
       percent: 'Percentage of all nodes, earlier waves included.',
-      soakSeconds: "Seconds of rest after the wave's last new node is Ready; default 0.",
+      soakSeconds: "Seconds to wait after the wave's last new node is Ready; default 0.",
       gates: 'What the next wave waits for in addition: Approval, Probes.',
     },
   ],
@@ -141,7 +141,8 @@ const hookWords: Words = {
 /** Every field of a group's `updateConfig`. */
 export const updateConfigWords: Words = {
   maxUnavailable: 'Maximum number of nodes drained at once (1-100, default 1).',
-  maxUnavailablePercentage: 'The same, as a percentage of the nodes, rounded down, at least one.',
+  maxUnavailablePercentage:
+    'maxUnavailable as a percentage of the nodes: rounded down, at least one.',
   updateStrategy:
     "DEFAULT and MINIMAL are EKS's strategies. SURGE (the default outside the EKS API) and " +
     "BLUE_GREEN are Drover's own.",
@@ -150,7 +151,7 @@ export const updateConfigWords: Words = {
   hooks: [
     'Your own hooks, run for each node. Drover waits for them.',
     {
-      preDrain: ['Runs after the node is marked and before its pods are evicted.', hookWords],
+      preDrain: ['Runs after the node is cordoned and before its pods are evicted.', hookWords],
       postDrain: [
         'Runs when the drain is complete. The instance is terminated after it.',
         hookWords,

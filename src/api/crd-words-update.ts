@@ -218,7 +218,7 @@ const sequenceSpecWords: Words = {
 
 const sequenceStatusWords: Words = {
   status: "EKS's status: InProgress, Successful, Failed or Cancelled.",
-  phase: 'Pending (no node was changed), Rolling, Restoring (marks are removed) or Ended.',
+  phase: 'Pending (no node was changed), Rolling, Restoring (taints are removed) or Ended.',
   message: 'The current state in one sentence.',
   groups: [
     'Each group and its update.',
@@ -233,7 +233,7 @@ const sequenceStatusWords: Words = {
   progress: ['Progress in groups.', { done: 'Finished groups.', total: 'All groups.' }],
   startedAt: 'Start.',
   endedAt: 'End.',
-  ending: 'Result once all marks are removed.',
+  ending: 'Result once all taints are removed.',
   endedGeneration: 'Generation with which it ended. A later one may resume it.',
   conditions: ['Complete: True when every group has its target.', conditionWords],
 };

@@ -121,7 +121,7 @@ const nodeGroups = definition({
     { name: 'Release', type: 'string', jsonPath: '.status.releaseVersion' },
     { name: 'Capacity', type: 'string', jsonPath: '.status.capacityType', priority: 1 },
     { name: 'Group', type: 'string', jsonPath: '.status.autoScalingGroupName', priority: 1 },
-    // Shows the problem: DELETING or UPDATING alone does not say what it waits for.
+    // Shows the reason of a problem, which the states DELETING and UPDATING do not.
     { name: 'Issue', type: 'string', jsonPath: '.status.health[0].code' },
     age,
   ],
@@ -143,7 +143,7 @@ const nodeGroupUpdates = definition({
     { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
     { name: 'Done', type: 'integer', jsonPath: '.status.progress.done' },
     { name: 'Total', type: 'integer', jsonPath: '.status.progress.total' },
-    // In the future: a date column would print <invalid>.
+    // A string: kubectl would print <invalid> for a future time in a date column.
     { name: 'ETA', type: 'string', jsonPath: '.status.progress.eta.p50' },
     { name: 'Held', type: 'string', jsonPath: '.status.held' },
     { name: 'Error', type: 'string', jsonPath: '.status.errors[0].code' },
@@ -183,14 +183,14 @@ const nodeDisruptions = definition({
   columns: [
     { name: 'Node', type: 'string', jsonPath: '.spec.nodeName' },
     { name: 'Group', type: 'string', jsonPath: '.spec.nodeGroup' },
-    // The causes are ordered by their weight.
+    // The most important cause is first.
     { name: 'Cause', type: 'string', jsonPath: '.spec.causes[0].kind' },
     { name: 'Cloud', type: 'string', jsonPath: '.spec.causes[0].confirmation.state' },
     { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
     { name: 'Outcome', type: 'string', jsonPath: '.status.outcome' },
     { name: 'Pods', type: 'integer', jsonPath: '.status.podsRemaining' },
     { name: 'Blockers', type: 'integer', jsonPath: '.status.waitingOnTotal' },
-    // In the future: a date column would print <invalid>.
+    // A string: kubectl would print <invalid> for a future time in a date column.
     { name: 'Deadline', type: 'string', jsonPath: '.status.deadline' },
     { name: 'Hook', type: 'string', jsonPath: '.status.hooks[0].state' },
     { name: 'Message', type: 'string', jsonPath: '.status.message', priority: 1 },
@@ -216,7 +216,7 @@ const nodeRepairs = definition({
     { name: 'Reason', type: 'string', jsonPath: '.spec.reason' },
     { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
     { name: 'Action', type: 'string', jsonPath: '.status.action' },
-    // In the future: a date column would print <invalid>.
+    // A string: kubectl would print <invalid> for a future time in a date column.
     { name: 'Eligible', type: 'string', jsonPath: '.status.eligibleAt' },
     { name: 'Blocked', type: 'string', jsonPath: '.status.blockedBy[0].kind' },
     { name: 'Message', type: 'string', jsonPath: '.status.message', priority: 1 },

@@ -1,5 +1,5 @@
-// Objects without their undefined members, for types that say `x?: T` and mean "absent or a T".
-// Decides nothing and copies no value.
+// Objects without their undefined members, for types with optional members that must not be
+// undefined. Copies no value.
 
 type Defined<T extends object> = { readonly [K in keyof T]?: Exclude<T[K], undefined> };
 

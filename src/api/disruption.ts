@@ -9,6 +9,7 @@ export const causeKinds = [
   'SpotInterruption',
   'RebalanceRecommendation',
   'Maintenance',
+  'StateChange',
   'LifecycleHook',
   'Update',
   'Repair',
@@ -17,10 +18,10 @@ export const causeKinds = [
 export type CauseKind = (typeof causeKinds)[number];
 
 /** What happens to the empty instance, weakest first; the strongest cause decides. */
-export const followUps = ['Release', 'Reboot', 'Replace', 'Terminate'] as const;
+export const followUps = ['Release', 'Reboot', 'Detach', 'Replace', 'Terminate'] as const;
 export type FollowUp = (typeof followUps)[number];
 
-/** A lifecycle hook that waits for us. Times are RFC 3339. */
+/** A lifecycle hook whose action Drover must complete. Times are RFC 3339. */
 export interface HookRef {
   readonly autoScalingGroupName: string;
   readonly name: string;
@@ -31,7 +32,7 @@ export interface HookRef {
   readonly globalTimeoutSeconds: number;
 }
 
-/** The cloud's verdict on a cause that a notice reported. `at` is RFC 3339: since when. */
+/** The cloud's answer about a cause that a notice reported, since `at` (RFC 3339). */
 export type Confirmation = {
   /** Pending: not answered yet. Refuted: not true, or not any more. Only Confirmed evicts pods. */
   readonly state: 'Pending' | 'Confirmed' | 'Refuted';
@@ -54,12 +55,17 @@ export interface DisruptionCause {
   readonly deadline?: string;
   readonly onDeadline: 'force' | 'fail';
   readonly followUp: FollowUp;
+  /** The instance has left its Auto Scaling group: EC2 is asked to terminate it. */
+  readonly isDetached?: boolean;
   readonly hook?: HookRef;
   readonly requestedBy?: string;
   readonly reason?: string;
-  /** While true, the node is marked and its pods are not evicted. */
+  /** While true, the node is cordoned and its pods are not evicted. */
   readonly hold?: boolean;
-  /** Earliest time at which this cause forces pods, whatever their grace; its deadline is later. */
+  /**
+   * Earliest time at which this cause deletes pods regardless of their grace period; its deadline
+   * is later.
+   */
   readonly forceFrom?: string;
   /** Seconds between the end of the drain and our termination of the instance; absent = 0. */
   readonly cooldownSeconds?: number;
@@ -101,7 +107,7 @@ export type DisruptionOutcome =
   | 'NothingToDrain'
   | 'InstanceGone';
 
-/** Which marks on the node are ours to remove. */
+/** Labels, taints and cordon that Drover set on the node and must remove. */
 export interface OwnedMarks {
   readonly excludeLabel: boolean;
   readonly unschedulable: boolean;
@@ -163,8 +169,8 @@ export type WaitingOn =
     }
   | {
       /**
-       * Its application moves it: an eviction request was refused, which is the signal to do so.
-       * Further requests follow at a bounded pace.
+       * The application moves it: a refused eviction request is its signal to do so. Further
+       * requests follow at a bounded rate.
        */
       readonly kind: 'selfMoving';
       readonly pod: string;
@@ -214,10 +220,32 @@ export type WaitingOn =
       readonly forceAt?: string;
     }
   | {
-      /** Pods of the previous tier remain. */
+      /** Pods of lower tiers remain. */
       readonly kind: 'tier';
       readonly pod: string;
       readonly podsBefore: number;
+      /** The lowest priority of its tier; absent in records of earlier releases. */
+      readonly priority?: number;
+      /** When its tier begins, whatever remains; absent: no time is set. */
+      readonly until?: string;
+      readonly forceAt?: string;
+    }
+  | {
+      /** Its owner asked not to evict it; it is evicted at `until`. */
+      readonly kind: 'doNotEvict';
+      readonly pod: string;
+      readonly owner?: string;
+      /** `key=value`. */
+      readonly annotation: string;
+      readonly until: string;
+      readonly forceAt?: string;
+    }
+  | {
+      /** A pod of a Job, which may complete; it is evicted at `until`. */
+      readonly kind: 'job';
+      readonly pod: string;
+      readonly owner?: string;
+      readonly until: string;
       readonly forceAt?: string;
     }
   | {
@@ -240,6 +268,31 @@ export type WaitingOn =
   /** Other nodes of the batch are still being marked; nothing is evicted before that. */
   | { readonly kind: 'batch'; readonly nodes: readonly string[]; readonly until: string }
   | { readonly kind: 'settling'; readonly until: string }
+  /** Its Deployment is scaled up first; the pod is evicted at `until` if it is still here. */
+  | {
+      readonly kind: 'surge';
+      readonly pod: string;
+      readonly owner: string;
+      readonly message: string;
+      readonly until: string;
+      readonly forceAt?: string;
+    }
+  /** Load balancers still send to the node (evictions), or wait for its connections (end). */
+  | {
+      readonly kind: 'deregistration';
+      readonly node: string;
+      readonly stage: 'evictions' | 'end';
+      /** Names of the target groups, at most 20. */
+      readonly targetGroups: readonly string[];
+      readonly until: string;
+    }
+  /** The pods are gone; volumes are attached to the node still. The first 20, by name. */
+  | {
+      readonly kind: 'volumes';
+      readonly node: string;
+      readonly volumes: readonly string[];
+      readonly until: string;
+    }
   /**
    * Drained; the instance is terminated at `until`, so that load balancers have deregistered it.
    */
@@ -249,10 +302,11 @@ export type WaitingOn =
    */
   | { readonly kind: 'terminationHold'; readonly by: string }
   /**
-   * Marked; nothing is evicted before its turn; `by` names what holds the turn, as `update NAME`.
+   * The node is cordoned; nothing is evicted before its turn. `by` names what decides the turn, as
+   * `update NAME`.
    */
   | { readonly kind: 'hold'; readonly by: string }
-  /** Not marked yet: the group's ledger has no room, or the replacement is not Ready. */
+  /** Not cordoned yet: the group's record has no room, or the replacement is not Ready. */
   | { readonly kind: 'turn'; readonly message: string }
   | {
       readonly kind: 'hook';
@@ -264,7 +318,7 @@ export type WaitingOn =
   | { readonly kind: 'api'; readonly what: string; readonly message: string }
   | { readonly kind: 'instance'; readonly message: string };
 
-/** Pods that returned to the marked node: those of the first time, and their owner. */
+/** Pods that returned to the cordoned node after their eviction, and their owner. */
 export interface Boomerang {
   readonly owner: string;
   readonly podUids: readonly string[];
@@ -281,12 +335,15 @@ export interface NodeDisruptionStatus {
   readonly message?: string;
   readonly startedAt?: string;
   readonly markedAt?: string;
+  /** When the pods were gone, where the drain then waits for something else. */
+  readonly emptyAt?: string;
   readonly drainedAt?: string;
   readonly endedAt?: string;
   /** When the last hold ended and evictions started. Absent where there was none. */
   readonly heldUntil?: string;
   /**
-   * Earliest forcing deadline of the causes in force; where none forces, the latest of the rest.
+   * Earliest deadline of the causes in force that delete pods at it; if none does, the latest of
+   * the others.
    */
   readonly deadline?: string;
   readonly onDeadline?: 'force' | 'fail';
@@ -294,9 +351,9 @@ export interface NodeDisruptionStatus {
   readonly node?: { readonly name: string; readonly uid: string };
   readonly ownedMarks?: OwnedMarks;
   readonly hooks?: readonly HookStatus[];
-  /** Written before the first pod is forced: the intent of every forced deletion. */
+  /** Written before the first pod is deleted by force: the intent of every such deletion. */
   readonly forcingSince?: string;
-  /** The intent of a reboot, and the boot id before it. */
+  /** The intent to reboot, and the boot id before the reboot. */
   readonly reboot?: { readonly askedAt: string; readonly bootId?: string };
   /** Ids of the causes that earlier episodes handled. */
   readonly handledCauses?: readonly string[];
@@ -331,7 +388,9 @@ export interface NodeDisruption extends KubeObject {
   readonly status?: NodeDisruptionStatus;
 }
 
-/** Labels, taints and annotations of this API group, and the other marks on nodes. */
+/**
+ * Labels, taints and annotations of this API group, and the other labels that Drover sets on nodes.
+ */
 export const marks = {
   excludeFromLoadBalancers: 'node.kubernetes.io/exclude-from-external-load-balancers',
   disruptedTaint: 'drover.dev/disrupted',

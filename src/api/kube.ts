@@ -74,17 +74,39 @@ export interface Pod extends KubeObject {
     readonly nodeName?: string;
     readonly terminationGracePeriodSeconds?: number;
     readonly priorityClassName?: string;
+    readonly priority?: number;
     readonly tolerations?: readonly Toleration[];
     /** Names of volumes with an emptyDir, and of claims: all that a drain reads. */
     readonly volumes?: readonly {
       readonly name: string;
       readonly emptyDir?: object;
+      readonly ephemeral?: object;
       readonly persistentVolumeClaim?: { readonly claimName: string };
     }[];
   };
   readonly status: {
     readonly phase?: 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown';
+    readonly startTime?: string;
     readonly conditions?: readonly Condition[];
+  };
+}
+
+export interface Deployment extends KubeObject {
+  readonly spec: { readonly replicas?: number; readonly selector: LabelSelector };
+  readonly status?: {
+    readonly observedGeneration?: number;
+    readonly replicas?: number;
+    readonly updatedReplicas?: number;
+    readonly readyReplicas?: number;
+    readonly availableReplicas?: number;
+  };
+}
+
+export interface VolumeAttachment extends KubeObject {
+  readonly spec: {
+    readonly nodeName: string;
+    /** Absent for a volume that a pod names itself. */
+    readonly source: { readonly persistentVolumeName?: string };
   };
 }
 
@@ -145,12 +167,26 @@ export const resourceTypes = {
   daemonsets: builtIn('apps', 'v1', 'daemonsets', 'DaemonSet', true),
   jobs: builtIn('batch', 'v1', 'jobs', 'Job', true),
   cronjobs: builtIn('batch', 'v1', 'cronjobs', 'CronJob', true),
+  horizontalpodautoscalers: builtIn(
+    'autoscaling',
+    'v2',
+    'horizontalpodautoscalers',
+    'HorizontalPodAutoscaler',
+    true,
+  ),
   poddisruptionbudgets: builtIn(
     'policy',
     'v1',
     'poddisruptionbudgets',
     'PodDisruptionBudget',
     true,
+  ),
+  volumeattachments: builtIn(
+    'storage.k8s.io',
+    'v1',
+    'volumeattachments',
+    'VolumeAttachment',
+    false,
   ),
   certificatesigningrequests: builtIn(
     'certificates.k8s.io',

@@ -9,7 +9,7 @@ export const eksctlConditions: Readonly<Record<string, string>> = {
   NetworkNotReady: 'NetworkingReady',
 };
 
-export const repairActions = ['Replace', 'Reboot', 'NoAction'] as const;
+export const repairActions = ['Replace', 'Reboot', 'Quarantine', 'NoAction'] as const;
 export type RepairAction = (typeof repairActions)[number];
 
 /** Drover's own rule for one condition; the most specific rule applies, after EKS' overrides. */
@@ -35,6 +35,18 @@ export interface NodeRepairPolicy {
   readonly healthyDelaySeconds?: number;
   /** Repairs start again this long after a breaker has closed. Default: 5 minutes. */
   readonly stormCooldownSeconds?: number;
+  /**
+   * Before a Replace or a Reboot, the node agent is asked for its logs, for 60 s at most. Default:
+   * false.
+   */
+  readonly collectBundle?: boolean;
+  /** For the action Quarantine: the instance leaves its group and is kept for inspection. */
+  readonly quarantine?: {
+    /** The instance is terminated this long after it left the group. Default: 24 hours. */
+    readonly timeLimitSeconds?: number;
+    /** Beyond this number, nodes are replaced instead. Default: 1. */
+    readonly maxInstances?: number;
+  };
 }
 
 /** On a node: `hold` prevents its repair, `now` skips its wait. On a NodeGroup: `hold`. */
@@ -51,6 +63,7 @@ export const repairPhases = [
   'WouldRepair',
   'Repairing',
   'Verifying',
+  'Quarantined',
   'Succeeded',
   'Failed',
   'Cancelled',
@@ -92,13 +105,26 @@ export interface RepairFinding {
   readonly message?: string;
 }
 
+/** The log bundle asked for before an attempt acts. Without `outcome` the repair waits for it. */
+export interface RepairBundle {
+  readonly requestedAt: string;
+  readonly endedAt?: string;
+  readonly outcome?: 'Collected' | 'NotCollected';
+  /** Where it is, or why there is none. */
+  readonly message?: string;
+}
+
 export interface RepairAttempt {
   readonly action: RepairAction;
-  /** The id of its cause on the NodeDisruption: the intent, written before the cause. */
+  /**
+   * The id of its cause on the NodeDisruption. It records the intent and is written before the
+   * cause.
+   */
   readonly causeId: string;
   readonly startedAt: string;
   /** Boot id of the machine at that time: a different one shows that the reboot has happened. */
   readonly bootId?: string;
+  readonly bundle?: RepairBundle;
   readonly endedAt?: string;
   readonly outcome?: 'Succeeded' | 'Failed';
   readonly message?: string;
@@ -117,9 +143,16 @@ export const overrulableBlockers = [
 ] as const satisfies readonly RepairBlockerKind[];
 export type OverrulableBlocker = (typeof overrulableBlockers)[number];
 
+/** Actions that an operator may request. */
+export const requestableActions = [
+  'Replace',
+  'Reboot',
+  'Quarantine',
+] as const satisfies readonly RepairAction[];
+
 /** A repair requested by an operator: without a wait, whether or not the node is healthy. */
 export type RepairRequest = {
-  readonly action: 'Replace' | 'Reboot';
+  readonly action: (typeof requestableActions)[number];
   readonly at: string;
   readonly by?: string;
   readonly overrule?: readonly OverrulableBlocker[];
@@ -153,6 +186,8 @@ export interface NodeRepairStatus {
   readonly attempts?: readonly RepairAttempt[];
   /** The instance that replaced it. */
   readonly replacement?: string;
+  /** The detached instance is terminated at this time. */
+  readonly quarantinedUntil?: string;
   readonly endedAt?: string;
 }
 

@@ -256,14 +256,15 @@ export interface NodeGroupUpdate extends KubeObject {
 export const byGenerationAnnotation = 'drover.dev/by-generation';
 
 /**
- * On an update whose turn does not follow from its creation, as core/update/records/succession.ts
- * writes it: an automatic rollback, or one that was recreated after its object was deleted.
+ * Position among the group's updates, where it differs from the order of creation: an automatic
+ * rollback, or an update recreated after its object was deleted. core/update/records/succession.ts
+ * writes it.
  */
 export const turnAnnotation = 'drover.dev/turn';
 
 /**
- * On a version update from before its first effect until its end: its changes are reverted before
- * the object is deleted.
+ * Set on a version update from before its first effect until its end, so that its changes are
+ * reverted before the object is deleted.
  */
 export const updateFinalizer = 'drover.dev/update';
 

@@ -1,6 +1,7 @@
 // NodeGroup (drover.dev/v1alpha1): EKS' nodegroup. `spec` is the request, `status` the observed
 // state and what was recorded of earlier requests. Nothing here decides.
-import type { Condition, KubeObject, LabelSelector, Taint } from './kube.ts';
+import type { DrainPolicy } from './drain-policy.ts';
+import type { Condition, KubeObject, Taint } from './kube.ts';
 import type { NodeRepairPolicy } from './node-repair.ts';
 import type { UpdateHooks } from './update-hooks.ts';
 import type { UpdatePacing } from './update-pacing.ts';
@@ -72,22 +73,11 @@ export interface NodeGroupSpec {
   /** Whether Drover installs its lifecycle hooks and restores deleted ones; default Manage. */
   readonly lifecycleHooks?: 'Manage' | 'Leave';
   /**
-   * What deleting the NodeGroup does to its Auto Scaling group and instances. Default: Retain for
-   * an adopted group, Delete for a group that Drover created.
+   * What happens to the Auto Scaling group and its instances when the NodeGroup is deleted.
+   * Default: Retain for an adopted group, Delete for a group that Drover created.
    */
   readonly deletionPolicy?: 'Delete' | 'Retain';
-  readonly drain?: {
-    /** Pods are forced this long after the notice; default: 15 minutes, as in EKS. */
-    readonly timeoutSeconds?: number;
-    readonly onDeadline?: 'force' | 'fail';
-    /** Applications that move themselves when an eviction is requested. */
-    readonly selfMoving?: {
-      /** Further pods of such applications; some are recognized without it. */
-      readonly podSelector?: LabelSelector;
-      /** Seconds from a refused request to the next one for a pod, 10 to 3600; default 60. */
-      readonly requestEverySeconds?: number;
-    };
-  };
+  readonly drain?: DrainPolicy;
 }
 
 export interface HealthIssue {
@@ -132,6 +122,8 @@ export interface Revision {
   readonly imageId: string;
   /** Version of the derived launch template; lower ones are earlier revisions. */
   readonly templateVersion: string;
+  /** Only `templateVersion` tells new nodes from old ones: all with a lower one are replaced. */
+  readonly replaceEqual?: boolean;
   /** The user's own launch template. */
   readonly launchTemplate?: NonNullable<NodeGroupSpec['launchTemplate']>;
 }
@@ -287,7 +279,7 @@ export const deleteAgainAnnotation = 'drover.dev/delete-again';
 export const followedAnnotation = 'drover.dev/followed-generation';
 /** The client token and the input of a create call through the EKS API. */
 export const clientTokenAnnotation = 'drover.dev/client-request-token';
-/** On what Drover creates in the cloud: the uid of the NodeGroup that owns it. */
+/** Tag on every cloud resource that Drover creates: the uid of the NodeGroup that owns it. */
 export const ownerTag = 'drover.dev/nodegroup-uid';
 
 type Named = Pick<NodeGroup, 'metadata' | 'spec'>;

@@ -38,6 +38,14 @@ export type Step =
       readonly kind: 'TerminateInstance';
       readonly instanceId: string;
       readonly decrementDesired: boolean;
+      /** It is in no Auto Scaling group. */
+      readonly isDetached?: true;
+    }
+  /** Takes it out of its group, which launches another one. */
+  | {
+      readonly kind: 'DetachInstance';
+      readonly instanceId: string;
+      readonly autoScalingGroupName: string;
     }
   | { readonly kind: 'RebootInstance'; readonly instanceId: string }
   | {
@@ -47,7 +55,9 @@ export type Step =
       readonly status: NodeDisruptionStatus;
     }
   | {
-      /** A read past every cache; the next pass decides on its answer. Changes nothing. */
+      /**
+       * Reads from the API past every cache; the next pass decides on the answer. Changes nothing.
+       */
       readonly kind: 'Confirm';
       readonly what: 'nodeEmpty' | 'noNode' | 'instance' | 'leaving' | 'replacement';
       /** Node name for nodeEmpty, else the instance id. */
@@ -86,7 +96,7 @@ export interface StepHolds {
 }
 
 export type UpdateStep =
-  /** Marks the node and evicts nothing. */
+  /** Cordons and taints the node and evicts nothing. */
   | { readonly kind: 'Hold'; readonly instanceId: string }
   /** Ends the hold of a node and drains it. */
   | { readonly kind: 'Lift'; readonly instanceId: string }
@@ -106,7 +116,10 @@ export type UpdateStep =
   /** Drains it and keeps it cordoned. */
   | { readonly kind: 'Empty'; readonly instanceId: string; readonly hold?: true }
   | { readonly kind: 'RunHook'; readonly call: HookCall }
-  /** Adds the PreferNoSchedule taint, or `effect`, so that evicted pods move to new nodes. */
+  /**
+   * Sets the taint on old nodes with effect PreferNoSchedule, or `effect`, so that evicted pods
+   * move to new nodes.
+   */
   | {
       readonly kind: 'Discourage';
       readonly nodeName: string;

@@ -1,5 +1,5 @@
-// Common quantities are parsed without big integers. A sign makes a text uncommon, and keeps its
-// value.
+// Common quantities are parsed without big integers; a text with a sign takes the exact path and
+// keeps its value.
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { quantityValue } from './quantity.ts';

@@ -15,6 +15,8 @@ export type TraceEntry =
       readonly subresource?: string;
       readonly namespace?: string;
       readonly name?: string;
+      /** The label and field selectors of a list or watch, as a query string. */
+      readonly selector?: string;
       readonly code: number;
       readonly dryRun: boolean;
       readonly body?: Json;
@@ -46,7 +48,7 @@ export type TraceEntry =
       readonly at: number;
       readonly instanceId: string;
       readonly state: string;
-      /** Present where the cloud's record was available, as the two below. */
+      /** Undefined if the cloud's record was not available; likewise the next two fields. */
       readonly market?: 'spot' | 'on-demand';
       readonly privateDnsName?: string;
       readonly addresses?: readonly string[];

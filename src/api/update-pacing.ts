@@ -23,7 +23,7 @@ export const approvals = ['Required', 'NotRequired'] as const;
 
 export const waveGates = ['Approval', 'Probes'] as const;
 
-/** A share of the group to update; after it the update rests. */
+/** A share of the group to update, after which the update pauses. */
 export interface Wave {
   /** Percentage of all nodes of the update, earlier waves included. */
   readonly percent: number;
@@ -129,5 +129,5 @@ export const soakOverAnnotation = 'drover.dev/soak-over';
  * audit log for that.
  */
 export const approvedByAnnotation = 'drover.dev/approved-by';
-/** The same for the wave; the approver of the start stays recorded beside it. */
+/** The same for the current wave. The approver of the start stays recorded beside it. */
 export const approvedWaveByAnnotation = 'drover.dev/approved-wave-by';

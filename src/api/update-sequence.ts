@@ -32,7 +32,7 @@ export interface NodeGroupUpdateSequenceSpec {
   readonly resume?: string;
 }
 
-/** Pending: no node was touched. Restoring: marks are being removed. */
+/** Pending: no node was touched. Restoring: taints are being removed. */
 export const sequencePhases = ['Pending', 'Rolling', 'Restoring', 'Ended'] as const;
 export type SequencePhase = (typeof sequencePhases)[number];
 
@@ -78,7 +78,7 @@ export interface NodeGroupUpdateSequence extends KubeObject {
   readonly status?: NodeGroupUpdateSequenceStatus;
 }
 
-/** Set before the first mark and kept until the last one is removed. */
+/** Set before the first node is tainted and removed after the last taint is removed. */
 export const sequenceFinalizer = 'drover.dev/update-sequence';
 
 /**

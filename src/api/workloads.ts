@@ -77,7 +77,6 @@ interface FullPodSpec extends Omit<Pod['spec'], 'volumes'> {
 export interface FullPod extends KubeObject {
   readonly spec: FullPodSpec;
   readonly status: Pod['status'] & {
-    readonly startTime?: string;
     readonly containerStatuses?: readonly { readonly restartCount?: number }[];
   };
 }

@@ -23,6 +23,7 @@ import {
   objects,
   tagsOf,
   textOf,
+  textsOf,
   timeOf,
 } from './values.ts';
 
@@ -72,6 +73,11 @@ const warmPoolOf = (group: JsonObject): ScalingGroup['warmPool'] => {
   };
 };
 
+const classicLoadBalancersOf = ({
+  LoadBalancerNames,
+}: JsonObject): readonly string[] | undefined =>
+  textsOf(LoadBalancerNames).length === 0 ? undefined : textsOf(LoadBalancerNames);
+
 const groupOf = (group: JsonObject): ScalingGroup => {
   const name = textOf(group.AutoScalingGroupName);
   const mixed = objectOr(group.MixedInstancesPolicy);
@@ -98,6 +104,7 @@ const groupOf = (group: JsonObject): ScalingGroup => {
     ...defined({
       arn: maybeText(group.AutoScalingGroupARN),
       warmPool: warmPoolOf(group),
+      classicLoadBalancers: classicLoadBalancersOf(group),
       launchTemplate,
       isSpot: isSpot ? true : undefined,
       overrides: policy && objects(policy.Overrides),
@@ -145,6 +152,7 @@ export const groupCalls = (
   | 'createGroup'
   | 'deleteGroup'
   | 'describeActivities'
+  | 'detachFromGroup'
   | 'describeGroups'
   | 'setProcesses'
   | 'tagGroup'
@@ -198,6 +206,14 @@ export const groupCalls = (
       ShouldDecrementDesiredCapacity: options.decrementDesired,
     };
     await calls.send(service, 'TerminateInstanceInAutoScalingGroup', input, options);
+  },
+  detachFromGroup: async (instanceId, options) => {
+    const input = {
+      AutoScalingGroupName: options.autoScalingGroupName,
+      InstanceIds: [instanceId],
+      ShouldDecrementDesiredCapacity: false,
+    };
+    await calls.send(service, 'DetachInstances', input, options);
   },
   describeActivities: async (name, options = {}) => {
     const input = { AutoScalingGroupName: name, MaxRecords: newestActivities };

@@ -6,6 +6,7 @@ import { catalogueCalls } from './catalogue.ts';
 import { groupCalls } from './groups.ts';
 import { hookCalls } from './hooks.ts';
 import { instanceCalls } from './instances.ts';
+import { loadBalancerCalls } from './load-balancers.ts';
 import { profileCalls } from './profiles.ts';
 import { queueCalls } from './queue.ts';
 import { stackCalls } from './stacks.ts';
@@ -31,6 +32,7 @@ export const createCloudApi = (transport: AwsTransport): CloudApi => {
     ...groups,
     ...hookCalls(calls),
     ...instanceCalls(calls),
+    ...loadBalancerCalls(calls),
     ...templateCalls(calls),
     ...profileCalls(calls),
     ...catalogueCalls(calls),

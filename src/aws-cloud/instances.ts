@@ -84,6 +84,7 @@ export const instanceCalls = (
   | 'describeInstances'
   | 'describeScheduledEvents'
   | 'rebootInstance'
+  | 'terminateInstance'
 > => ({
   describeInstances: async (instanceIds, options = {}) => {
     const instances: CloudInstance[] = [];
@@ -115,6 +116,9 @@ export const instanceCalls = (
   },
   rebootInstance: async (instanceId, options = {}) => {
     await calls.send(service, 'RebootInstances', { InstanceIds: [instanceId] }, options);
+  },
+  terminateInstance: async (instanceId, options = {}) => {
+    await calls.send(service, 'TerminateInstances', { InstanceIds: [instanceId] }, options);
   },
   consoleOutput: async (instanceId, options = {}) => {
     const input = { InstanceId: instanceId };

@@ -62,9 +62,13 @@ const isCounted = ({ InstanceLifecycle, Placement }: JsonObject): boolean =>
   objectOr(Placement).Tenancy !== 'host' &&
   (maybeText(InstanceLifecycle) === undefined || InstanceLifecycle === 'spot');
 
-const quotaCalls = (
+const accountCalls = (
   calls: AwsCalls,
-): Pick<ProvisioningApi, 'countedInstances' | 'serviceQuota'> => ({
+): Pick<ProvisioningApi, 'callerAccount' | 'countedInstances' | 'serviceQuota'> => ({
+  callerAccount: async (options = {}) => {
+    const { Account } = await calls.send('sts', 'GetCallerIdentity', {}, options);
+    return maybeText(Account);
+  },
   serviceQuota: async ({ service, code }, options = {}) => {
     const input = { ServiceCode: service, QuotaCode: code };
     const operation = 'GetServiceQuota';
@@ -171,7 +175,7 @@ export const createProvisioning = (transport: AwsTransport, clock: Clock): Provi
     ...addonCalls(calls),
     ...entryCalls(calls, clock),
     ...networkCalls(calls),
-    ...quotaCalls(calls),
+    ...accountCalls(calls),
     ...refreshCalls(calls),
     ...stackCalls(calls),
   };

@@ -175,7 +175,7 @@ describe('a thrown AwsError', () => {
     expect(records[0]?.error).toEqual({ code: wire, message: 'a<b', httpStatus: status });
   });
 
-  it('in ec2 stands in Response and Errors', async () => {
+  it('in ec2 is in Response and Errors', async () => {
     const error = new AwsError({ code: 'InvalidVpcID.NotFound', message: 'no vpc' });
     const response = await dispatcher(failing(error)).handle(form('ec2', 'Action=DescribeVpcs'));
     checkEnvelope(response);

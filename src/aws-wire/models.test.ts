@@ -120,7 +120,7 @@ describe('coverage', () => {
     expect(ec2?.omitted).toContain('AllocateAddress');
   });
 
-  it('refuses handlers of a service that is not there', async () => {
+  it('refuses handlers of a service that does not exist', async () => {
     await expect(listCoverage({ elasticloadbalancing: {} })).rejects.toThrow(
       'handlers of unknown services: elasticloadbalancing',
     );

@@ -45,7 +45,7 @@ describe('access entries beside aws-auth', () => {
   });
 
   it.each(['ListAccessEntries', 'DescribeAccessEntry', 'ListAssociatedAccessPolicies'])(
-    'that may not be read for want of %s are told with that right',
+    'that may not be read for want of %s are reported with that right',
     async (operation) => {
       const found = await read({ list: async () => Promise.reject(denied(operation)) });
       expect(found.entries).toEqual([]);
@@ -55,7 +55,7 @@ describe('access entries beside aws-auth', () => {
     },
   );
 
-  it('are told with DescribeCluster or ListClusters where already that is refused', async () => {
+  it('are reported with DescribeCluster or ListClusters where already that is refused', async () => {
     const describeCluster = async () => Promise.reject(denied('DescribeCluster'));
     expect((await read({ describe: describeCluster })).notLookedAt.join()).toMatch(
       /^cluster c: the right eks:DescribeCluster is missing/,
@@ -66,7 +66,7 @@ describe('access entries beside aws-auth', () => {
     );
   });
 
-  it('of other clusters are listed all the same, and another failure is told in its words', async () => {
+  it('of other clusters are listed nevertheless, and another failure is reported in its words', async () => {
     const busy = new CloudError('Throttled', 'ListAccessEntries: Rate exceeded');
     const found = await read({
       clusters: async () => ['a', 'b'],

@@ -12,7 +12,7 @@ import {
   isAdmitted,
   planAdmission,
   planBackup,
-  planRetirement,
+  planRemoval,
   type RoleUser,
 } from '../core/identity/index.ts';
 import { familyOf } from '../core/nodegroup/index.ts';
@@ -27,7 +27,7 @@ const attempts = 8;
 const leftAlone = (why: string): CommandError =>
   new CommandError(
     exitCodes.refused,
-    `ConfigMap kube-system/aws-auth cannot be changed: ${why}; mend it with ` +
+    `ConfigMap kube-system/aws-auth cannot be changed: ${why}; correct it with ` +
       '`kubectl edit -n kube-system configmap aws-auth`',
   );
 
@@ -115,7 +115,7 @@ export const removeIdentity = async (
   change: IdentityChange,
   roleArn: string,
 ): Promise<'removed' | 'not-there' | 'not-ours'> => {
-  if (await changeAwsAuth(change, (map) => planRetirement(map, roleArn))) return 'removed';
+  if (await changeAwsAuth(change, (map) => planRemoval(map, roleArn))) return 'removed';
   const left = awsAuthEntries((await readAwsAuth(change.kube))?.data?.mapRoles) ?? [];
   const role = roleWithoutPath(roleArn).toLowerCase();
   return left.some(({ arn }) => arn.toLowerCase() === role) ? 'not-ours' : 'not-there';
@@ -133,7 +133,9 @@ export const checkIdentities = async (kube: KubeApi): Promise<void> => {
 export const hasIdentity = async (kube: KubeApi, roleArn: string): Promise<boolean> =>
   isAdmitted(await readAwsAuth(kube), roleArn);
 
-/** Everything that launches nodes with a role: node groups, and stacks of self-managed ones. */
+/**
+ * Everything that launches nodes with a role: node groups, and the stacks of self-managed groups.
+ */
 export const roleUsers = async (kube: KubeApi, cloud: CloudApi): Promise<readonly RoleUser[]> => {
   const items = await listNodeGroups(kube);
   const groups = items.map(({ metadata, spec }): RoleUser => {

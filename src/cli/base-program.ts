@@ -3,7 +3,8 @@ import { Command, Help, type Option } from 'commander';
 
 /** A flag that is off by default needs no `(default: false)`. */
 const optionDescription = (option: Option): string =>
-  option.defaultValue === false && option.isBoolean()
+  (option.defaultValue === false && option.isBoolean()) ||
+  (Array.isArray(option.defaultValue) && option.defaultValue.length === 0)
     ? option.description
     : Help.prototype.optionDescription(option);
 
@@ -16,11 +17,16 @@ export const baseProgram = (): Command =>
     )
     .option('--kubeconfig <file>', 'kubeconfig of the cluster, as in kubectl')
     .option('--context <name>', 'context of the kubeconfig, as in kubectl')
+    .option(
+      '--allow-mixed-endpoints',
+      'allow a real cluster with the AWS endpoint of an embedded world, or the reverse',
+    )
     .configureHelp({ sortSubcommands: true, optionDescription })
     .addHelpText(
       'after',
       `
-Drover works on nodes in EC2 Auto Scaling groups. Without --kubeconfig it uses the embedded world.
+Drover works on nodes in EC2 Auto Scaling groups. A command uses --data-dir or --kubeconfig, else
+the environment (KUBECONFIG, DROVER_URL), else the embedded world in ./.drover, else ~/.kube/config.
 
 Examples:
   drover up --demo

@@ -7,6 +7,7 @@ import type {
   Clock,
   CloudApi,
   HostApi,
+  Http,
   KubeApi,
   LogInput,
   LogQueries,
@@ -48,6 +49,8 @@ export interface WorldControl {
   /** What a node or an instance was booted from. */
   node(name: string): Promise<JsonObject>;
   faultKinds(): Promise<JsonObject>;
+  /** The link that opens the page. */
+  page(): Promise<JsonObject>;
   down(): Promise<JsonObject>;
 }
 
@@ -58,6 +61,8 @@ export interface UpOptions {
   readonly port: number | undefined;
   readonly speed: number | 'max';
   readonly seed: number | undefined;
+  /** Operators may send requests to updates from the page. */
+  readonly pageActions: boolean;
   /** Its controllers may call webhooks of hooks on this machine. */
   readonly allowLoopbackWebhooks: boolean;
 }
@@ -68,16 +73,25 @@ export interface NotificationOptions {
   readonly allowPrivate: boolean;
 }
 
+/** Where /metrics and the probes are served. */
+export interface ProbeAddress {
+  readonly host: string;
+  /** 0 = any free port; undefined = nowhere. */
+  readonly port: number | undefined;
+}
+
 export interface ControllerOptions {
   readonly queueUrl: string | undefined;
   readonly compat: 'eks' | 'native';
   readonly leaderElect: boolean;
   readonly approveCertificates: boolean;
+  readonly surge: boolean;
   readonly allowLoopbackWebhooks: boolean;
   /** Absent: no notifications are sent. */
   readonly notifications: NotificationOptions | undefined;
-  /** Where /metrics and the probes are served; no port = nowhere. */
-  readonly probes: { readonly host: string; readonly port: number | undefined };
+  /** Where the page is served on loopback; absent: nowhere. */
+  readonly page: { readonly port: number; readonly actions: boolean } | undefined;
+  readonly probes: ProbeAddress;
   readonly connection: Connection;
 }
 
@@ -87,8 +101,11 @@ export interface AgentOptions {
   readonly rules?: string;
   readonly hostRoot: string;
   readonly recordFile: string;
+  /** Absent: the repair controller's requests for log bundles are not answered. */
+  readonly bundleDirectory?: string;
   /** Events as EKS' own agent reports them. */
   readonly compat: boolean;
+  readonly probes: ProbeAddress;
   readonly connection: Connection;
 }
 
@@ -119,11 +136,21 @@ export interface ClusterFacts {
   readonly now: EpochMs;
 }
 
+/** The cluster that a command is about to change, by its kubeconfig. */
+export interface ClusterTarget {
+  /** Name of the context, or `in-cluster`. */
+  readonly context: string;
+  /** URL of the API server. */
+  readonly server: string;
+}
+
 /** How a command finds its cluster and its world; all optional, completed from the environment. */
 export interface Connection {
   readonly dataDir?: string;
   readonly kubeconfig?: string;
   readonly context?: string;
+  /** Allows a cluster and an AWS endpoint of which only one is an embedded world. */
+  readonly allowMixedEndpoints?: boolean;
   /** AWS region, for commands that have one. */
   readonly region?: string;
 }
@@ -132,7 +159,7 @@ export interface Connection {
 export interface Screen {
   /** The current size: windows are resized. */
   readonly size: () => { readonly columns: number; readonly rows: number };
-  /** Replaces what was drawn last; an empty list clears it. */
+  /** Replaces what the last call drew; an empty list clears it. */
   readonly draw: (lines: readonly string[]) => void;
   /**
    * Calls `listener` for each key: its character, or a name such as `enter`, `up`, `ctrl-c`. ^C is
@@ -157,15 +184,21 @@ export interface CliContext {
   readonly userName: string;
   readonly kube: (connection: Connection) => Promise<KubeApi>;
   readonly cluster: (connection: Connection) => Promise<ClusterFacts>;
+  readonly target: (connection: Connection) => Promise<ClusterTarget>;
   readonly cloud: (connection: Connection) => Promise<CloudApi>;
   readonly provisioning: (connection: Connection) => Promise<ProvisioningApi>;
+  /** Calls webhooks; `allowLoopback`: also of this machine. */
+  readonly http: (options: { readonly allowLoopback: boolean }) => Promise<Http>;
   /** Text of a file; `-` is standard input. Throws CommandError naming the file. */
   readonly readFile: (path: string) => Promise<string>;
   /** The same as bytes, for content that may not be text. */
   readonly readBytes: (path: string) => Promise<Uint8Array>;
   /** Throws CommandError naming the file. */
   readonly writeFile: (path: string, text: string) => Promise<void>;
-  /** The machine of this root: `/` is this one; any other is a tree that will become one's root. */
+  /**
+   * The machine whose root directory this is: `/` is the running machine, any other path a tree
+   * that becomes a machine's root.
+   */
   readonly host: (root: string) => Promise<HostApi>;
   /** The instance's metadata service, or its stand-in on loopback. Throws CommandError. */
   readonly metadata: (endpoint: string | undefined) => Promise<MetadataApi>;

@@ -82,7 +82,7 @@ export const takeOut = async (
     if (outcome === 'not-ours') {
       warn(
         `identity "${arn}" stays in auth ConfigMap: Drover did not add it; take it away with ` +
-          '`kubectl edit -n kube-system configmap aws-auth` when nobody needs it',
+          '`kubectl edit -n kube-system configmap aws-auth` when it is no longer needed',
       );
     }
   } catch (error) {

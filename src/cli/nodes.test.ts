@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { VirtualClock } from '../../test/builders/runtime.ts';
 import { FakeKube } from '../../test/builders/runtime-kube.ts';
 import { type Node, resourceTypes } from '../api/kube.ts';
-import { closeNames, disruptionNameOf, resolveNodes } from './nodes.ts';
+import { disruptionNameOf } from '../core/overview/index.ts';
+import { closeNames, resolveNodes } from './nodes.ts';
 
 const names = [
   'ip-192-168-4-70.eu-west-1.compute.internal',

@@ -2,19 +2,11 @@
 // for an unknown name lists similar names. Reads only.
 import { instanceIdOfProviderId } from '../api/brand.ts';
 import { type Node, resourceTypes } from '../api/kube.ts';
-import { nodeGroupLabels } from '../api/nodegroup.ts';
 import { editDistance } from '../api/similar.ts';
+import { groupNameOf } from '../core/overview/index.ts';
 import type { KubeApi } from '../ports/index.ts';
 import { CommandError, exitCodes } from './context.ts';
 import { type Target, targetsOf } from './target.ts';
-
-/** The NodeDisruption's name: the instance's id, or the node's uid where there is no instance. */
-export const disruptionNameOf = (node: Node): string =>
-  instanceIdOfProviderId(node.spec.providerID) ?? `node-${node.metadata.uid}`;
-
-/** Name of the node's group: a NodeGroup, or a self-managed group of eksctl. */
-export const groupNameOf = ({ metadata }: Node): string | undefined =>
-  nodeGroupLabels.map((label) => metadata.labels?.[label]).find((name) => name !== undefined);
 
 const maxSuggestions = 3;
 const maxListed = 10;
@@ -59,7 +51,7 @@ const findNode = async (kube: KubeApi, name: string): Promise<Node> => {
     const names = same.map((node) => node.metadata.name).join(', ');
     throw new CommandError(
       exitCodes.failed,
-      `instance ${name} stands behind several nodes (${names}): name the node that you mean`,
+      `instance ${name} belongs to several nodes (${names}): name the node that you mean`,
     );
   }
   if (same[0] !== undefined) return same[0];

@@ -4,6 +4,7 @@
 import type { Command } from 'commander';
 import { baseProgram } from './base-program.ts';
 import type { CliContext, Connection } from './context.ts';
+import { addFamilyExamples } from './family-examples.ts';
 
 type Add = (program: Command, context: CliContext, connection: () => Connection) => void;
 type Load = () => Promise<Add>;
@@ -36,5 +37,6 @@ export const buildOneCommand = async (
   if (load === undefined) return undefined;
   const program = baseProgram();
   (await load())(program, context, () => program.opts<Connection>());
+  addFamilyExamples(program);
   return program;
 };

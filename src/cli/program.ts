@@ -15,6 +15,7 @@ import { addDescribeCommands } from './commands/get-updates.ts';
 import { addIdentityCommands } from './commands/identity.ts';
 import { addLogsCommands } from './commands/logs.ts';
 import { addNodeCommands } from './commands/node.ts';
+import { addNotifyCommands } from './commands/notify.ts';
 import { addPlanCommand } from './commands/plan.ts';
 import { addRepairCommand } from './commands/repair.ts';
 import { addRollbackCommand } from './commands/rollback.ts';
@@ -23,11 +24,13 @@ import { addSequenceCommands } from './commands/sequence.ts';
 import { addSetupCommands } from './commands/setup.ts';
 import { addTopCommand } from './commands/top.ts';
 import { addUndrainCommand } from './commands/undrain.ts';
+import { addUninstallCommand } from './commands/uninstall.ts';
 import { addUpdateCommand } from './commands/update.ts';
 import { addUpdateControlCommands } from './commands/update-control.ts';
 import { addUserDataCommands } from './commands/userdata.ts';
 import { addWorldCommands } from './commands/world.ts';
 import type { CliContext, Connection } from './context.ts';
+import { addFamilyExamples } from './family-examples.ts';
 
 type AddCommand = (program: Command, context: CliContext, connection: () => Connection) => void;
 
@@ -51,8 +54,9 @@ export const buildProgram = (context: CliContext, version: string): Command => {
   add(addLogsCommands, addNodeCommands);
   addUserDataCommands(program, context, version);
   program.commandsGroup('Run on a cluster:');
-  add(addControllerCommand, addAgentCommand);
+  add(addControllerCommand, addAgentCommand, addUninstallCommand);
   addSetupCommands(program, context);
+  add(addNotifyCommands);
   program.commandsGroup('Embedded world:');
   add(addWorldCommands);
   program.commandsGroup('Other:');
@@ -63,5 +67,6 @@ export const buildProgram = (context: CliContext, version: string): Command => {
     .description('print the version')
     .addHelpText('after', '\nExamples:\n  drover version\n  drover --version')
     .action(() => context.out(version));
+  addFamilyExamples(program);
   return program;
 };

@@ -1,15 +1,16 @@
 // The control plane of one process: every controller in its start order, each with its purpose.
 // `drover up`, `drover controller` and the simulation share it.
 import { defined } from '../api/defined.ts';
-import type {
-  Clock,
-  CloudApi,
-  Http,
-  Journal,
-  KubeApi,
-  Log,
-  Metrics,
-  Random,
+import {
+  type Clock,
+  type CloudApi,
+  type Http,
+  type Journal,
+  type KubeApi,
+  type Log,
+  leaderGauges,
+  type Metrics,
+  type Random,
 } from '../ports/index.ts';
 import {
   describeError,
@@ -43,6 +44,7 @@ import { createNodeGroupController, updateCounters } from './nodegroup/index.ts'
 import { createNotifyController, type NotifySettings, notifyCounters } from './notify/index.ts';
 import { createRepairController, repairCounters } from './repair/index.ts';
 import { createSequenceController } from './sequence/index.ts';
+import { createZoneShiftController } from './zone-shift/index.ts';
 
 export interface ControlPlaneDeps {
   readonly kube: KubeApi;
@@ -61,15 +63,17 @@ export interface ControlPlaneDeps {
   readonly compat: 'eks' | 'native';
   /** Approve kubelets' certificate signing requests; on EKS the platform does. Default false. */
   readonly approveCertificates?: boolean;
+  /** Scale up Deployments that ask for it before their pods go. Default false. */
+  readonly surge?: boolean;
   /** Sends notifications; absent = none are sent. Needs `http`. */
   readonly notifications?: NotifySettings;
-  /** The term of this leader; absent = no leader election. */
+  /** The term of this leader; absent: no leader election. */
   readonly epoch?: number;
   /** The fence calls it right before each write. Absent if no other process exists. */
   readonly isLeader?: () => boolean;
 }
 
-/** Ports through which a deposed leader cannot act. */
+/** Ports that refuse the calls of a former leader. */
 const fencedPorts = ({
   kube,
   cloud,
@@ -84,7 +88,10 @@ const fencedPorts = ({
   };
 };
 
-/** The same dependencies, counted. The fence stands around them: what it refuses is no request. */
+/**
+ * The same dependencies, counted. The fence wraps them, so a refused call is not counted as a
+ * request.
+ */
 const measured = (deps: ControlPlaneDeps): ControlPlaneDeps => {
   const { kube, cloud, clock, journal, metrics } = deps;
   if (metrics === undefined) return deps;
@@ -145,11 +152,18 @@ const createControllers = ({
       intake: createIntakeController({ ...base('intake'), queueUrl }),
     }),
     // Takes nodes out of service, for every kind of cause.
-    disruption: createDisruptionController({ ...base('disruption'), compat, ...epoch }),
+    disruption: createDisruptionController({
+      ...base('disruption'),
+      compat,
+      ...epoch,
+      ...defined({ surge: deps.surge }),
+    }),
     // A message takes effect only while the cloud confirms it.
     confirmation: createConfirmationController(base('confirmation')),
     // Polling finds what no message reported, and completes launch hooks.
     lifecycle: createLifecycleController(base('lifecycle')),
+    // Zones that a drain policy shifts: marks without evictions.
+    'zone-shift': createZoneShiftController(base('zone-shift')),
     // Node groups: creates, scales, labels and deletes them; reports their health.
     nodegroup: createNodeGroupController({
       ...base('nodegroup'),
@@ -168,7 +182,7 @@ const createControllers = ({
     ...(deps.approveCertificates === true && {
       certificates: createCertificateController(base('certificates')),
     }),
-    // Tells people, last: it delays no other.
+    // Sends notifications; starts last, so that it delays no other controller.
     ...(notifications !== undefined &&
       http !== undefined && {
         notify: createNotifyController({
@@ -222,4 +236,5 @@ export const runControlPlane = async (
   stopSampling?.();
   const late = await tasks.shutdown({ withinMs: shutdownWithinMs });
   if (late.length > 0) log.warn('some tasks did not end in time', { tasks: late });
+  for (const name of leaderGauges) metrics?.reset(name);
 };

@@ -84,7 +84,7 @@ describe('ensureCrds', () => {
     kube.fail('get', 'Unreachable', { times: 2 });
     kube.fail('create', 'Timeout', { landed: true });
     const outcome = run(20_000);
-    // The first create is reported as failed although it happened; the other replica's follow.
+    // The first create succeeds but is reported as failed; the other replica's creates follow.
     while (kube.count('create') === 0) await undefined;
     install(wantedSpec, served);
     expect(await outcome).toBe('served');

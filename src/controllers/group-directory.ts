@@ -12,10 +12,10 @@ import { groupsNaming } from './informers.ts';
 /** Hooks change when an operator edits a group; their timeouts matter only for new actions. */
 const hooksKeptMs = 300_000;
 
-/** How long a cached state that shows a termination is used without asking again. */
+/** How long a cached state that shows a termination is used without asking the cloud again. */
 const stateKeptMs = 5_000;
 
-/** A newly created hook may be missing from an answer; it is asked for again after this. */
+/** A newly created hook may be missing from an answer; the cloud is asked again after this time. */
 const missingHookKeptMs = 1_000;
 
 interface HooksAnswer {
@@ -48,16 +48,16 @@ export class GroupDirectory {
   }
 
   /**
-   * All managed groups, as of `notBefore` (epoch ms) or later. Groups that the cloud does not know
-   * are missing. Throws CloudError.
+   * All managed groups, read at `notBefore` (epoch ms) or later. Groups that the cloud does not
+   * know are missing. Throws CloudError.
    */
   async groups(notBefore: number, signal: AbortSignal): Promise<ReadonlyMap<string, ScalingGroup>> {
     return (await this.#current(notBefore, signal)).groups;
   }
 
   /**
-   * The managed group that the instance is in. A cached positive answer is used; a negative one is
-   * asked for again unless it is as new as `notBefore`. Throws CloudError.
+   * The managed group that contains the instance. A cached positive answer is used. A negative one
+   * is used only if it was read at `notBefore` or later. Throws CloudError.
    */
   async groupOfInstance(
     instanceId: string,
@@ -71,9 +71,9 @@ export class GroupDirectory {
   }
 
   /**
-   * EC2 Auto Scaling's state of the instance, as of `notBefore` or later; undefined for one in no
-   * managed group. A state that `suffices` may be a few seconds older, so that a burst costs one
-   * call. Throws CloudError.
+   * EC2 Auto Scaling's state of the instance, read at `notBefore` or later; undefined if it is in
+   * no managed group. A state that `suffices` may be a few seconds older, so that many requests
+   * cost one call. Throws CloudError.
    */
   async stateOf(
     instanceId: string,
@@ -96,8 +96,9 @@ export class GroupDirectory {
   }
 
   /**
-   * The NodeGroup that owns this Auto Scaling group, by the last answer; not one that names the
-   * group of another owner. For a group that the cloud does not know: the NodeGroup that names it.
+   * The NodeGroup that owns this Auto Scaling group according to the last answer. A NodeGroup that
+   * names a group of another owner does not count. If the cloud does not know the group: the
+   * NodeGroup that names it.
    */
   holderOf(autoScalingGroupName: string): NodeGroup | undefined {
     const known = this.#snapshot?.groups.get(autoScalingGroupName);
@@ -105,7 +106,7 @@ export class GroupDirectory {
     return known === undefined ? naming[0] : naming.find((group) => holdsGroup(group, known.tags));
   }
 
-  /** The group's hooks; asked for again when they are old or `name` is not among them. */
+  /** The group's hooks; queried again when they are old or `name` is not among them. */
   async hooks(
     autoScalingGroupName: string,
     signal: AbortSignal,
@@ -127,7 +128,7 @@ export class GroupDirectory {
     const hooks = this.#cloud.describeHooks(autoScalingGroupName, { signal });
     const answer: HooksAnswer = { askedAt: this.#clock.now(), hooks };
     this.#hooks.set(autoScalingGroupName, answer);
-    // Every waiting caller gets the failure; it is not cached.
+    // Every waiting caller gets the failure, and it is not cached.
     hooks.catch(() => {
       if (this.#hooks.get(autoScalingGroupName) === answer) {
         this.#hooks.delete(autoScalingGroupName);

@@ -9,6 +9,7 @@ import { defined } from '../api/defined.ts';
 import { marks, type NodeDisruption } from '../api/disruption.ts';
 import { setOwn } from '../api/json.ts';
 import { type Condition, type Node, type ObjectMeta, resourceTypes } from '../api/kube.ts';
+import { bundleCondition } from '../api/log-bundle.ts';
 import type { NodeRepair } from '../api/node-repair.ts';
 import { autoScalingGroupNameOf, type NodeGroup } from '../api/nodegroup.ts';
 import type { NodeGroupUpdate } from '../api/nodegroup-update.ts';
@@ -58,12 +59,13 @@ const withKeptLabels = (metadata: ObjectMeta): ObjectMeta => {
 };
 
 /**
- * The conditions that can lead to a repair, with their times; the others are half of the rest of a
- * node. The heartbeat is kept only for a bad condition, to detect a silent agent.
+ * The conditions that can lead to a repair, with their times, and the agent's answer about a log
+ * bundle; the others would double the size of a
+ * cached node. The heartbeat is kept only for a bad condition, to detect a silent agent.
  */
 const healthConditions = (conditions: readonly Condition[]): readonly Condition[] =>
   conditions
-    .filter(({ type }) => repairableConditions.has(type))
+    .filter(({ type }) => repairableConditions.has(type) || type === bundleCondition)
     .map(({ type, status, lastTransitionTime, lastHeartbeatTime, reason, message }) => ({
       type: kept(type),
       status,
@@ -72,7 +74,8 @@ const healthConditions = (conditions: readonly Condition[]): readonly Condition[
         reason: reason === undefined ? undefined : kept(reason),
         lastHeartbeatTime: type === 'Ready' || status === 'True' ? undefined : lastHeartbeatTime,
         // The reason why a node is not Ready becomes part of an update's failure.
-        message: type === 'Ready' && status !== 'True' ? message : undefined,
+        message:
+          type === bundleCondition || (type === 'Ready' && status !== 'True') ? message : undefined,
       }),
     }));
 

@@ -19,6 +19,7 @@ export const factsNeeded: Readonly<
   SpotInterruption: ['instance'],
   RebalanceRecommendation: ['instance'],
   Maintenance: ['events', 'instance'],
+  StateChange: ['instance'],
   ScaleIn: [],
   Update: [],
   Repair: [],
@@ -27,7 +28,7 @@ export const factsNeeded: Readonly<
 
 /** How long EC2's list of scheduled events is reused for a burst of messages about one event. */
 const eventsKeptMs = 2_000;
-/** A cause is recorded without an answer that takes longer, and the cloud is asked again. */
+/** If the answer takes longer, the cause is recorded without it and the cloud is asked again. */
 const answerWithinMs = durationMs(10_000);
 
 type Found = ReadonlyMap<string, CloudInstance>;
@@ -55,7 +56,7 @@ class Instances {
     this.#waiting = new Set();
     this.#next = undefined;
     const asking = this.#cloud.describeInstances(ids, { signal });
-    // Only its callers get a failure; the next call is made regardless.
+    // Only the callers of this call get its failure; the next call is made regardless.
     this.#current = asking.catch(() => undefined);
     return new Map((await asking).map((instance) => [instance.instanceId, instance]));
   }

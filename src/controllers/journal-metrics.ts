@@ -1,5 +1,5 @@
-// Counts journal entries: each controller's metrics.ts names the entries that it counts. The
-// journal itself is passed on unchanged.
+// Counts journal entries: each controller's metrics.ts lists the entries to count. The journal
+// itself is passed on unchanged.
 import type { Json, JsonObject } from '../api/json.ts';
 import type { Journal, Metrics } from '../ports/index.ts';
 

@@ -1,9 +1,9 @@
-// FNV-1a, 32 bits: spreads texts that differ in one place, the same for the same text. Tells things
-// apart and makes orders of chance; hides nothing. Pure.
+// FNV-1a, 32 bits: a stable, well distributed hash of a text. Used for identifiers and for
+// pseudorandom orders; not cryptographic. Pure.
 
 export const fnvBasis = 0x811c9dc5;
 
-/** Of the UTF-16 units of `text`: 0 to 2^32 - 1. */
+/** Hash of the UTF-16 units of `text`: 0 to 2^32 - 1. */
 export const fnv1a = (text: string, basis: number = fnvBasis): number => {
   let hash = basis;
   for (let index = 0; index < text.length; index++) {

@@ -50,7 +50,7 @@ export const readTemplate = async (
   return template;
 };
 
-/** Refuses what no group may be created with: in the template, or in both template and request. */
+/** Refuses settings that EKS does not allow in the template, or in both template and request. */
 export const checkTemplate = (
   template: LaunchTemplate,
   input: AwsInput,

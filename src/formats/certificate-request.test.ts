@@ -1,7 +1,7 @@
 // Requests as OpenSSL writes them.
 import { describe, expect, it } from 'vitest';
-import { aRequest } from '../../test/builders/formats-requests.ts';
 import { parseCertificateRequest } from './certificate-request.ts';
+import { aRequest } from './kubelet-request.ts';
 
 const withNames = `-----BEGIN CERTIFICATE REQUEST-----
 MIIBNzCB3wIBADAwMRUwEwYDVQQKDAxzeXN0ZW06bm9kZXMxFzAVBgNVBAMMDnN5

@@ -18,6 +18,7 @@ export { type CertificateRequest, parseCertificateRequest } from './certificate-
 export { parseTemplateText } from './cloudformation-template.ts';
 export * from './cluster-config/index.ts';
 export { hexOf } from './der.ts';
+export { aRequest, type WantedRequest } from './kubelet-request.ts';
 export * from './node/index.ts';
 export { parseNotice } from './notices/index.ts';
 export type { Position } from './position.ts';

@@ -60,7 +60,7 @@ describe('appendcols', () => {
     expect(counts.lines).toBe(6);
   });
 
-  it('leaves out rows that nothing stands beside, and says so', () => {
+  it('leaves out rows that nothing is beside, and says so', () => {
     const query = "filter n < 2 | fields n | appendcols (SOURCE 'lg' | fields latency)";
     const { rows, notices } = run(query, logs);
     expect(rows).toHaveLength(2);

@@ -14,7 +14,7 @@ const subquery = ({ span }: InQuery): never => {
 /** `text`: the condition that follows `filter`. Throws QueryError. */
 export const compileCondition = (text: string): ((event: LogEvent) => boolean) => {
   const [command] = parseQuery(`filter ${text}`).commands;
-  if (command?.kind !== 'filter') throw new Error('a condition is no condition');
+  if (command?.kind !== 'filter') throw new Error('this is not a condition');
   const context = { names: new Names(), nowMs: 0, range: undefined, notice: () => {}, subquery };
   const read = compile(command.condition, context);
   return (event) => isTrue(read(new Row(event, [], 0)));

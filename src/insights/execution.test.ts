@@ -39,7 +39,7 @@ describe('a query of events', () => {
     expect(execute('fields verb, n + 1', verbs).columns).toEqual(['verb', 'n + 1']);
   });
 
-  it('keeps only so many, the first in the order that stands', () => {
+  it('keeps only that many, the first in the order that stands', () => {
     expect(columnOf('fields verb | limit 1', verbs)).toEqual(['patch']);
     expect(columnOf('sort n asc | fields n | limit 2', verbs)).toEqual(['3', '5']);
     expect(columnOf('limit 2 | filter verb = "get" | fields n', verbs)).toEqual(['5']);
@@ -337,7 +337,7 @@ describe('what is wrong with a query', () => {
     ['filter a like /b(?=c)/', 'column 17: regular expression: look-ahead is not supported', ''],
     ['parse a /b/', 'names nothing to keep', '(?<name>...)'],
     ['parse a /(b)(c)/ as x', '2 groups and 1 names', ''],
-  ])('is told with its place: %s', (query, words, hint) => {
+  ])('is reported with its place: %s', (query, words, hint) => {
     let told = '';
     try {
       execute(query, verbs);

@@ -123,7 +123,10 @@ export class Execution {
     return true;
   }
 
-  /** Whether the current pass counts: a subquery that reads the query's own log does not. */
+  /**
+   * Whether the counts of the current pass are reported: not for a subquery that reads the query's
+   * own log.
+   */
   get #isTold(): boolean {
     return this.#at === this.#passes.length - 1 || this.#pass.source !== undefined;
   }

@@ -84,7 +84,7 @@ describe('join', () => {
     const { rows, columns, counts, pointers } = run(query, { own });
     expect(columns).toEqual(['a.verb', 'a.n', 'b.verb', 'b.most', 'b.count(*)']);
     expect(rows).toEqual([['list', '2', 'list', '3', '2']]);
-    // Read twice, counted once.
+    // The log is read twice, but each event is counted once.
     expect(counts.lines).toBe(5);
     expect(pointers).toEqual([undefined]);
   });

@@ -249,7 +249,7 @@ describe('lookup', () => {
     ).toEqual([['1']]);
   });
 
-  it('refuses tables and columns that are not there, and files that are none', () => {
+  it('refuses tables and columns that do not exist, and files that are none', () => {
     const refused = (query: string) => () => execute(query, some, { lookupTables });
     expect(refused('lookup user id as id OUTPUT name')).toThrow(/no lookup table called user$/);
     expect(refused('lookup users ident as id OUTPUT name')).toThrow(/no column called ident/);

@@ -28,7 +28,10 @@ export const needlesOf = (query: Query): Needles => {
   return { inValues, inText };
 };
 
-/** Records the names that a command defines; false when later rows are not the events before it. */
+/**
+ * Records the names that a command defines; false when the rows after it are no longer the log's
+ * events.
+ */
 const namesOnly = (command: Command, made: Set<string>): boolean => {
   switch (command.kind) {
     case 'fields':

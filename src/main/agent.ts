@@ -1,9 +1,17 @@
 // `drover agent`: the node agent on this machine and its cluster, with the wall clock and the
 // machine's random source; and the read-only commands `check` and `bundle`.
 import { hostname } from 'node:os';
-import { resolve } from 'node:path';
-import { createBundleFile, createNodeHost } from '../adapters/host/index.ts';
-import { checkOnce, collectBundle, NodeAgent, rulesInForce } from '../agent/index.ts';
+import { join, resolve } from 'node:path';
+import { memoryUsage, uptime } from 'node:process';
+import { createBundleFile, createNodeHost, removeOldBundles } from '../adapters/host/index.ts';
+import {
+  AgentMetrics,
+  type BundleStore,
+  checkOnce,
+  collectBundle,
+  NodeAgent,
+  rulesInForce,
+} from '../agent/index.ts';
 import type { AgentReport } from '../api/agent-report.ts';
 import { formatTime } from '../api/brand.ts';
 import { defined } from '../api/defined.ts';
@@ -17,7 +25,14 @@ import {
   CommandError,
   exitCodes,
 } from '../cli/context.ts';
-import { type Clock, type KubeApi, KubeError, type Log, NodeHostError } from '../ports/index.ts';
+import {
+  type Clock,
+  type KubeApi,
+  KubeError,
+  type Log,
+  type NodeHost,
+  NodeHostError,
+} from '../ports/index.ts';
 import { machineRandom } from './machine-random.ts';
 
 const selfReviews: ResourceType = {
@@ -55,29 +70,80 @@ export interface AgentContext {
   readonly signal: AbortSignal;
   /** `NODE_NAME`. */
   readonly nodeName: string | undefined;
+  readonly version: string;
 }
+
+/** The module is loaded only where a port is given: it costs memory on every node. */
+const serve = async (
+  { probes }: AgentOptions,
+  { log, version, clock }: AgentContext,
+): Promise<{ readonly metrics?: AgentMetrics; readonly close: () => Promise<void> }> => {
+  if (probes.port === undefined) return { close: async () => undefined };
+  const { startProbes } = await import('./probes.ts');
+  const metrics = new AgentMetrics({
+    version,
+    startedAtSeconds: Math.round(clock.now() / 1000 - uptime()),
+    residentBytes: () => memoryUsage.rss(),
+  });
+  const routes = { '/healthz': () => ({ status: 200, body: 'ok\n' }) };
+  return { metrics, close: await startProbes(probes, { metrics, log, routes }) };
+};
+
+/** Includes the bundle that is being written, of this node. A bundle has at most 50 MiB. */
+const keptBundles = 5;
+/** The name of a file has 255 bytes at most. */
+const maxNodeName = 80;
+
+const bundleStore = (parts: {
+  readonly host: NodeHost;
+  readonly clock: Clock;
+  readonly node: string;
+  readonly directory: string;
+}): BundleStore => ({
+  collect: async (name, endsAt, signal) => {
+    const { directory, ...from } = parts;
+    // The directory may be shared by nodes; their names contain no underscore.
+    const prefix = `drover-bundle-${from.node.slice(0, maxNodeName)}_`;
+    await removeOldBundles({ directory, prefix, kept: keptBundles - 1 });
+    const path = join(directory, `${prefix}${name}.tar.gz`);
+    const writer = createBundleFile(path);
+    const { bytes } = await collectBundle({ ...from, writer, endsAt, signal });
+    return { path, bytes };
+  },
+});
 
 export const runAgent = async (options: AgentOptions, context: AgentContext): Promise<void> => {
   const { kube, clock, log, signal, nodeName } = context;
-  const { hostRoot, recordFile, rules, compat } = options;
+  const { hostRoot, recordFile, rules, compat, bundleDirectory } = options;
   const node =
     options.node ?? nodeName ?? (await nodeOfCredentials(kube)) ?? hostname().toLowerCase();
   log.info('watching the node', { node, hostRoot });
-  const agent = await NodeAgent.begin(
-    {
-      host: createNodeHost({ root: hostRoot, recordFile }),
-      kube,
-      clock,
-      random: () => machineRandom,
-      log,
-    },
-    {
-      node,
-      component: compat ? 'eks-node-monitoring-agent' : 'drover-agent',
-      ...defined({ rulesFile: rules }),
-    },
-  );
-  await agent.run(signal);
+  const host = createNodeHost({ root: hostRoot, recordFile });
+  const bundles =
+    bundleDirectory === undefined
+      ? undefined
+      : bundleStore({ host, clock, node, directory: bundleDirectory });
+  const { metrics, close } = await serve(options, context);
+  try {
+    const agent = await NodeAgent.begin(
+      {
+        host,
+        kube,
+        clock,
+        random: () => machineRandom,
+        log,
+        ...defined({ metrics, bundles }),
+      },
+      {
+        node,
+        component: compat ? 'eks-node-monitoring-agent' : 'drover-agent',
+        ...defined({ rulesFile: rules }),
+      },
+    );
+    await agent.run(signal);
+  } finally {
+    await close();
+  }
 };
 
 /** The rules with the file of `--rules`; an error in it is a usage error. */

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { auditFilesOf, connectionSettings, droverUrl, isWorldsServer } from './connections.ts';
+import { mayBeMixed, mixture } from './mixed-endpoints.ts';
 
 let dir = '';
 beforeEach(() => {
@@ -31,7 +32,7 @@ const aWorld = (more: { env?: Record<string, string>; config?: string } = {}): v
   };
   const lines = Object.entries(values).map(([key, value]) => `${key}='${value}'`);
   writeFileSync(join(dir, 'env'), `${lines.join('\n')}\n`);
-  writeFileSync(join(dir, 'settings.json'), '{}');
+  writeFileSync(join(dir, 'settings.json'), '{"layout":1,"token":"t"}');
   writeFileSync(join(dir, 'kubeconfig'), more.config ?? kubeconfig());
 };
 
@@ -42,6 +43,7 @@ describe('the settings of a command', () => {
     expect(connectionSettings({ dataDir: dir }, env)).toEqual({
       kubeconfig: join(dir, 'kubeconfig'),
       droverUrl: 'http://drover:t@127.0.0.1:8700',
+      sourceKubeconfig: join(dir, 'kubeconfig'),
       aws: {
         region: 'eu-west-1',
         endpoint: 'http://127.0.0.1:8700',
@@ -118,5 +120,77 @@ describe('the audit log of a world', () => {
     expect(() => auditFilesOf({}, { KUBECONFIG: '/elsewhere' })).toThrow(
       /no embedded world whose audit log/,
     );
+  });
+});
+
+describe('a cluster and an AWS endpoint', () => {
+  const real = 'https://api.prod.example:6443';
+  const withRealCluster = (env: Record<string, string>) =>
+    connectionSettings({}, { ...env, KUBECONFIG: '/prod' });
+
+  it('are refused when only the endpoint is an embedded world', () => {
+    const env = {
+      AWS_ENDPOINT_URL: 'http://127.0.0.1:8700',
+      DROVER_URL: 'http://d:t@127.0.0.1:8700',
+    };
+    expect(mayBeMixed(withRealCluster(env))).toBe(true);
+    expect(mixture(withRealCluster(env), real)).toMatch(
+      /prod\.example:6443 is not the embedded world .*--allow-mixed-endpoints/,
+    );
+    // A tunnel to a real cluster has a loopback address, too.
+    expect(mixture(withRealCluster(env), 'https://127.0.0.1:6443')).toBeDefined();
+  });
+
+  it('are refused when only the cluster is an embedded world', () => {
+    aWorld();
+    const settings = connectionSettings({ kubeconfig: join(dir, 'kubeconfig') }, {});
+    expect(mayBeMixed(settings)).toBe(true);
+    expect(mixture(settings, 'https://127.0.0.1:8701')).toMatch(
+      /cluster of an embedded world, but AWS calls would go to the account/,
+    );
+  });
+
+  it('are compared for the cluster of the current context, in whichever file of KUBECONFIG', () => {
+    aWorld();
+    const both = `/prod:${join(dir, 'kubeconfig')}`;
+    const settings = connectionSettings({}, { KUBECONFIG: both });
+    expect(mayBeMixed(settings)).toBe(true);
+    expect(mixture(settings, 'https://127.0.0.1:8701')).toMatch(
+      /kubeconfig is the cluster of an embedded world/,
+    );
+    // A cluster on this machine, of another file.
+    expect(mixture(settings, 'https://127.0.0.1:6443')).toBeUndefined();
+    const worlds = {
+      KUBECONFIG: both,
+      AWS_ENDPOINT_URL: 'http://127.0.0.1:8700',
+      DROVER_URL: 'http://d:t@127.0.0.1:8700',
+    };
+    expect(mixture(connectionSettings({}, worlds), 'https://127.0.0.1:8701')).toBeUndefined();
+    expect(mixture(connectionSettings({}, worlds), real)).toBeDefined();
+  });
+
+  it('are accepted beside a settings.json that is not of a world', () => {
+    aWorld();
+    writeFileSync(join(dir, 'settings.json'), '{"editor.fontSize":12}');
+    const settings = connectionSettings({}, { KUBECONFIG: join(dir, 'kubeconfig') });
+    expect(mayBeMixed(settings)).toBe(false);
+    expect(mixture(settings, 'https://127.0.0.1:8701')).toBeUndefined();
+  });
+
+  it('are accepted when both are real, both are one world, or the AWS endpoint is an emulator', () => {
+    expect(mayBeMixed(connectionSettings({}, { KUBECONFIG: '/prod' }))).toBe(false);
+    // Freely chosen ports: only the world's own kubeconfig shows that they belong together.
+    aWorld({ config: 'clusters:\n- cluster:\n    server: https://127.0.0.1:9999\n' });
+    const env = {
+      KUBECONFIG: join(dir, 'kubeconfig'),
+      AWS_ENDPOINT_URL: 'http://127.0.0.1:8700',
+      DROVER_URL: 'http://d:t@127.0.0.1:8700',
+    };
+    expect(mixture(connectionSettings({}, env), 'https://127.0.0.1:9999')).toBeUndefined();
+    const elsewhere = connectionSettings({ kubeconfig: '/dev/null' }, env);
+    expect(mixture(elsewhere, 'https://127.0.0.1:9999')).toBeUndefined();
+    expect(mixture(elsewhere, real)).toBeDefined();
+    const emulator = { ...env, AWS_ENDPOINT_URL: 'http://127.0.0.1:5000', DROVER_URL: undefined };
+    expect(mixture(connectionSettings({}, emulator), 'https://127.0.0.1:9999')).toBeUndefined();
   });
 });

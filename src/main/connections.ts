@@ -4,11 +4,11 @@
 // elsewhere.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { basename, dirname, join } from 'node:path';
+import { basename, delimiter, dirname, join } from 'node:path';
 import { isObject, objectOr } from '../api/json.ts';
 import type { Connection } from '../cli/context.ts';
 import { CommandError, exitCodes } from '../cli/context.ts';
-import { type DataDir, dataDirAt, readEnvironment } from './data-dir.ts';
+import { type DataDir, dataDirAt, isWorldDirectory, readEnvironment } from './data-dir.ts';
 import { unsafety } from './private-dir.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -22,7 +22,7 @@ const userKeys = new Set(['client-certificate-data', 'client-key-data']);
 const clusterKeys = new Set(['server', 'certificate-authority-data']);
 
 /** A world listens only on loopback; a server elsewhere is not the world. */
-const isLoopback = (url: string): boolean => {
+export const isLoopback = (url: string): boolean => {
   try {
     return loopbackNames.has(new URL(url).hostname);
   } catch {
@@ -33,13 +33,37 @@ const isLoopback = (url: string): boolean => {
 const entries = (value: unknown, key: string): readonly object[] =>
   (Array.isArray(value) ? value : []).map((entry) => objectOr(objectOr(entry)[key]));
 
-/** Why this kubeconfig is not one that `drover up` writes, or undefined. */
-const kubeconfigFault = (text: string): string | undefined => {
+/** Throws for text that is not YAML. */
+const parseYaml = (text: string): unknown => {
   // Imported only when a kubeconfig is read, not by every command: 72 modules.
   const { parse } = createRequire(import.meta.url)('yaml') as typeof import('yaml');
+  return parse(text);
+};
+
+/**
+ * The files that KUBECONFIG lists. A value that is an existing path is one file, even with a
+ * separator in it.
+ */
+export const kubeconfigFiles = (kubeconfig: string | undefined): readonly string[] => {
+  if (kubeconfig === undefined) return [];
+  if (existsSync(kubeconfig)) return [kubeconfig];
+  return kubeconfig.split(delimiter).filter((path) => path !== '');
+};
+
+/** Whether a kubeconfig has a cluster with this server. */
+export const namesServer = (file: string, server: string): boolean => {
+  if (!existsSync(file)) return false;
+  const config = objectOr(parseYaml(readFileSync(file, 'utf8')));
+  return entries(objectOr(config).clusters, 'cluster').some(
+    (cluster) => objectOr(cluster).server === server,
+  );
+};
+
+/** Why this kubeconfig is not one that `drover up` writes, or undefined. */
+const kubeconfigFault = (text: string): string | undefined => {
   let config: unknown;
   try {
-    config = parse(text);
+    config = parseYaml(text);
   } catch {
     return 'its kubeconfig is not YAML';
   }
@@ -105,6 +129,8 @@ const sourceOf = (
 
 export interface ConnectionSettings {
   readonly kubeconfig: string | undefined;
+  /** KUBECONFIG of the source of the other settings; differs under `--kubeconfig`. */
+  readonly sourceKubeconfig: string | undefined;
   readonly droverUrl: string | undefined;
   readonly aws: {
     /** Undefined: the SDK's own rules, which read the profile's region in ~/.aws/config. */
@@ -140,6 +166,7 @@ export const connectionSettings = (
   const values = sourceOf(connection, env, options);
   return {
     kubeconfig: connection.kubeconfig ?? values.KUBECONFIG,
+    sourceKubeconfig: values.KUBECONFIG,
     droverUrl: values.DROVER_URL,
     aws: {
       region: regionOf(connection, values),
@@ -190,14 +217,14 @@ export const droverUrl = (connection: Connection, env: Environment): string => {
 
 /** Whether `server` is the API server of the world in these settings. */
 export const isWorldsServer = (settings: ConnectionSettings, server: string): boolean => {
-  if (settings.droverUrl === undefined || settings.kubeconfig === undefined) return false;
-  if (!isLoopback(server) || !existsSync(settings.kubeconfig)) return false;
+  const files = kubeconfigFiles(settings.kubeconfig).filter((file) => existsSync(file));
+  if (settings.droverUrl === undefined || files.length === 0 || !isLoopback(server)) return false;
   const world = new URL(settings.droverUrl);
   const api = new URL(server);
   // The Kubernetes port is one above the world's, unless both were chosen freely: then the
   // kubeconfig's directory must be the world's own.
   if (Number(api.port) === Number(world.port) + 1) return true;
-  return existsSync(dataDirAt(`${settings.kubeconfig}/..`).settingsFile);
+  return files.some((file) => isWorldDirectory(dirname(file)) && namesServer(file, server));
 };
 
 /** The world's audit log, oldest file first; readable while the world is stopped. */

@@ -25,7 +25,7 @@ const setUp = () => {
 };
 
 describe('world control', () => {
-  it('tells of a fault once it is on disk, and of its end likewise', async () => {
+  it('reports a fault once it is on disk, and its end likewise', async () => {
     const { disk, post } = setUp();
     expect(await post('inject', { kind: 'message-loss' })).toMatchObject({ kind: 'ok' });
     expect(disk.faults).toBe(1);

@@ -64,6 +64,18 @@ const advance = async (world: World, pacer: Pacer, input: JsonObject): Promise<C
   return done({ now: worldTime(world) });
 };
 
+/** Highest factor at which time still follows the wall clock; `max` does not follow it. */
+const maxSpeed = 100_000;
+
+const setSpeed = (world: World, pacer: Pacer, { speed }: JsonObject): ControlAnswer => {
+  const isNumber = typeof speed === 'number' && speed > 0 && speed <= maxSpeed;
+  if (!isNumber && speed !== 'max') {
+    return refused(400, `speed is above 0 and at most ${maxSpeed}, or max`);
+  }
+  pacer.setSpeed(speed);
+  return done({ now: worldTime(world), speed });
+};
+
 /** Faults that are single events, not states. An announced one can be cancelled. */
 const happen: Readonly<Record<string, (world: World, instanceId: string) => boolean>> = {
   'spot-interruption': (world, instanceId) => world.aws.interrupt(instanceId),
@@ -246,6 +258,7 @@ export const createControlRoutes = (
   'GET /drover/v1/node': async (_input, query) =>
     pacer.enter(() => nodeBootstrap(world, query.get('name') ?? '')),
   'POST /drover/v1/advance': strict(['seconds'], (input) => advance(world, pacer, input)),
+  'POST /drover/v1/speed': strict(['speed'], async (input) => setSpeed(world, pacer, input)),
   'POST /drover/v1/inject': strict(['kind', 'target'], async (input) =>
     committed(pacer, () => inject(world, input)),
   ),

@@ -35,7 +35,7 @@ describe('runController', () => {
     },
   );
 
-  it('tries again every five seconds while nobody answers, says so each time, and ends when told', async () => {
+  it('tries again every five seconds while no one answers, says so each time, and ends when told', async () => {
     const { clock, kube, log, stop, running } = setUp('Unreachable', 1000);
     await clock.advance(16_000);
     expect(log.messages('warn')).toEqual(
@@ -47,7 +47,7 @@ describe('runController', () => {
     await running;
   });
 
-  it('goes on where the server answers after all', async () => {
+  it('continues where the server answers after all', async () => {
     const { clock, kube, stop, running } = setUp('Unreachable', 2);
     await clock.advance(20_000);
     expect(kube.count('create')).toBeGreaterThan(0);

@@ -13,6 +13,7 @@ import { defined } from '../api/defined.ts';
 import { resourceTypes } from '../api/kube.ts';
 import { CommandError, exitCodes } from '../cli/context.ts';
 import { type ControlPlaneDeps, runControlPlane } from '../controllers/control-plane.ts';
+import type { JournalRing } from '../page/index.ts';
 import {
   type Clock,
   type CloudApi,
@@ -45,12 +46,15 @@ export interface ControllerDeps {
   readonly signal: AbortSignal;
   /** The pod's name, if given (`POD_NAME`); else the hostname, which in a pod is the same. */
   readonly podName?: string;
+  /** What the page shows of the journal. */
+  readonly journal?: JournalRing;
 }
 
 export interface ControllerSettings {
   readonly queueUrl: string | undefined;
   readonly compat: 'eks' | 'native';
   readonly approveCertificates?: boolean;
+  readonly surge?: boolean;
   readonly leaderElect: boolean;
   /** Absent: no notifications are sent. */
   readonly notifications?: ControlPlaneDeps['notifications'] | undefined;
@@ -60,8 +64,8 @@ export interface ControllerSettings {
 export const userAgentOf = (compat: 'eks' | 'native', version: string): string =>
   compat === 'eks' ? nodeManagerAgent : `drover/${version}`;
 
-/** Not predictable from outside, with one stream per purpose. */
-const machineRandom = () => {
+/** Random streams that outsiders cannot predict, one per purpose. */
+export const machineRandom = () => {
   const seed = randomBytes(4).readUInt32LE();
   return (purpose: string) => SeededRandom.split(seed, purpose);
 };
@@ -108,7 +112,7 @@ export const runController = async (
   deps: ControllerDeps,
 ): Promise<void> => {
   const { kube, cloud, http, clock, serverClock, log, metrics, signal } = deps;
-  const { queueUrl, compat, approveCertificates = false, notifications } = settings;
+  const { queueUrl, compat, approveCertificates = false, surge, notifications } = settings;
   const random = machineRandom();
   const controlPlane =
     (leading: { isLeader?: () => boolean; epoch?: number }) => (inner: AbortSignal) =>
@@ -123,8 +127,8 @@ export const runController = async (
           queueUrl,
           compat,
           approveCertificates,
-          journal: journalTo(log),
-          ...defined({ metrics, notifications }),
+          journal: deps.journal?.tee(journalTo(log), serverClock) ?? journalTo(log),
+          ...defined({ metrics, notifications, surge }),
           ...leading,
         },
         inner,

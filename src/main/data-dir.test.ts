@@ -95,7 +95,7 @@ describe('a data directory', () => {
     expect(() => readSettings(dataDirAt(path))).toThrow(words);
   });
 
-  it('names the reason when it cannot be made', () => {
+  it('names the reason when it cannot be created', () => {
     writeFileSync(join(root, 'file'), 'x');
     expect(readSettings(dataDirAt(join(root, 'file', 'sub')))).toBeUndefined();
     expect(() => prepareDirectory(dataDirAt(join(root, 'file', 'sub')))).toThrow(

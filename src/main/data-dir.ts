@@ -112,7 +112,7 @@ const refuseUnsafe = ({ path }: DataDir): void => {
   );
 };
 
-/** True once a world in this directory has been ready: from then on its files are consistent. */
+/** True once a world in this directory has been ready: after that its files are consistent. */
 export const hasAnswered = (settings: Settings | undefined): boolean =>
   settings !== undefined && settings.frontPort !== 0;
 
@@ -151,6 +151,16 @@ export const readSettings = (dir: DataDir): Settings | undefined => {
   return undefined;
 };
 
+/** Whether the directory is that of a world which this version of Drover reads. */
+export const isWorldDirectory = (directory: string): boolean => {
+  try {
+    return readSettings(dataDirAt(directory)) !== undefined;
+  } catch (error) {
+    if (error instanceof DataDirError) return false;
+    throw error;
+  }
+};
+
 /** New settings, not yet written. */
 export const newSettings = (choice: {
   readonly seed: number;
@@ -166,7 +176,7 @@ export const newSettings = (choice: {
   ...choice,
 });
 
-/** For a world that is started with `--port 0` each time. */
+/** Bounds the list: a world that is started with `--port 0` has other ports each time. */
 const maxFormerPorts = 1_000;
 
 /** Sets the ports; remembers the previous one. */

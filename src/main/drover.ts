@@ -8,8 +8,10 @@ import { defined } from '../api/defined.ts';
 import {
   type CliContext,
   type ClusterFacts,
+  type ClusterTarget,
   CommandError,
   type Connection,
+  type ControllerOptions,
   exitCodes,
 } from '../cli/context.ts';
 import { visibleText } from '../cli/visible.ts';
@@ -19,9 +21,12 @@ import {
   connectionSettings,
   droverUrl,
   isWorldsServer,
+  kubeconfigFiles,
   requireWorldEnvironment,
 } from './connections.ts';
+import type { ControllerPage } from './controller-page.ts';
 import { explainFailure } from './failure.ts';
+import { mayBeMixed, mixture } from './mixed-endpoints.ts';
 import { createTerminal } from './terminal.ts';
 import { version } from './version.ts';
 import { wallClock } from './wall-clock.ts';
@@ -29,7 +34,7 @@ import { wallClock } from './wall-clock.ts';
 const startedAt = performance.now() - process.uptime() * 1000;
 const env = process.env;
 
-/** In a container the user often has a number alone. */
+/** In a container a user often has an id but no name. */
 const systemUserName = (): string => {
   try {
     return userInfo().username;
@@ -66,9 +71,12 @@ const unattended: Finding = { nearby: false };
 const kubeAccess = async (connection: Connection, finding: Finding) => {
   const { loadKubeconfig } = await import('../adapters/kube/index.ts');
   const { kubeconfig } = connectionSettings(connection, env, finding);
+  const files = kubeconfigFiles(kubeconfig);
+  // Several files are those of KUBECONFIG in `env`.
+  const path = files.length === 1 ? files[0] : undefined;
   return loadKubeconfig({
     env,
-    ...defined({ path: kubeconfig, context: connection.context }),
+    ...defined({ path, context: connection.context }),
   });
 };
 
@@ -81,6 +89,15 @@ const kubeClient = async (
   const { createKubeClient } = await import('../adapters/kube/index.ts');
   const access = await kubeAccess(connection, finding);
   return createKubeClient({ ...access, userAgent, ...more });
+};
+
+/** Refuses a cluster and an AWS endpoint of which only one is an embedded world. */
+const requireOneTarget = async (connection: Connection, finding: Finding): Promise<void> => {
+  const settings = connectionSettings(connection, env, finding);
+  if (connection.allowMixedEndpoints === true || !mayBeMixed(settings)) return;
+  const { cluster } = await kubeAccess(connection, finding);
+  const why = mixture(settings, cluster.server);
+  if (why !== undefined) throw new CommandError(exitCodes.usage, why);
 };
 
 const awsOptions = (connection: Connection, userAgent: string, finding: Finding) => {
@@ -102,11 +119,13 @@ const awsOptions = (connection: Connection, userAgent: string, finding: Finding)
 };
 
 const awsCloud = async (connection: Connection, userAgent: string, finding: Finding) => {
+  await requireOneTarget(connection, finding);
   const { createAwsCloud } = await import('../adapters/aws/index.ts');
   return createAwsCloud(awsOptions(connection, userAgent, finding));
 };
 
 const awsProvisioning = async (connection: Connection) => {
+  await requireOneTarget(connection, byHand);
   const { createAwsProvisioning } = await import('../adapters/aws/index.ts');
   return createAwsProvisioning(awsOptions(connection, commandAgent, byHand), wallClock);
 };
@@ -175,6 +194,11 @@ const clusterFacts = async (connection: Connection): Promise<ClusterFacts> => {
   }
 };
 
+const clusterTarget = async (connection: Connection): Promise<ClusterTarget> => {
+  const { context, cluster } = await kubeAccess(connection, byHand);
+  return { context, server: cluster.server };
+};
+
 const agentCommands = (
   signal: AbortSignal,
 ): Pick<CliContext, 'agent' | 'agentCheck' | 'agentBundle'> => ({
@@ -184,7 +208,8 @@ const agentCommands = (
       isLight: true,
     });
     try {
-      await runAgent(options, { kube, clock: wallClock, log, signal, nodeName: env.NODE_NAME });
+      const own = { nodeName: env.NODE_NAME, version };
+      await runAgent(options, { kube, clock: wallClock, log, signal, ...own });
     } finally {
       await kube.close();
     }
@@ -199,6 +224,74 @@ const agentCommands = (
   },
 });
 
+/** The page of the controller, if it has one, and the journal that it shows. */
+const openPage = async (
+  connection: Connection,
+  settings: { readonly port: number; readonly actions: boolean } | undefined,
+  outside: Pick<ControllerPage, 'kube' | 'serverClock' | 'log' | 'signal'>,
+) => {
+  if (settings === undefined) return { journal: {}, closePage: async () => undefined };
+  const [{ startControllerPage }, { JournalRing }, kube] = await Promise.all([
+    import('./controller-page.ts'),
+    import('../page/index.ts'),
+    import('../adapters/kube/index.ts'),
+  ]);
+  const journal = new JournalRing();
+  const withToken = async (token: string) => {
+    const { cluster } = await kubeAccess(connection, unattended);
+    const authenticator = kube.fixedAuthenticator({ header: `Bearer ${token}` });
+    const user = { authenticator, headers: {} };
+    return kube.createKubeClient({ cluster, user, userAgent: `drover-page/${version}` });
+  };
+  const closePage = await startControllerPage({ ...settings, ...outside, journal, withToken });
+  return { journal: { journal }, closePage };
+};
+
+const controller = async (
+  { connection, ...settings }: ControllerOptions,
+  signal: AbortSignal,
+): Promise<void> => {
+  const [{ runController, userAgentOf }, { createHttp }, runtime, counting, probes, log] =
+    await Promise.all([
+      import('./controller.ts'),
+      import('../adapters/http/index.ts'),
+      import('../runtime/index.ts'),
+      import('../adapters/metrics/index.ts'),
+      import('./probes.ts'),
+      createLog('info'),
+    ]);
+  const agent = userAgentOf(settings.compat, version);
+  // Every answer of the API server corrects the clock with which the controllers write and
+  // compare.
+  const serverClock = new runtime.ServerClock(wallClock);
+  const kube = await kubeClient(connection, agent, unattended, { dates: serverClock });
+  try {
+    const cloud = await awsCloud(connection, agent, unattended);
+    const { POD_NAME: podName } = env;
+    const own = podName === undefined ? {} : { podName };
+    const http = createHttp({ allowLoopback: settings.allowLoopbackWebhooks });
+    const clocks = { clock: wallClock, serverClock };
+    const metrics = counting.createMetrics({ version });
+    const routes = {
+      '/healthz': () => ({ status: 200, body: 'ok\n' }),
+      '/readyz': probes.readyRoute({ kube, clock: wallClock, log }),
+    };
+    const close = await probes.startProbes(settings.probes, { metrics, log, routes });
+    const { journal, closePage } = await openPage(connection, settings.page, {
+      ...{ kube, serverClock, log, signal },
+    });
+    const outside = { kube, cloud, http, metrics, ...journal };
+    try {
+      await runController(settings, { ...outside, ...clocks, log, signal, ...own });
+    } finally {
+      await closePage();
+      await close();
+    }
+  } finally {
+    await kube.close();
+  }
+};
+
 const createContext = (): CliContext => {
   const terminal = createTerminal(process.stdout, process.stderr, () => process.stdin);
   const { signal } = interrupted;
@@ -209,8 +302,10 @@ const createContext = (): CliContext => {
     userName: env.USER ?? systemUserName(),
     kube: (connection) => kubeClient(connection, commandAgent, byHand),
     cluster: clusterFacts,
+    target: clusterTarget,
     cloud: (connection) => awsCloud(connection, commandAgent, byHand),
     provisioning: awsProvisioning,
+    http: async (options) => (await import('../adapters/http/index.ts')).createHttp(options),
     readFile: readInput,
     readBytes,
     writeFile: writeOutput,
@@ -231,43 +326,7 @@ const createContext = (): CliContext => {
       });
     },
     ...agentCommands(signal),
-    controller: async ({ connection, ...settings }) => {
-      const [{ runController, userAgentOf }, { createHttp }, runtime, counting, probes, log] =
-        await Promise.all([
-          import('./controller.ts'),
-          import('../adapters/http/index.ts'),
-          import('../runtime/index.ts'),
-          import('../adapters/metrics/index.ts'),
-          import('./probes.ts'),
-          createLog('info'),
-        ]);
-      const agent = userAgentOf(settings.compat, version);
-      // Every answer of the API server corrects the clock with which the controllers write and
-      // compare.
-      const serverClock = new runtime.ServerClock(wallClock);
-      const kube = await kubeClient(connection, agent, unattended, { dates: serverClock });
-      try {
-        const cloud = await awsCloud(connection, agent, unattended);
-        const { POD_NAME: podName } = env;
-        const own = podName === undefined ? {} : { podName };
-        const http = createHttp({ allowLoopback: settings.allowLoopbackWebhooks });
-        const clocks = { clock: wallClock, serverClock };
-        const metrics = counting.createMetrics({ version });
-        const routes = {
-          '/healthz': () => ({ status: 200, body: 'ok\n' }),
-          '/readyz': probes.readyRoute(kube),
-        };
-        const close = await probes.startProbes(settings.probes, { metrics, log, routes });
-        const outside = { kube, cloud, http, metrics };
-        try {
-          await runController(settings, { ...outside, ...clocks, log, signal, ...own });
-        } finally {
-          await close();
-        }
-      } finally {
-        await kube.close();
-      }
-    },
+    controller: (options) => controller(options, signal),
   };
 };
 

@@ -7,6 +7,7 @@ import { microsPerMs } from '../../world/kernel/index.ts';
 import { createHttp } from '../adapters/http/index.ts';
 import { defined } from '../api/defined.ts';
 import { runControlPlane } from '../controllers/control-plane.ts';
+import type { JournalRing } from '../page/index.ts';
 import type { Log, Metrics } from '../ports/index.ts';
 import { createInProcessPorts } from '../sim/index.ts';
 import { noticesQueueUrl } from './demo.ts';
@@ -21,6 +22,8 @@ export const startEmbeddedControllers = (options: {
   readonly log: Log;
   /** Absent = nothing is counted. */
   readonly metrics?: Metrics;
+  /** What the page shows of the journal. */
+  readonly journal?: JournalRing;
   readonly signal: AbortSignal;
   readonly allowLoopbackWebhooks?: boolean;
 }): Promise<void> => {
@@ -36,7 +39,7 @@ export const startEmbeddedControllers = (options: {
       ...ports,
       http: createHttp({ allowLoopback }),
       log,
-      journal: journalTo(log),
+      journal: options.journal?.tee(journalTo(log), ports.clock) ?? journalTo(log),
       ...defined({ metrics }),
       queueUrl: noticesQueueUrl(world),
       compat: 'eks',

@@ -1,4 +1,4 @@
-// The machine's random source, not predictable from outside.
+// The machine's random source, which outsiders cannot predict.
 import { randomBytes } from 'node:crypto';
 import type { Random } from '../ports/index.ts';
 

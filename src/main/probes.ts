@@ -1,18 +1,28 @@
-// The listener for Prometheus and the kubelet in a process of Drover: /metrics, /healthz, /readyz.
-// Starts only where a port is given; decides nothing about health.
-import type { ReadableMetrics } from '../adapters/metrics/index.ts';
+// The listener for Prometheus and the kubelet: /metrics, /healthz, /readyz. Starts only if a port
+// is given; decides nothing about health.
 import { resourceTypes } from '../api/kube.ts';
-import { type KubeApi, KubeError, type Log } from '../ports/index.ts';
-import { createProbeListener, listenForProbes, type ProbeRoutes } from '../serve/index.ts';
+import type { ProbeAddress } from '../cli/context.ts';
+import { type Clock, type KubeApi, KubeError, type Log } from '../ports/index.ts';
+import {
+  createProbeListener,
+  listenForProbes,
+  type ProbeAnswer,
+  type ProbeRoutes,
+} from '../serve/index.ts';
 
-export interface ProbeSettings {
-  readonly host: string;
-  /** 0 = any free port; undefined = no listener. */
-  readonly port: number | undefined;
+/** What a scrape reads. */
+interface Readable {
+  read(): Promise<{ readonly contentType: string; readonly text: string }>;
+}
+
+interface ReadyDeps {
+  readonly kube: KubeApi;
+  readonly clock: Clock;
+  readonly log: Log;
 }
 
 export const metricsRoute =
-  (metrics: ReadableMetrics): ProbeRoutes[string] =>
+  (metrics: Readable): ProbeRoutes[string] =>
   async () => {
     const { contentType, text } = await metrics.read();
     return { status: 200, contentType, body: text };
@@ -20,33 +30,56 @@ export const metricsRoute =
 
 /** The kubelet's default timeout of a probe is 1 s; the chart allows 5 s. */
 const readinessTimeoutMs = 3_000;
+/** Whoever asks more often gets the last answer: requests to the API server stay few. */
+const answerHoldsMs = 2_000;
+
+const ready: ProbeAnswer = { status: 200, body: 'ok\n' };
+/** The reason may name hosts; anybody who reaches the port may read the answer. */
+const notReady: ProbeAnswer = { status: 503, body: 'no answer of the API server; see the log\n' };
 
 /**
- * Ready: the API server answers, and accepts the credentials. A standby is ready too, so that a
- * rollout ends the old leader only after a new replica can take over.
+ * Ready: the API server answers and accepts the credentials. A standby is ready too. So a rollout
+ * ends the old leader only when a new replica can take over.
  */
-export const readyRoute =
-  (kube: KubeApi): ProbeRoutes[string] =>
-  async () => {
+export const readyRoute = ({ kube, clock, log }: ReadyDeps): ProbeRoutes[string] => {
+  let wasReady = true;
+  const ask = async (): Promise<ProbeAnswer> => {
     try {
       const signal = AbortSignal.timeout(readinessTimeoutMs);
       await kube.get(resourceTypes.nodegroups, { name: 'drover-readiness' }, { signal });
-      return { status: 200, body: 'ok\n' };
+      wasReady = true;
+      return ready;
     } catch (error) {
       const reason = error instanceof KubeError ? error.message : 'no answer in time';
-      return { status: 503, body: `the API server: ${reason}\n` };
+      if (wasReady) log.warn('not ready: the API server does not answer', { reason });
+      wasReady = false;
+      return notReady;
     }
   };
+  let last: { readonly until: number; readonly answer: Promise<ProbeAnswer> } | undefined;
+  return () => {
+    const now = clock.now();
+    if (last === undefined || now >= last.until) {
+      // Longer than a question may take: two are never open at once.
+      const open = { until: now + readinessTimeoutMs + answerHoldsMs, answer: ask() };
+      last = open;
+      void open.answer.then(() => {
+        last = { ...open, until: clock.now() + answerHoldsMs };
+      });
+    }
+    return last.answer;
+  };
+};
 
 /** Returns a function that closes the listener. Throws ListenError. */
 export const startProbes = async (
-  { host, port }: ProbeSettings,
+  { host, port }: ProbeAddress,
   {
     metrics,
     log,
     routes,
   }: {
-    readonly metrics: ReadableMetrics;
+    readonly metrics: Readable;
     readonly log: Log;
     readonly routes: ProbeRoutes;
   },

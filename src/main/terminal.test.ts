@@ -55,7 +55,7 @@ describe('the keys of a terminal', () => {
     ['\u001bOB\u001b[6~', ['down', 'pagedown']],
     ['\u0003', ['ctrl-c']],
     ['/ü✓', ['/', 'ü', '✓']],
-    // Sequences of other keys, and other control characters, are no keys.
+    // Sequences of other keys and other control characters are ignored.
     ['\u001b[1;5C\u0001', []],
   ])('%j is %j', (text, keys) => {
     expect(keysIn(text)).toEqual(keys);

@@ -38,7 +38,7 @@ const keyNames: Readonly<Record<string, string>> = {
   '\u001b[6~': 'pagedown',
 };
 
-/** One escape sequence, or one character. Sequences of other keys are no keys of ours. */
+/** One escape sequence, or one character. Sequences of unknown keys are ignored. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: terminals send these.
 const keyPattern = /\u001b(?:\[[\d;]*[A-Za-z~]|O[A-Z])?|./gsu;
 

@@ -10,6 +10,7 @@ import type { Pki } from '../adapters/signer/pki.ts';
 import { openSqliteStore } from '../adapters/store/index.ts';
 import { objectOr } from '../api/json.ts';
 import type { UpOptions } from '../cli/context.ts';
+import { JournalRing } from '../page/index.ts';
 import { type Log, type Store, StoreError } from '../ports/index.ts';
 import {
   createFrontListener,
@@ -39,6 +40,7 @@ import {
 import { demoCluster, seedDemo, seedEmpty } from './demo.ts';
 import { startEmbeddedControllers } from './embedded.ts';
 import { renderKubeconfig } from './kubeconfig.ts';
+import { createWorldPage, pageLink, pageLinkRoute } from './page.ts';
 import { type Signer, startSigning } from './signing.ts';
 import { version } from './version.ts';
 import { WorldAgents } from './world-agents.ts';
@@ -48,8 +50,8 @@ const defaultPort = 8700;
 const auditMaxBytes = 64 * 1024 * 1024;
 const auditFilesKept = 4;
 /**
- * A new demo starts this long before the present and is advanced at full speed: nodes are Ready and
- * pods run (11 to 14 s of world time) before the first `ready` line.
+ * A new demo starts this long before the present and is advanced at full speed, so that nodes are
+ * Ready and pods run (11 to 14 s of world time) before the `ready` line.
  */
 const demoPastMicros = 60 * microsPerSecond;
 /** How long open requests may take to finish at shutdown. */
@@ -196,7 +198,7 @@ const signWith =
     return signRequest(ca, order, Date.now());
   };
 
-/** Everything until the world answers and is on disk. */
+/** Every step until the world answers and its state is on disk. */
 const begin = async ({ options, deps, dir, stored, closers }: Beginning): Promise<Begun> => {
   const { log } = deps;
   const stopping = new AbortController();
@@ -223,8 +225,12 @@ const begin = async ({ options, deps, dir, stored, closers }: Beginning): Promis
     if (pacer.whole) commit(world, store, audit);
   });
   const metrics = createMetrics({ version });
-  const outside = { pki, log, metrics, stop, settings: () => settings };
-  const listeners = createListeners({ world, pacer, ...outside });
+  const journal = new JournalRing();
+  const hasJournal = options.controller;
+  const actions = options.pageActions;
+  const { signal } = stopping;
+  const outside = { pki, log, metrics, stop, signal, settings: () => settings };
+  const listeners = createListeners({ world, pacer, journal, hasJournal, actions, ...outside });
   closers.push(() => close([listeners.front, listeners.kube]));
   const chosen = chosenPorts(options, stored);
   const frontPort = await listenOnLoopback(listeners.front, chosen[0]);
@@ -232,7 +238,6 @@ const begin = async ({ options, deps, dir, stored, closers }: Beginning): Promis
   settings = movedTo(settings, { frontPort, kubePort });
   const seed = settings.demo ? seedDemo : seedEmpty;
   if (!world.restored) pacer.enter(() => seed(world));
-  const { signal } = stopping;
   const running = pacer.run(signal);
   startSigning({ world, pacer, log, sign: signWith(pki), signal });
   new WorldAgents(world, { log, signal });
@@ -241,6 +246,7 @@ const begin = async ({ options, deps, dir, stored, closers }: Beginning): Promis
         world,
         log,
         metrics,
+        journal,
         signal,
         allowLoopbackWebhooks: options.allowLoopbackWebhooks,
       })
@@ -283,8 +289,17 @@ const createListeners = (options: {
   readonly metrics: ReadableMetrics;
   readonly stop: () => void;
   readonly settings: () => Settings;
+  readonly journal: JournalRing;
+  readonly hasJournal: boolean;
+  readonly actions: boolean;
+  readonly signal: AbortSignal;
 }): { readonly front: Server; readonly kube: Server } => {
-  const { world, pacer, pki, log, metrics, stop, settings } = options;
+  const { world, pacer, pki, log, metrics, stop, settings, ...more } = options;
+  const { token } = settings();
+  const control = {
+    ...createControlRoutes(world, pacer, stop),
+    'GET /drover/v1/page': pageLinkRoute(() => settings().frontPort, token),
+  };
   const aws = createAwsFront({ world, pacer, settings: settings(), log });
   const onError = (error: unknown): void => {
     // A failed commit is reported once, by the ending process.
@@ -293,9 +308,10 @@ const createListeners = (options: {
   const front = createFrontListener(
     {
       aws: aws.handle,
-      control: createControlRoutes(world, pacer, stop),
+      control,
+      page: createWorldPage({ world, pacer, log, control, token, ...more }),
       metrics: () => metrics.read(),
-      token: settings().token,
+      token,
     },
     { port: () => settings().frontPort, onError },
   );
@@ -372,6 +388,7 @@ const announce = (deps: UpDeps, options: UpOptions, settings: Settings, world: W
     `ready in ${seconds} s: AWS http://127.0.0.1:${settings.frontPort}, ` +
       `Kubernetes https://127.0.0.1:${settings.kubePort}${resumed}`,
   );
+  deps.out(`page  ${pageLink(settings.frontPort, settings.token)}`);
   const hints = world.aws.clusterNames().length === 0 ? emptyHints : clusterHints;
   deps.out(`
 In another shell:

@@ -1,4 +1,4 @@
-// The version of this program from package.json. Read once; nothing else of it is used.
+// The version of this program from package.json, read once.
 import { readFileSync } from 'node:fs';
 import { objectOr } from '../api/json.ts';
 

@@ -145,7 +145,7 @@ describe('the add-on eks-node-monitoring-agent', () => {
     expect(life.says('StorageReady', life.names[1])).toBe('True DiskIsReady');
   });
 
-  it('goes on after a restart: what was False stays so since then, and no line is read twice', async () => {
+  it('continues after a restart: what was False stays so since then, and no line is read twice', async () => {
     const life = await AgentWorld.begin();
     life.world.faults.inject('kernel-fault', { node: life.node, fault: 'read-only' });
     life.world.faults.inject('kernel-fault', { node: life.node, fault: 'soft-lockup' });
@@ -172,7 +172,7 @@ describe('the add-on eks-node-monitoring-agent', () => {
     expect(life.events.join('\n')).toContain('BlockDeviceIOError: I/O error detected on block');
   });
 
-  it('ends with the add-on, and is not there without it', async () => {
+  it('ends with the add-on, and does not exist without it', async () => {
     const life = await AgentWorld.begin();
     life.world.aws.call('eks', 'DeleteAddon', addon);
     await life.advance(2 * minute);

@@ -42,6 +42,7 @@ export const createWorldControl = (url: string): WorldControl => {
     network: (network) => call('POST', 'network', network),
     node: (name) => call('GET', `node?${new URLSearchParams({ name })}`),
     faultKinds: () => call('GET', 'faults'),
+    page: () => call('GET', 'page'),
     down: () => call('POST', 'down', {}),
   };
 };

@@ -25,6 +25,7 @@ import type {
 } from '../api/cloud.ts';
 import type { JsonObject } from '../api/json.ts';
 import type { CloudAccess } from './cloud-access.ts';
+import type { CloudLoadBalancers } from './cloud-load-balancers.ts';
 import type { Retry } from './kube.ts';
 
 export const cloudErrorTable = {
@@ -55,7 +56,7 @@ interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-export interface CloudApi extends CloudAccess {
+export interface CloudApi extends CloudAccess, CloudLoadBalancers {
   /** Long poll of at most `waitSeconds` (0 to 20); up to 10 messages. */
   receiveMessages(
     queueUrl: string,
@@ -98,6 +99,13 @@ export interface CloudApi extends CloudAccess {
     instanceId: string,
     options: CallOptions & { readonly decrementDesired: boolean },
   ): Promise<void>;
+  /** The group keeps its desired capacity and launches another instance. */
+  detachFromGroup(
+    instanceId: string,
+    options: CallOptions & { readonly autoScalingGroupName: string },
+  ): Promise<void>;
+  /** For an instance that is in no group. A repeated call changes nothing. */
+  terminateInstance(instanceId: string, options?: CallOptions): Promise<void>;
   /** Instances that EC2 still lists (terminated ones for about an hour). */
   describeInstances(
     instanceIds: readonly string[],

@@ -46,13 +46,13 @@ export interface MetadataApi {
   get(path: string): Promise<Uint8Array | undefined>;
 }
 
-/** Why the machine refused, and what helps. */
+/** Why the machine refused, with a remedy. */
 export const hostErrors = {
   denied: 'run it as root, or with --root on a tree of your own',
   full: 'free some space and run it again; nothing is half-written',
-  outside: 'a link leads out of the tree: mend it, or run it on the machine itself',
-  io: 'look at the file system and run it again: it goes on where it was',
-  systemd: '`journalctl -xe` tells more; the configuration is written and whole',
+  outside: 'a link leads out of the tree: correct it, or run the command on the machine itself',
+  io: 'check the file system and run it again: it continues where it stopped',
+  systemd: '`journalctl -xe` shows details; the configuration is written completely',
   'no-metadata':
     'is this an EC2 instance, and is its metadata service on? Else give --config-source file:PATH',
   'metadata-refused':

@@ -39,7 +39,7 @@ export interface HttpPost {
    * webhook-timestamp, webhook-signature). The id is `idempotencyKey`.
    */
   readonly signingKey?: string;
-  /** Refuses private addresses too. */
+  /** Refuses every address that is not on the public internet too. */
   readonly isPublicOnly?: true;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;

@@ -8,7 +8,9 @@ const causesOf = (status: JsonObject): readonly JsonObject[] => {
   return Array.isArray(causes) ? causes.filter(isObject) : [];
 };
 
-/** Matches the server's whole phrase, because the word alone may be part of an object's name. */
+/**
+ * Matches the server's complete phrase, because the single word may be part of an object's name.
+ */
 const preconditionFailed =
   /the (UID|ResourceVersion) in the precondition \(|Precondition failed: (UID|ResourceVersion) in/;
 

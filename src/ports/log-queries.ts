@@ -8,7 +8,7 @@ export interface LogQueryRequest {
   /** Epoch seconds, both inclusive. */
   readonly startSeconds: number;
   readonly endSeconds: number;
-  /** Maximum number of rows, where the query has no `limit`. */
+  /** Maximum number of rows if the query has no `limit`. */
   readonly limit?: number;
 }
 

@@ -8,20 +8,20 @@ import { updateStrategies } from '../api/nodegroup-update.ts';
 export interface MetricRow {
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly help: string;
-  /** Label -> its values, where the set is closed; else what they are. */
+  /** Label -> its values if the set is closed, otherwise a description of them. */
   readonly labels: Readonly<Record<string, string | readonly string[]>>;
   /** Upper bounds in seconds; histograms only. */
   readonly buckets?: readonly number[];
 }
 
-/** From an empty node to drains that last hours. */
+/** From an empty node to drains of several hours. */
 const drainBuckets = [1, 5, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200] as const;
-/** From one answer of an API to the client's own limit of 30 s. */
+/** From an API's typical answer to the client's own limit of 30 s. */
 const requestBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30] as const;
-/** Fine around 50 ms, the target of a freed budget. */
+/** Fine-grained around 50 ms, the target for evicting the next pod after a budget allows one. */
 const reactionBuckets = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 10] as const;
 
-/** `none`: the fact is absent. */
+/** Value of a label whose fact is absent. */
 const none = 'none';
 /** The kind of the first cause. */
 const cause = [...causeKinds, none] as const;
@@ -36,8 +36,11 @@ const outcome = [
 const queue = [
   'disruption',
   'eviction',
+  'targets',
   'confirmation',
   'lifecycle',
+  'zone-shift',
+  'surge',
   'nodegroup',
   'repair',
   'sequence',
@@ -58,7 +61,7 @@ export const metricTable = {
   },
   drover_drain_duration_seconds: {
     type: 'histogram',
-    help: 'Time from the marks on the node to the end of its drain.',
+    help: 'Time from the cordon of the node to the end of its drain.',
     labels: { cause, outcome },
     buckets: drainBuckets,
   },
@@ -218,8 +221,8 @@ export const metricTable = {
   },
   drover_notifications_total: {
     type: 'counter',
-    help: 'Notifications, and readings of a Secret that cannot be used (misconfigured).',
-    labels: { result: ['sent', 'refused', 'retried', 'dropped', 'misconfigured'] },
+    help: 'Notifications; misconfigured: a Secret that cannot be used, or its address may not be called.',
+    labels: { result: ['sent', 'refused', 'retried', 'dropped', 'given-up', 'misconfigured'] },
   },
   drover_notifications_pending: {
     type: 'gauge',
@@ -238,6 +241,15 @@ export const metricTable = {
   },
 } as const satisfies Readonly<Record<string, MetricRow>>;
 
+/** Gauges that only the leader knows; a process that has lost leadership exports none of them. */
+export const leaderGauges = [
+  'drover_drains_open',
+  'drover_drains_waiting',
+  'drover_drain_oldest_wait_seconds',
+  'drover_workqueue_depth',
+  'drover_notifications_pending',
+] as const satisfies readonly MetricName[];
+
 type Table = typeof metricTable;
 export type MetricName = keyof Table;
 type NameOf<T extends MetricRow['type']> = {
@@ -249,9 +261,11 @@ export interface Metrics {
   add<N extends NameOf<'counter'>>(name: N, labels: LabelsOf<N>): void;
   observe<N extends NameOf<'histogram'>>(name: N, labels: LabelsOf<N>, seconds: number): void;
   set<N extends NameOf<'gauge'>>(name: N, labels: LabelsOf<N>, value: number): void;
-  /** Removes every value of a gauge. */
+  /** Removes all series of a gauge. */
   reset(name: NameOf<'gauge'>): void;
-  /** `sample` sets gauges right before each read. Returns a function that ends it. */
+  /**
+   * Calls `sample` to set gauges right before each read. Returns a function that unregisters it.
+   */
   onRead(sample: () => void): () => void;
 }
 

@@ -20,6 +20,8 @@ interface CallOptions {
 }
 
 export interface ProvisioningApi {
+  /** The account of the credentials; undefined where the service does not name it. */
+  callerAccount(options?: CallOptions): Promise<string | undefined>;
   listClusters(options?: CallOptions): Promise<readonly string[]>;
   describeCluster(name: string, options?: CallOptions): Promise<ClusterFacts | undefined>;
   /** EKS starts the update and continues on its own; returns the update's id. */

@@ -42,6 +42,8 @@ const cloudEffects: Effects<CloudApi> = {
   describeScheduledEvents: 'read',
   describeImpairedInstances: 'read',
   rebootInstance: 'write',
+  detachFromGroup: 'write',
+  terminateInstance: 'write',
   describeLaunchTemplate: 'read',
   findLaunchTemplate: 'read',
   createLaunchTemplate: 'write',
@@ -58,6 +60,8 @@ const cloudEffects: Effects<CloudApi> = {
   deleteGroup: 'write',
   describeActivities: 'read',
   describeSubnets: 'read',
+  describeTargetGroups: 'read',
+  describeTargets: 'read',
   describeInstanceTypes: 'read',
   describeImages: 'read',
   findImage: 'read',
@@ -76,7 +80,7 @@ const cloudEffects: Effects<CloudApi> = {
 
 const httpEffects: Effects<Http> = { get: 'read', post: 'write' };
 
-/** Calls without a row count as writes. */
+/** A call that is not in the table counts as a write. */
 const fenced = <T extends object>(port: T, effects: Effects<T>, isLeader: () => boolean): T => {
   const reads = new Set<string | symbol>(
     Object.entries(effects).flatMap(([name, effect]) => (effect === 'read' ? [name] : [])),

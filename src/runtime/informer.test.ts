@@ -73,7 +73,7 @@ describe('the informer', () => {
     expect(() => informer.index('colour', 'red')).toThrow('no index colour');
   });
 
-  it('goes on from where it was when the server ends the watch', async () => {
+  it('continues from where it was when the server ends the watch', async () => {
     const { kube, clock, seen, start } = setUp();
     put(kube, 'n1');
     void start();

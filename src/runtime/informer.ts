@@ -336,10 +336,16 @@ export class Informer<T extends KubeObject> {
   }
 }
 
-/** Resolves once all informers have listed; rejects if `signal` aborts earlier. */
+/** True once all informers have listed; false if `signal` aborts earlier. */
 export const allSynced = async (
   informers: readonly { readonly synced: (signal: AbortSignal) => Promise<void> }[],
   signal: AbortSignal,
-): Promise<void> => {
-  await Promise.all(informers.map((informer) => informer.synced(signal)));
+): Promise<boolean> => {
+  try {
+    await Promise.all(informers.map((informer) => informer.synced(signal)));
+    return true;
+  } catch (error) {
+    if (signal.aborted) return false;
+    throw error;
+  }
 };

@@ -83,7 +83,7 @@ describe('leader election', () => {
     expect(a.terms[1]).toEqual(a.terms[0]);
   });
 
-  it('counts on from the time where somebody deleted the Lease, so that no epoch comes again', async () => {
+  it('counts on from the time where a user deleted the Lease, so that no epoch comes again', async () => {
     const { clock, kube, candidate } = setUp();
     const a = candidate('a');
     await clock.settle();

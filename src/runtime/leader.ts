@@ -95,7 +95,8 @@ export class LeaderElector {
       const renewing = this.#renew(link);
       try {
         await lead(term, link.signal);
-        // `lead` returned because the lease was lost: try again. Otherwise leading is over.
+        // `lead` ended because the lease was lost: try again. Otherwise the process stops leading
+        // for good.
         if (!link.signal.aborted) return;
       } catch (error) {
         if (!link.signal.aborted) throw error;

@@ -28,12 +28,13 @@ const measured = <T extends object>(port: T, how: Measured): T =>
         const startedAt = how.clock.now();
         const answer: unknown = Reflect.apply(method, target, args);
         if (!isPromise(answer)) {
-          // A watch: counted when it is opened.
+          // A watch is counted when it is opened.
           how.count(name, 'OK');
           return answer;
         }
         const done = (code: string | undefined): void => {
-          // A call of a deposed leader was not sent, and one that its caller aborted has no answer.
+          // A call that the fence refused was not sent, and a call that its caller aborted has no
+          // answer.
           if (code === undefined) return;
           how.count(name, code);
           how.time(name, Math.max(0, how.clock.now() - startedAt) / 1000);
@@ -56,7 +57,7 @@ export const measuredKube = (kube: KubeApi, clock: Clock, metrics: Metrics): Kub
     codeOf: (error) => (error instanceof KubeError ? error.code : unsent(error)),
   });
 
-/** It waits for messages as long as it is asked to. */
+/** A long poll's duration depends on the requested wait. */
 const longPoll = 'receiveMessages';
 
 export const measuredCloud = (cloud: CloudApi, clock: Clock, metrics: Metrics): CloudApi =>

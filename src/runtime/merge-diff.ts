@@ -1,5 +1,6 @@
-// The JSON merge patch (RFC 7386) that turns one value into another: removed members become null,
-// which spreading the new value over the old one would keep. Lists are replaced as a whole.
+// The JSON merge patch (RFC 7386) that turns one value into another. Members that the new value
+// omits become null in the patch, because an omitted member would keep its old value. Lists are
+// replaced completely.
 import { isObject, type Json, type JsonObject, jsonEqual } from '../api/json.ts';
 
 /** The patch from `before` to `after`; undefined when nothing changes. */

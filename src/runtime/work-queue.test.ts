@@ -253,7 +253,7 @@ describe('the work queue', () => {
     expect(passes[1]?.at).toBeLessThanOrEqual(10);
   });
 
-  it('counts and names a programmer’s error, and goes on with the other keys', async () => {
+  it('counts and names a programmer’s error, and continues with the other keys', async () => {
     const { clock, queue, start, keys, log } = setUp({ concurrency: 1 });
     void start(async (key) => {
       if (key === 'bug') throw new TypeError('x is not a function');

@@ -41,7 +41,7 @@ interface KeyState {
   readySince: number;
 }
 
-/** Timers of operating systems overflow at 2^31 ms; a wake-up in between costs nothing. */
+/** Timers of operating systems overflow at 2^31 ms, so long sleeps are divided. */
 const longestSleepMs = 12 * 3_600_000;
 
 /** A conflict means that a cache was behind; it catches up within milliseconds. */
@@ -224,7 +224,8 @@ export class WorkQueue<K extends string> {
     this.#observe('drover_workqueue_work_duration_seconds', this.#clock.now() - startedAt);
     if (state.dirty) {
       state.dirty = false;
-      // A request for an immediate pass may have started it already: then this one runs after it.
+      // An immediate pass that was requested may have started this key already; then this pass runs
+      // after it.
       this.add(key);
     } else if (!state.active && !this.#isInLine(key) && dueAt(state) === undefined) {
       if (state.failures === 0) this.#keys.delete(key);

@@ -1,4 +1,5 @@
-// The plain HTTP listener on loopback: the AWS APIs, world control under /drover/, health, metrics.
+// The plain HTTP listener on loopback: the AWS APIs, the page, world control under /drover/,
+// health, metrics.
 // Checks Host and Origin before anything else; AWS calls carry SigV4, world control a bearer token.
 import { timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -8,6 +9,7 @@ import { maxJsonDepth, parseJson } from '../api/parse-json.ts';
 import { checkHostAndOrigin } from './guard.ts';
 import { type ListenerLimits, listenerLimits, maxConnections } from './limits.ts';
 import { headersOf, jsonResponse, readRequest, writeResponse } from './message.ts';
+import { isPagePath, type PageRoutes } from './page-routes.ts';
 
 export type ControlAnswer =
   | { readonly kind: 'ok'; readonly body: JsonObject }
@@ -21,6 +23,8 @@ export type ControlRoutes = Readonly<
 export interface FrontListenerOptions {
   readonly aws: (request: HttpRequest) => Promise<HttpResponse>;
   readonly control: ControlRoutes;
+  /** Absent: there is no page. */
+  readonly page?: PageRoutes;
   /** Text for Prometheus at /metrics: what the embedded controllers count. */
   readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>;
   /** Token for world control, the password in DROVER_URL. */
@@ -93,6 +97,9 @@ const serveOne = async (
   const verdict = checkHostAndOrigin(headersOf(message), port);
   if (verdict.kind === 'refused') {
     return writeResponse(response, errorResponse(403, verdict.why));
+  }
+  if (options.page !== undefined && isPagePath(message)) {
+    return options.page.handle(message, response, port);
   }
   const read = await readRequest(message);
   if (read.kind === 'gone') return;

@@ -34,7 +34,7 @@ describe('the pacer', () => {
     expect(disk.commits).toBe(1);
   });
 
-  it('stops with the error of a refused commit, and lets nobody in after it', async () => {
+  it('stops with the error of a refused commit, and lets no request in after it', async () => {
     const { pacer, disk } = aPacer();
     const running = pacer.run(new AbortController().signal);
     disk.refuse = true;

@@ -30,6 +30,7 @@ export class Pacer {
   readonly #options: PacerOptions;
   #worldBase: Micros;
   #wallBase: number;
+  #speed: number | 'max';
   #advanceUntil: Micros = 0;
   #wake: (() => void) | undefined;
   #dirty = false;
@@ -43,6 +44,7 @@ export class Pacer {
     this.#options = options;
     this.#worldBase = options.kernel.now();
     this.#wallBase = options.wallMs();
+    this.#speed = options.speed;
     options.kernel.onScheduled = () => this.#wake?.();
   }
 
@@ -91,7 +93,15 @@ export class Pacer {
   }
 
   get speed(): number | 'max' {
-    return this.#options.speed;
+    return this.#speed;
+  }
+
+  /** From now on; the world's time does not jump. */
+  setSpeed(speed: number | 'max'): void {
+    this.#worldBase = Math.max(this.#target(), this.#options.kernel.now());
+    this.#wallBase = this.#options.wallMs();
+    this.#speed = speed;
+    this.#wake?.();
   }
 
   /** Runs until `signal` aborts; rejects when an event or a commit throws. */
@@ -116,10 +126,11 @@ export class Pacer {
 
   /** One batch of due events; true when more are due. */
   async #slice(signal: AbortSignal): Promise<boolean> {
-    const { kernel, wallMs, speed } = this.#options;
+    const { kernel, wallMs } = this.#options;
     const end = wallMs() + sliceMs;
     while (!signal.aborted) {
       const next = kernel.nextAt();
+      const speed = this.#speed;
       const target = speed === 'max' ? (next ?? kernel.now()) : this.#target();
       if (next === undefined || next > target) {
         if (kernel.now() < target) kernel.advanceTo(target);
@@ -135,9 +146,9 @@ export class Pacer {
   }
 
   #target(): Micros {
-    const { speed, wallMs } = this.#options;
+    const speed = this.#speed;
     if (speed === 'max') return Math.max(this.#options.kernel.now(), this.#advanceUntil);
-    return Math.floor(this.#worldBase + (wallMs() - this.#wallBase) * 1000 * speed);
+    return Math.floor(this.#worldBase + (this.#options.wallMs() - this.#wallBase) * 1000 * speed);
   }
 
   #mustBeWhole(): void {
@@ -177,7 +188,7 @@ export class Pacer {
   }
 
   async #sleep(nextAt: Micros | undefined): Promise<void> {
-    const { speed } = this.#options;
+    const speed = this.#speed;
     const perMs = speed === 'max' ? Number.POSITIVE_INFINITY : speed * 1000;
     const until = nextAt === undefined ? longestSleepMs : (nextAt - this.#target()) / perMs;
     await new Promise<void>((resolve) => {

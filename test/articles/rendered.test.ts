@@ -46,7 +46,7 @@ describe('the user data of article 003', () => {
   });
 });
 
-describe('what the article prints, with its mistakes mended', () => {
+describe('what the article prints, with its mistakes fixed', () => {
   const authority = /--b64-cluster-ca (\S+)/.exec(rendered('al2-origin.txt'))?.[1] ?? '';
 
   it('is the rendered one’s node: AL2 with everything said', () => {

@@ -44,6 +44,8 @@ type Verb =
   | 'describeInstances'
   | 'describeScheduledEvents'
   | 'rebootInstance'
+  | 'detachFromGroup'
+  | 'terminateInstance'
   | 'time'
   | 'updateGroup'
   | 'tagGroup'
@@ -83,6 +85,8 @@ export class FakeCloud implements CloudApi {
   scheduledEvents: readonly ScheduledEvent[] = [];
   impaired: readonly ImpairedInstance[] = [];
   readonly rebooted: string[] = [];
+  readonly detached: string[] = [];
+  readonly ended: string[] = [];
   /** How far the cloud's clock is ahead of the test's. */
   aheadMs = 0;
   /** Spot Instances according to EC2. */
@@ -249,6 +253,14 @@ export class FakeCloud implements CloudApi {
     await this.#call('rebootInstance');
     this.rebooted.push(instanceId);
   }
+  async detachFromGroup(instanceId: string): Promise<void> {
+    await this.#call('detachFromGroup');
+    this.detached.push(instanceId);
+  }
+  async terminateInstance(instanceId: string): Promise<void> {
+    await this.#call('terminateInstance');
+    this.ended.push(instanceId);
+  }
   async describeLaunchTemplate(): Promise<never> {
     throw new CloudError('Unsupported', 'the fake has no launch templates');
   }
@@ -335,6 +347,12 @@ export class FakeCloud implements CloudApi {
   }
   async findImage(): Promise<Image | undefined> {
     return undefined;
+  }
+  async describeTargetGroups(): Promise<readonly never[]> {
+    return [];
+  }
+  async describeTargets(): Promise<readonly never[]> {
+    return [];
   }
   async describeCluster(): Promise<ClusterAccess | undefined> {
     return undefined;

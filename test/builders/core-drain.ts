@@ -5,8 +5,9 @@ import { type EpochMs, epochMs, formatKubeTime, formatTime } from '../../src/api
 import { defined } from '../../src/api/defined.ts';
 import type { Pod, PodDisruptionBudget } from '../../src/api/kube.ts';
 import { defaultLimits, type Limits } from '../../src/core/drain/account.ts';
-import { type Allocation, allocate, type Drain } from '../../src/core/drain/allocate.ts';
+import { type Allocation, allocate } from '../../src/core/drain/allocate.ts';
 import { BudgetIndex } from '../../src/core/drain/budgets.ts';
+import type { Drain } from '../../src/core/drain/candidates.ts';
 import { Ledger } from '../../src/core/drain/ledger.ts';
 import { selfMovingOf } from '../../src/core/drain/self-moving.ts';
 
@@ -28,6 +29,7 @@ export interface PodOverrides {
   readonly ready?: boolean;
   readonly graceSeconds?: number;
   readonly priorityClassName?: string;
+  readonly priority?: number;
   readonly createdAt?: string;
   readonly deletionTimestamp?: string;
   readonly deletionGracePeriodSeconds?: number;
@@ -39,7 +41,7 @@ export interface PodOverrides {
 
 const ownersOf = (owner: string): Pod['metadata']['ownerReferences'] => {
   const [kind = '', name = ''] = owner.split('/');
-  const apiVersion = kind === 'Node' ? 'v1' : 'apps/v1';
+  const apiVersion = kind === 'Node' ? 'v1' : kind === 'Job' ? 'batch/v1' : 'apps/v1';
   return [{ apiVersion, kind, name, uid: `uid-${name}`, controller: true }];
 };
 
@@ -63,7 +65,11 @@ export const aPod = (name: string, more: PodOverrides = {}): Pod => {
     spec: {
       nodeName: more.node ?? 'n1',
       terminationGracePeriodSeconds: more.graceSeconds ?? 30,
-      ...defined({ priorityClassName: more.priorityClassName, tolerations: more.tolerations }),
+      ...defined({
+        priorityClassName: more.priorityClassName,
+        priority: more.priority,
+        tolerations: more.tolerations,
+      }),
       ...(more.emptyDir === true ? { volumes: [{ name: 'tmp', emptyDir: {} }] } : {}),
     },
     status: {
@@ -131,6 +137,7 @@ export const aDrain = (pods: readonly Pod[], more: Partial<Drain> = {}): Drain =
   mayEvict: true,
   forcing: false,
   selfMoving: selfMovingOf(undefined),
+  waits: { startedAt: t0, tiers: [] },
   ...more,
 });
 

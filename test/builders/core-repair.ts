@@ -131,6 +131,7 @@ export const aRepairObservation = (
   members,
   repairs: [],
   disruptions: new Map(),
+  gone: new Set(),
   cluster: members.map(({ node, availabilityZone: zone }) => {
     const ready = node?.status.conditions?.find(({ type }) => type === 'Ready');
     return {

@@ -36,6 +36,7 @@ export interface Seed {
   readonly name: string;
   readonly namespace?: string;
   readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
   readonly spec?: object;
   readonly status?: object;
 }
@@ -116,14 +117,14 @@ export class FakeKube implements KubeApi {
   }
   /** Creates or replaces an object with spec and status. */
   put(type: ResourceType, seed: Seed): Raw {
-    const { name, namespace, labels, spec, status } = seed;
+    const { name, namespace, labels, annotations, spec, status } = seed;
     const known = this.#of(type).get(keyFor({ name, ...(namespace && { namespace }) }));
     const object = {
       apiVersion: apiVersionOf(type),
       kind: type.kind,
       metadata: {
         name,
-        ...defined({ namespace, labels }),
+        ...defined({ namespace, labels, annotations }),
         uid: known?.metadata.uid ?? `uid-${++this.#uid}`,
         generation: (known?.metadata.generation ?? 0) + 1,
         creationTimestamp: this.#time(),

@@ -171,7 +171,10 @@ export class Story {
     });
   }
 
-  gone(resource: 'pods' | 'nodes' | 'nodedisruptions', name: string): this {
+  gone(
+    resource: 'pods' | 'nodes' | 'nodegroups' | 'nodedisruptions' | 'noderepairs',
+    name: string,
+  ): this {
     const namespace = resource === 'pods' ? 'demo' : '';
     const object = this.#objects.get(`${resource} ${namespace}/${name}`);
     if (object === undefined) throw new Error(`no ${resource} ${name} in this story`);

@@ -13,6 +13,7 @@ import { Driver } from '../../src/sim/driver.ts';
 import { createInProcessPorts } from '../../src/sim/index.ts';
 import { createWorld, type World } from '../../world/index.ts';
 import { microsPerMs } from '../../world/kernel/index.ts';
+import { peerProgram } from '../support/peers.ts';
 import { type Cloud, cloudContract } from './cloud-api.ts';
 import { steppedCloud } from './cloud-sides.ts';
 import { accessKey, secretKey, startWireFront, type WireFront } from './wire-front.ts';
@@ -77,8 +78,13 @@ describe('a world over HTTP', () => {
   });
 });
 
-const noMoto = spawnSync('moto_server', ['--help'], { stdio: 'ignore' }).status !== 0;
-if (noMoto) process.stdout.write('not run: moto_server is not installed\n');
+const motoServer = peerProgram('moto_server');
+const noMoto = spawnSync(motoServer, ['--help'], { stdio: 'ignore' }).status !== 0;
+if (noMoto) {
+  process.stdout.write(
+    'not run: moto_server is not installed: npm run peers:install moto_server\n',
+  );
+}
 
 /** Resolves to the endpoint that it prints; rejects if it ends first. */
 const endpointOf = (moto: ChildProcess): Promise<string> =>
@@ -97,8 +103,9 @@ const endpointOf = (moto: ChildProcess): Promise<string> =>
 describe.skipIf(noMoto)('moto_server', () => {
   let moto: ChildProcess | undefined;
   let given: Cloud | undefined;
+  // A busy machine imports its Python for more than a minute.
   beforeAll(async () => {
-    moto = spawn('moto_server', ['-H', '127.0.0.1', '-p', '0']);
+    moto = spawn(motoServer, ['-H', '127.0.0.1', '-p', '0']);
     const options = { endpoint: await endpointOf(moto), region: 'eu-west-1', credentials };
     const ec2 = new EC2Client(options);
     const { Subnets } = await ec2.send(new DescribeSubnetsCommand({}));
@@ -120,7 +127,7 @@ describe.skipIf(noMoto)('moto_server', () => {
       // moto terminates and starts instances within the call.
       advance: async () => undefined,
     };
-  }, 60_000);
+  }, 180_000);
   afterAll(() => {
     moto?.kill('SIGTERM');
   });

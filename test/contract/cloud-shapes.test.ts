@@ -66,7 +66,10 @@ describe('a group', () => {
     const LaunchTemplate = { LaunchTemplateId: 'lt-1', LaunchTemplateName: 'n' };
     const WarmPoolConfiguration = { MinSize: 1 };
     const { value } = await onEachSide(
-      groups({ ...group, LaunchTemplate, WarmPoolConfiguration, VPCZoneIdentifier: 's-1, s-2' }),
+      groups({
+        ...{ ...group, LaunchTemplate, WarmPoolConfiguration, VPCZoneIdentifier: 's-1, s-2' },
+        LoadBalancerNames: ['web'],
+      }),
       (cloud) => cloud.describeGroups(),
     );
     expect(value).toEqual([
@@ -82,6 +85,7 @@ describe('a group', () => {
         capacityRebalance: false,
         suspendedProcesses: [],
         warmPool: { instances: 0, state: 'Stopped' },
+        classicLoadBalancers: ['web'],
         launchTemplate: { id: 'lt-1', name: 'n', version: '$Default' },
       },
     ]);

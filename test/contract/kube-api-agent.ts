@@ -94,7 +94,7 @@ const cases: Readonly<Record<string, (env: ContractEnv) => Promise<void>>> = {
   'an agent’s rights alone let it write any Node; its policies hold it to its own': async (env) => {
     const { account, name, own, other, patch, event } = await stage(env);
     await make(env, agentGrants(name, account));
-    const mine = conditions('KernelReady', 'AgentHealthy');
+    const mine = conditions('KernelReady', 'AgentHealthy', 'LogBundleCollected');
     const foreign = await eventually('the rights to hold', async () => {
       const answer = await patch(other, conditions('Ready'));
       return answer.code === 403 ? undefined : answer;
@@ -114,6 +114,7 @@ const cases: Readonly<Record<string, (env: ContractEnv) => Promise<void>>> = {
       'AgentHealthy False',
       'DiskPressure False',
       'KernelReady False',
+      'LogBundleCollected False',
       'Ready True',
     ]);
     const denied: readonly (readonly [string, Promise<{ code: number }>])[] = [

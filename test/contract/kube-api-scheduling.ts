@@ -27,15 +27,15 @@ const poolOf = async (env: ContractEnv, zones: readonly string[], cpu = '4'): Pr
   for (const [index, zone] of zones.entries()) {
     const name = `${pool}-${index}`;
     const labels = { 'example.org/pool': pool, 'topology.kubernetes.io/zone': zone };
-    await env.api.create(nodes, { metadata: { name, labels } });
+    const own = { spec: { taints: [poolTaint(pool)] } };
+    await env.api.create(nodes, { metadata: { name, labels }, ...own });
     const amounts = { cpu, memory: '8Gi', pods: '10' };
     const conditions = [{ type: 'Ready', status: 'True', reason: 'KubeletReady' }];
     const status = { capacity: amounts, allocatable: amounts, conditions };
     const patch = { type: 'strategic', body: { status }, subresource: 'status' } as const;
     await env.api.patch(nodes, { name }, patch);
-    // A new node has the not-ready taint, and no controller here removes it once the node is Ready.
-    const own = { type: 'merge', body: { spec: { taints: [poolTaint(pool)] } } } as const;
-    await env.api.patch(nodes, { name }, own);
+    // A new node also has the not-ready taint, which not every cluster's controllers remove.
+    await env.api.patch(nodes, { name }, { type: 'merge', body: own });
   }
   return pool;
 };

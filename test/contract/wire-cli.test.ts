@@ -254,7 +254,7 @@ describe.skipIf(!hasCli())('the real aws CLI', { concurrent: true }, () => {
     ['json', ['ssm', 'describe-parameters']],
     ['rest-json', ['eks', 'list-addons', '--cluster-name', 'c']],
     ['unknown', ['s3api', 'list-buckets']],
-  ])('is told once, without retries, what the world lacks (%s)', async (label, args) => {
+  ])('is reported once, without retries, what the world lacks (%s)', async (label, args) => {
     const outcome = await aws(args, { AWS_EXECUTION_ENV: `wire-test-${label}` });
     expect(outcome.stderr).toContain('(NotImplemented)');
     expect(front.requestCounts.get(`wire-test-${label}`)).toBe(1);

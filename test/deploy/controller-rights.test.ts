@@ -1,6 +1,6 @@
-// The controller's rights against its requests: lives in virtual time that reach its rare calls,
-// with each request recorded. A right that no life needs fails the test, as does a request without
-// a right.
+// The controller's rights against its requests, in the cluster and in AWS: lives in virtual time
+// that reach its rare calls, with each request recorded. A right that no life needs fails the test,
+// as does a request without a right.
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   controllerNamespaceRules,
@@ -10,6 +10,7 @@ import {
 } from '../../src/api/controller-rights.ts';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import { type ResourceType, resourceTypes } from '../../src/api/kube.ts';
+import { controllerActions } from '../../src/core/setup/index.ts';
 import { nodeManagerUser } from '../../world/index.ts';
 import { GivenGroup } from '../support/given-group.ts';
 import { GroupLife, type GroupLifeOptions } from '../support/nodegroup-world.ts';
@@ -92,6 +93,17 @@ const begin = async (options: GroupLifeOptions = {}): Promise<GroupLife> => {
   return life;
 };
 
+const actions = new Set<string>();
+/** ReceiveMessage waits in the world and is no call of a trace. */
+const received = 'sqs:ReceiveMessage';
+
+const end = async (life: GroupLife): Promise<void> => {
+  for (const { service, operation } of life.calls) {
+    actions.add(`${service === 'elbv2' ? 'elasticloadbalancing' : service}:${operation}`);
+  }
+  await life.end();
+};
+
 const seeWatches = (life: GroupLife): void => {
   life.faults = {
     watchFrame: (resource) => {
@@ -130,6 +142,13 @@ const wholeLife = async (): Promise<void> => {
   await life.create({ nodeRole: life.createRole('fresh') });
   await life.until('it is whole', () => life.isActive(2), 600);
   life.deploy(4, 1);
+  const services = { group: '', resource: 'services' };
+  life.user.create(services, 'default', {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: 'web' },
+    spec: { type: 'LoadBalancer', selector: { app: 'web' }, ports: [{ port: 80 }] },
+  });
   await life.until('pods run', () => life.runningPods('web') === 4, 120);
   life.patch({
     spec: {
@@ -141,7 +160,7 @@ const wholeLife = async (): Promise<void> => {
   await life.until('it is smaller', () => life.isActive(1), 900);
   await life.delete();
   await life.until('it is gone', () => life.group() === undefined, 900);
-  await life.end();
+  await end(life);
 };
 
 /** Update hooks with Jobs, and a probe of a Deployment. */
@@ -165,7 +184,7 @@ const update = async (): Promise<void> => {
   askFor(life, newest);
   await untilOver(life);
   life.unmake(poddisruptionbudgets, 'default', 'web');
-  await life.end();
+  await end(life);
 };
 
 /** An adopted group, one of Windows nodes, and instances that never join. */
@@ -174,17 +193,47 @@ const oddGroups = async (): Promise<void> => {
   const { life } = given;
   given.adopt();
   await life.until('it is adopted', () => life.isActive(2), 120);
+  given.deploy(2, 0);
+  await life.until('pods run', () => life.runningPods('web') === 2, 120);
+  const [instance] = given.instanceIds();
+  life.fromOutside('TerminateInstanceInAutoScalingGroup', {
+    InstanceId: String(instance),
+    ShouldDecrementDesiredCapacity: true,
+  });
   await life.create({ nodegroupName: 'win', amiType: 'WINDOWS_CORE_2022_x86_64' });
   life.world.faults.inject('never-join', {});
   await life.create({ nodegroupName: 'late' });
   await life.driver.advance(1_200);
-  await life.end();
+  life.user.delete(resourceTypes.nodegroups, { name: 'ng' });
+  await life.until('it is released', () => life.group() === undefined, 1_200);
+  await end(life);
+};
+
+/** A group with remote access and a warm pool, in a cluster with access entries. */
+const oddClouds = async (): Promise<void> => {
+  const life = await begin();
+  const call = (service: string, operation: string, input: JsonObject) =>
+    life.world.aws.call(service, operation, input);
+  const accessConfig = { authenticationMode: 'API_AND_CONFIG_MAP' };
+  call('eks', 'UpdateClusterConfig', { name: 'c', accessConfig });
+  await life.driver.advance(60);
+  call('ec2', 'CreateKeyPair', { KeyName: 'mine' });
+  const remoteAccess = { ec2SshKey: 'mine' };
+  await life.create({ nodeRole: life.createRole('fresh'), remoteAccess });
+  await life.until('it is whole', () => life.isActive(2), 600);
+  const [group] = life.autoScalingGroups();
+  const AutoScalingGroupName = String(group?.AutoScalingGroupName);
+  call('autoscaling', 'PutWarmPool', { AutoScalingGroupName, MinSize: 0 });
+  await life.delete();
+  await life.until('it is gone', () => life.group() === undefined, 1_800);
+  await end(life);
 };
 
 /** Rights that no life here needs, with the code that does. */
 const usedElsewhere = {
   'watch customresourcedefinitions':
     'an API server takes a moment to serve a new definition (test/e2e/definitions.e2e.ts)',
+  'list deployments': 'a process without --surge ends open swaps (drain-surge.test.ts)',
 } as const;
 
 describe('rights of the controller', () => {
@@ -192,7 +241,8 @@ describe('rights of the controller', () => {
     await wholeLife();
     await update();
     await oddGroups();
-  }, 60_000);
+    await oddClouds();
+  }, 240_000);
 
   it('cover each of its requests', () => {
     expect([...requests.values()].filter((one) => !mayAsk(one))).toEqual([]);
@@ -219,5 +269,23 @@ describe('rights of the controller', () => {
     expect([mayAsk({ ...odd }), first && mayAsk(first)]).toEqual([false, true]);
     const spare: Rule = { apiGroups: [''], resources: ['secrets'], verbs: ['get'] };
     expect([...requests.values()].some((request) => covers(spare, request))).toBe(false);
+  });
+});
+
+/** Calls that no life here makes, with the test that does. */
+const calledElsewhere = {
+  'autoscaling:DetachInstances': 'test/sequences/repair-quarantine.test.ts',
+  'ec2:RebootInstances': 'test/sequences/repair.test.ts',
+  'ec2:TerminateInstances': 'test/sequences/repair-quarantine.test.ts',
+  'sqs:ChangeMessageVisibility': 'src/controllers/intake/controller.test.ts',
+} as const;
+
+describe('the IAM policy of the controller', () => {
+  it('allows each of its calls, and no other', () => {
+    const allowed = controllerActions(true);
+    const called = [...actions, received];
+    expect(called.filter((action) => !allowed.includes(action))).toEqual([]);
+    const unused = allowed.filter((action) => !called.includes(action));
+    expect(unused).toEqual(Object.keys(calledElsewhere));
   });
 });

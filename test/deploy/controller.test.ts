@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { deployDirectory, deployFiles } from '../../scripts/print-deploy.ts';
 
 describe('rights and fence of the controller', () => {
-  it('stand in deploy/ as the code has them (node scripts/print-deploy.ts)', () => {
+  it('are in deploy/ as the code has them (node scripts/print-deploy.ts)', () => {
     for (const [name, text] of Object.entries(deployFiles())) {
       expect(readFileSync(join(deployDirectory, name), 'utf8')).toBe(text);
     }

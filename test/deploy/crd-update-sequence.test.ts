@@ -6,7 +6,7 @@ import type {
   NodeGroupUpdateSequenceSpec,
   NodeGroupUpdateSequenceStatus,
 } from '../../src/api/update-sequence.ts';
-import { beginHerd, sequenceOf } from '../support/sequence-world.ts';
+import { beginGroups, sequenceOf } from '../support/sequence-world.ts';
 
 type Full<T> = T extends readonly (infer Item)[]
   ? readonly Full<Item>[]
@@ -65,7 +65,7 @@ const plain = (value: unknown): JsonObject => JSON.parse(JSON.stringify(value)) 
 
 describe('the definition of NodeGroupUpdateSequence', () => {
   it('keeps every field, and refuses what a sequence may not become', async () => {
-    const life = await beginHerd({ groups: [], nodes: 0 });
+    const life = await beginGroups({ groups: [], nodes: 0 });
     await life.end();
     const { user } = life;
     const make = (name: string, of: unknown) =>

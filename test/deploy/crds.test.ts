@@ -61,6 +61,7 @@ const cause: Full<DisruptionCause> = {
   deadline: t,
   onDeadline: 'force',
   followUp: 'Release',
+  isDetached: true,
   hook: { ...hook, startedAt: t, heartbeatTimeoutSeconds: 1, globalTimeoutSeconds: 1 },
   requestedBy: 'r',
   reason: 'r',
@@ -80,6 +81,14 @@ const waitingOn: {
   readonly [Kind in WaitingOn['kind']]: Full<Extract<WaitingOn, { readonly kind: Kind }>>;
 } = {
   turn: { kind: 'turn', message: 'm' },
+  surge: { kind: 'surge', pod, owner, message: 'm', until: t, forceAt: t },
+  deregistration: {
+    kind: 'deregistration',
+    node: 'n',
+    stage: 'end',
+    targetGroups: ['tg'],
+    until: t,
+  },
   pdb: {
     kind: 'pdb',
     pod,
@@ -131,12 +140,15 @@ const waitingOn: {
     retryAt: t,
     forceAt: t,
   },
-  tier: { kind: 'tier', pod, podsBefore: 1, forceAt: t },
+  tier: { kind: 'tier', pod, podsBefore: 1, priority: -1, until: t, forceAt: t },
+  doNotEvict: { kind: 'doNotEvict', pod, owner, annotation: 'k=v', until: t, forceAt: t },
+  job: { kind: 'job', pod, owner, until: t, forceAt: t },
   replacement: { kind: 'replacement', pod, owner, forceAt: t },
   boomerang: { kind: 'boomerang', pod, owner },
   marks: { kind: 'marks', node: 'n' },
   batch: { kind: 'batch', nodes: ['n'], until: t },
   settling: { kind: 'settling', until: t },
+  volumes: { kind: 'volumes', node: 'n', volumes: ['pv-1'], until: t },
   hold: { kind: 'hold', by: 'update u' },
   cooldown: { kind: 'cooldown', until: t },
   terminationHold: { kind: 'terminationHold', by: 'update u' },
@@ -155,6 +167,7 @@ const disruption: { spec: Full<NodeDisruptionSpec>; status: Full<NodeDisruptionS
     message: 'm',
     startedAt: t,
     markedAt: t,
+    emptyAt: t,
     drainedAt: t,
     endedAt: t,
     heldUntil: t,
@@ -212,6 +225,7 @@ const revision = {
   releaseVersion: 'r',
   imageId: 'i',
   templateVersion: '1',
+  replaceEqual: true,
   launchTemplate,
 } as const;
 
@@ -289,6 +303,8 @@ const nodeGroup: { spec: Full<NodeGroupSpec>; status: Full<NodeGroupStatus> } = 
       startupTimeoutSeconds: 1,
       healthyDelaySeconds: 1,
       stormCooldownSeconds: 1,
+      collectBundle: true,
+      quarantine: { timeLimitSeconds: 3600, maxInstances: 1 },
     },
     lifecycleHooks: 'Leave',
     deletionPolicy: 'Retain',
@@ -302,6 +318,19 @@ const nodeGroup: { spec: Full<NodeGroupSpec>; status: Full<NodeGroupStatus> } = 
         },
         requestEverySeconds: 60,
       },
+      doNotEvict: { waitSeconds: 1 },
+      jobs: { waitSeconds: 1 },
+      tiers: [{ priority: -1, waitSeconds: 1 }],
+      forceIntervalSeconds: 1,
+      loadBalancers: { beforeSeconds: 1, afterSeconds: 1 },
+      onFailure: 'retain',
+      lifecycleHooks: ['h'],
+      launch: { startupTaints: ['t'] },
+      lateNodes: { withinSeconds: 1 },
+      stateChanges: 'Ignore',
+      zoneShift: { zones: ['z'] },
+      surge: { waitSeconds: 1 },
+      volumes: { waitSeconds: 1 },
     },
   },
   status: {
@@ -498,12 +527,14 @@ const nodeRepair: { spec: Full<NodeRepairSpec>; status: Full<NodeRepairStatus> }
         causeId: 'c',
         startedAt: t,
         bootId: 'b',
+        bundle: { requestedAt: t, endedAt: t, outcome: 'Collected', message: 'm' },
         endedAt: t,
         outcome: 'Failed',
         message: 'm',
       },
     ],
     replacement: 'i',
+    quarantinedUntil: '2026-01-01T00:00:00Z',
     endedAt: t,
   },
 };
@@ -558,7 +589,7 @@ describe('the CustomResourceDefinitions', () => {
     const rules = JSON.stringify(customResourceDefinitions);
     expect(rules).toContain('"optionalOldSelf":true');
     const docs = readFileSync(join(crdDirectory, '../../docs/cli.md'), 'utf8');
-    expect(docs).toMatch(/Kubernetes 1\.30 and later: .* `optionalOldSelf`/);
+    expect(docs).toMatch(/definitions .* need Kubernetes 1\.30 or later/);
     // CEL features of later Kubernetes versions: libraries for formats and semantic versions,
     // two-variable macros.
     expect(rules).not.toMatch(/format\.|semver\(|transformList|transformMap/);

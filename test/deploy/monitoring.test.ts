@@ -49,6 +49,18 @@ describe('the files of deploy/monitoring and the index of the runbooks', () => {
       expect(page).toMatch(new RegExp(`^# ${name}\n`));
     }
   });
+
+  it('select pods by labels that the manifests have', () => {
+    const manifests = ['install.yaml', 'agent/daemonset.yaml']
+      .map((name) => readFileSync(join(root, 'deploy', name), 'utf8'))
+      .join('\n');
+    const pages = alerts.map(({ name }) =>
+      readFileSync(join(root, 'docs', 'runbooks', `${name}.md`), 'utf8'),
+    );
+    const selectors = [...pages.join('\n').matchAll(/kubectl [^`]*-l (\S+)=([^`\s]+)/g)];
+    expect(selectors.length).toBeGreaterThan(0);
+    for (const [, key, value] of selectors) expect(manifests).toContain(`${key}: ${value}`);
+  });
 });
 
 describe('a query', () => {
@@ -149,6 +161,11 @@ const cases: Readonly<
     labels: { result: 'refused' },
     quiet: ['drover_notifications_total{result="sent"} 0+6x60'],
   },
+  DroverNotificationsPending: {
+    fires: ['drover_notifications_pending 0x10 3x50'],
+    at: '30m',
+    quiet: ['drover_notifications_pending 0x10 3x10 0x40'],
+  },
 };
 
 const inputSeries = (lines: readonly string[]) =>
@@ -171,7 +188,7 @@ const testFile = (ruleFile: string): object => ({
     );
     const exp = {
       exp_labels: { severity, ...labels },
-      exp_annotations: { summary: told, runbook_url: `docs/runbooks/${name}.md` },
+      exp_annotations: { summary: told, runbook: `docs/runbooks/${name}.md` },
     };
     const at = { eval_time: known.at, alertname: name };
     return [

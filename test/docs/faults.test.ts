@@ -15,10 +15,10 @@ describe('docs/fault-kinds.md', () => {
     expect(page).toMatch(new RegExp(`^- \`${kind}\`: `, 'm'));
   });
 
-  it('says of a kind that nobody asks for that it has no effect', () => {
+  it('says of a kind that no one asks for that it has no effect', () => {
     const table = faultTable([{ file: 'a.ts', text: "active('never-join'" }], ['rebalance']);
-    expect(table).toMatch(/^\| `never-join` .* `a.ts` \|$/m);
-    expect(table).toMatch(/^\| `rebalance` .* happens once, when it is injected \|$/m);
-    expect(table).toMatch(/^\| `no-capacity` .* \*\*nowhere: it has no effect yet\*\* \|$/m);
+    expect(table).toMatch(/^\| `never-join` \| --group --zone \| {2}\|$/m);
+    expect(table).toMatch(/^\| `rebalance` \| --node \| happens once \|$/m);
+    expect(table).toMatch(/^\| `no-capacity` .* \| \*\*it has no effect yet\*\* \|$/m);
   });
 });

@@ -53,5 +53,6 @@ describe('SECURITY.md', () => {
     expect(unhashed.map(([name]) => name)).toEqual([]);
     const scripted = packages.filter(([, one]) => objectOr(one).hasInstallScript === true);
     expect(scripted.map(([name]) => name)).toEqual([]);
+    expect(read('.npmrc')).toMatch(/^ignore-scripts=true$/m);
   });
 });

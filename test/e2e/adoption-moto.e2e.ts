@@ -3,18 +3,18 @@
 // installed. After its NodeGroup is deleted, the group remains.
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
-import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { eventually, missing, type ServedWorld } from '../support/demo-world.ts';
+import { howToInstall, peerProgram } from '../support/peers.ts';
+import { drover } from '../support/program.ts';
 import { stepsOf } from '../support/steps.ts';
 import { inWorld, skipWhen } from '../support/stories.ts';
 
+const motoServer = peerProgram('moto_server');
 const whyNot =
-  (await missing('moto_server', ['--help'])) ??
+  howToInstall('moto_server', await missing(motoServer, ['--help'])) ??
   (await missing('kubectl', ['version', '--client'])) ??
   (await missing('aws', ['--version']));
-
-const drover = join(import.meta.dirname, '..', '..', 'bin', 'drover.mjs');
 
 const nodeGroup = `apiVersion: drover.dev/v1alpha1
 kind: NodeGroup
@@ -91,7 +91,7 @@ describe('adoption of a group of moto_server', {
   timeout: 300_000,
 }, () => {
   it('installs hooks, reads what the NodeGroup leaves out, and leaves the group on delete', async () => {
-    const moto = spawn('moto_server', ['-H', '127.0.0.1', '-p', '0'], {
+    const moto = spawn(motoServer, ['-H', '127.0.0.1', '-p', '0'], {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const ended = new Promise((resolve) => moto.on('close', resolve));

@@ -214,11 +214,16 @@ describe('an Auto Scaling group that was there before', {
       assert.match(shown, /undo: +drover release demo-self-ng --yes/);
       assert.deepEqual(await stateNow(), before);
 
-      await drover.ok(`adopt --asg ${asg} --yes`);
+      const adopted = await world.drover('adopt', '--asg', asg, '--yes');
+      assert.equal(adopted.code, 0, adopted.stderr);
+      assert.match(
+        adopted.stderr,
+        /^adopting in the embedded world, context kubernetes-admin@\S+ \(https:\/\/127.0.0.1:\d+\)/,
+      );
       assert.match((await stateNow()).hooks, /Terminate-LC-Hook/);
       const again = await world.drover('adopt', '--asg', asg);
       assert.equal(again.code, 3);
-      assert.match(again.stdout, /left alone: NodeGroup demo-self-ng has it already/);
+      assert.match(again.stdout, /skipped: NodeGroup demo-self-ng has it already/);
       const managed = await world.drover('release', 'demo-ng', '--yes');
       assert.equal(managed.code, 3);
       assert.match(managed.stderr, /nodegroup demo-ng has deletionPolicy Delete/);
@@ -228,5 +233,27 @@ describe('an Auto Scaling group that was there before', {
       await drover.ok('release demo-self-ng --yes');
       assert.deepEqual(await stateNow(), before);
     });
+  });
+
+  it('is shown without the definitions, and refused before anything is written', async () => {
+    await inWorld(
+      { args: ['--demo', '--port', '0', '--no-controller'], unjudged: true },
+      async (world) => {
+        const { drover, kubectl } = clientsOf(world);
+        // Without a controller no finalizer is ever removed.
+        const none = JSON.stringify({ metadata: { finalizers: null } });
+        const groups = await kubectl.ok('get ng -o name');
+        for (const one of groups.trim().split(/\s+/)) {
+          await kubectl.ok(`patch ${one} --type merge -p`, none);
+        }
+        const names = await kubectl.ok('get crd -o name');
+        await kubectl.ok(`delete ${names.trim().split(/\s+/).join(' ')}`);
+        const tag = '--tag alpha.eksctl.io/nodegroup-name=demo-self-ng';
+        assert.match(await drover.ok(`adopt ${tag}`), /adds: +NodeGroup demo-self-ng/);
+        const refused = await world.drover('adopt', ...tag.split(' '), '--yes');
+        assert.equal(refused.code, 3);
+        assert.match(refused.stderr, /has no definitions of drover.dev.*drover-crds/);
+      },
+    );
   });
 });

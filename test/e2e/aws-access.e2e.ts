@@ -75,7 +75,7 @@ describe('access entries', { skip: skipWhen('access entries', whyNot), timeout: 
     assert.match(tooFar.stderr, /Unsupported authentication mode update from CONFIG_MAP to API/);
   });
 
-  it('come with the mode for managed groups, and nobody falls out', async () => {
+  it('come with the mode for managed groups, and no one falls out', async () => {
     const ran = await setMode('API_AND_CONFIG_MAP');
     assert.equal(ran.code, 0, ran.stderr);
     assert.match(ran.stdout, /"type": "AccessConfigUpdate"/);

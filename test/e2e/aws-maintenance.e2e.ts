@@ -121,7 +121,7 @@ describe('scheduled maintenance', {
     );
     await inject('clear', 'instance-retirement');
     assert.match(JSON.stringify(await told()), /"statusCode":"closed"/);
-    await eventually('the node is given back', async () =>
+    await eventually('the node is uncordoned', async () =>
       (await kubectl.ok(`get node ${node} -o`, isCordoned)) === '' ? true : undefined,
     );
     assert.match((await eventsOf(instance))[0]?.Description ?? '', /^\[Canceled\]/);
@@ -144,7 +144,7 @@ describe('scheduled maintenance', {
     );
     await inject('clear', 'system-reboot');
     await inject('advance', '2m');
-    await eventually('the node is given back', async () =>
+    await eventually('the node is uncordoned', async () =>
       (await kubectl.ok(`get node ${node} -o`, isCordoned)) === '' ? true : undefined,
     );
     await inject('clear', 'message-loss');

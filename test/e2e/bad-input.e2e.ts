@@ -12,7 +12,7 @@ const configMaps = '/api/v1/namespaces/default/configmaps';
 const settings = '{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"odd"}}';
 const tooLarge = Buffer.alloc(4 * 1024 * 1024, 'a');
 
-describe('bad input over HTTP', { timeout: 120_000 }, () => {
+describe('bad input over HTTP', { timeout: 300_000 }, () => {
   let world: ServedWorld;
 
   const suite = suiteWorld({ args: ['--demo', '--no-controller', '--port', '0'] });
@@ -227,7 +227,7 @@ describe('bad input over HTTP', { timeout: 120_000 }, () => {
     assert.deepEqual((JSON.parse(status.text) as { faults: unknown }).faults, []);
   });
 
-  it('commands say what is wrong, with exit code 2 for usage and 1 for what is not there', async () => {
+  it('commands say what is wrong, with exit code 2 for usage and 1 for what does not exist', async () => {
     const cases: readonly (readonly [string, number, RegExp])[] = [
       ['up --port x', 2, /--port takes a whole number from 0 to 65534, not x/],
       ['up --speed fast', 2, /--speed takes a number above 0 .* or max, not fast/],

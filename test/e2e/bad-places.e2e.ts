@@ -47,7 +47,7 @@ const contents = (path: string): Readonly<Record<string, string>> =>
 
 after(() => rmSync(root, { recursive: true, force: true }));
 
-describe('places where a world cannot live', { timeout: 120_000 }, () => {
+describe('places where a world cannot live', { timeout: 300_000 }, () => {
   it('a busy port, of which it makes no directory', async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -78,7 +78,7 @@ describe('places where a world cannot live', { timeout: 120_000 }, () => {
     assert.equal(readFileSync(file, 'utf8'), 'dear');
   });
 
-  it('a directory of somebody else', async () => {
+  it('a directory of another actor', async () => {
     const dir = join(root, 'theirs');
     mkdirSync(dir);
     writeFileSync(join(dir, 'notes'), 'x');
@@ -103,14 +103,14 @@ describe('places where a world cannot live', { timeout: 120_000 }, () => {
   });
 });
 
-describe('a directory in use', { timeout: 120_000 }, () => {
+describe('a directory in use', { timeout: 300_000 }, () => {
   let world: ServedWorld;
   const suite = suiteWorld({ args: ['--demo', '--no-controller', '--port', '0'] });
   before(() => {
     world = suite.world;
   });
 
-  it('is refused to a second drover, and the first one goes on', async () => {
+  it('is refused to a second drover, and the first one continues', async () => {
     const { 'world.db': _db, 'world.db-wal': _wal, ...before } = contents(world.dataDir);
     await refuses(
       up(world.dataDir, '--port', '0'),
@@ -159,7 +159,7 @@ const unmount = async (path: string): Promise<void> => {
   await run('umount', [path]);
 };
 
-describe('a disk', { timeout: 180_000 }, () => {
+describe('a disk', { timeout: 300_000 }, () => {
   it('that is too small leaves nothing behind', async (t) => {
     for (const size of ['8k', '24k', '40k']) {
       const path = await mount(`small-${size}`, `size=${size}`);

@@ -6,6 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
+import { parseAllDocuments } from 'yaml';
 import type { ServedWorld } from '../support/demo-world.ts';
 import { missing } from '../support/demo-world.ts';
 import { charts, helm, rendered, whyNoHelm } from '../support/helm.ts';
@@ -13,6 +14,26 @@ import { skipWhen, suiteWorld } from '../support/stories.ts';
 
 const run = promisify(execFile);
 const whyNot = (await missing('kubectl', ['version', '--client'])) ?? (await whyNoHelm());
+
+interface Rendered {
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly spec?: {
+    readonly selector?: { readonly matchLabels: Readonly<Record<string, string>> };
+    readonly template?: {
+      readonly metadata: {
+        readonly labels: Readonly<Record<string, string>>;
+        readonly annotations?: Readonly<Record<string, string>>;
+      };
+      readonly spec: {
+        readonly containers: readonly {
+          readonly args: readonly string[];
+          readonly ports?: readonly { readonly name: string }[];
+        }[];
+      };
+    };
+  };
+}
 
 const refusal = async (...args: readonly string[]): Promise<string> => {
   const failed: unknown = await rendered(...args).catch((error: unknown) => error);
@@ -29,6 +50,93 @@ const renderStories = (): void => {
     const file = join(charts, '..', 'install.yaml');
     const [, ...text] = (await readFile(file, 'utf8')).split('\n');
     assert.equal(text.join('\n'), await rendered());
+  });
+
+  it('sets the region of the queue, and refuses one without or with another', async () => {
+    const region = async (...sets: readonly string[]) =>
+      /AWS_REGION\n +value: (\S+)/.exec(
+        await rendered(...sets.flatMap((set) => ['--set', set])),
+      )?.[1];
+    const queue = (host: string) => `controller.queueUrl=https://${host}/111111111111/q`;
+    assert.equal(await region(), undefined);
+    assert.equal(await region(queue('sqs.eu-west-1.amazonaws.com')), 'eu-west-1');
+    assert.equal(
+      await region(queue('vpce-1.sqs.us-gov-west-1.vpce.amazonaws.com')),
+      'us-gov-west-1',
+    );
+    assert.equal(await region(queue('q.example'), 'controller.awsRegion=eu-west-1'), 'eu-west-1');
+    assert.match(
+      await refusal('--set', queue('q.example')),
+      /set controller.awsRegion: the address https:\/\/q.example\/111111111111\/q .* names no region/,
+    );
+    const other = `${queue('sqs.eu-west-1.amazonaws.com')},controller.awsRegion=us-east-1`;
+    assert.match(await refusal('--set', other), /awsRegion is us-east-1 .* is in eu-west-1/);
+  });
+
+  it('pulls the image of the agent as that of the controller', async () => {
+    const sets = 'agent.enabled=true,image.pullPolicy=Always,imagePullSecrets[0].name=mine';
+    const [, agent = ''] = (await rendered('--set', sets)).split('kind: DaemonSet');
+    const [daemonSet = ''] = agent.split('\n---');
+    assert.match(daemonSet, /image: drover:0.1.0\n +imagePullPolicy: Always/);
+    assert.match(daemonSet, /imagePullSecrets:\n +- name: mine/);
+  });
+
+  it('mounts the directory of bundles, only when there is one', async () => {
+    const agent = ['--set', 'agent.enabled=true'];
+    assert.doesNotMatch(await rendered(...agent), /bundle-directory|name: bundles/);
+    const text = await rendered(...agent, '--set', 'agent.bundleDirectory=/mnt/shared');
+    assert.match(text, /- agent\n +- --bundle-directory=\/mnt\/shared\n +- --host-root\n/);
+    assert.match(text, /- name: bundles\n +mountPath: \/mnt\/shared\n/);
+    assert.match(text, /- name: bundles\n +hostPath:\n +path: \/mnt\/shared\n/);
+  });
+
+  it('gives the agent a port for metrics, and monitors for Prometheus, only when asked to', async () => {
+    const agent = ['--set', 'agent.enabled=true'];
+    const without = await rendered(...agent);
+    assert.doesNotMatch(without, /HOST_IP|prometheus\.io|PodMonitor/);
+    const metrics = ['--set', 'agent.metrics.enabled=true', '--set', 'podMonitor=true'];
+    const text = await rendered(...agent, ...metrics);
+    const documents = parseAllDocuments(text).map((one) => one.toJS() as Rendered);
+    const monitors = documents.filter(({ kind }) => kind === 'PodMonitor');
+    assert.deepEqual(
+      monitors.map(({ metadata }) => metadata.name),
+      ['drover-controller', 'drover-agent'],
+    );
+    const pods = documents.flatMap(({ spec }) => spec?.template ?? []);
+    for (const { spec } of monitors) {
+      const selected = pods.filter(({ metadata: { labels } }) =>
+        Object.entries(spec?.selector?.matchLabels ?? {}).every(
+          ([key, one]) => labels[key] === one,
+        ),
+      );
+      assert.equal(selected.length, 1);
+      const ports = selected[0]?.spec.containers[0]?.ports ?? [];
+      assert.ok(ports.some(({ name }) => name === 'metrics'));
+    }
+    const daemon = documents.find(({ kind }) => kind === 'DaemonSet')?.spec?.template;
+    assert.equal(daemon?.metadata.annotations?.['prometheus.io/port'], '9101');
+    assert.ok(daemon?.spec.containers[0]?.args.includes('--metrics-host=$(HOST_IP)'));
+  });
+
+  it('serves the page on the loopback of the pod alone, only when asked to', async () => {
+    const port = /page-port|name: page|tokenreviews|8780/;
+    assert.doesNotMatch(await rendered('--set', 'page.actions=true'), port);
+    const text = await rendered('--set', 'page.enabled=true');
+    const documents = parseAllDocuments(text).map((one) => one.toJS() as Rendered);
+    const [pod] = documents.flatMap(({ spec }) => spec?.template?.spec.containers ?? []);
+    const args = pod?.args.filter((one) => one.startsWith('--page'));
+    assert.deepEqual(args, ['--page-port=8780']);
+    const role = documents.filter(({ metadata }) => metadata.name === 'drover-controller-page');
+    assert.deepEqual(
+      role.map(({ kind }) => kind),
+      ['ClusterRole', 'ClusterRoleBinding'],
+    );
+    const policy = documents.find(({ kind }) => kind === 'NetworkPolicy');
+    assert.doesNotMatch(JSON.stringify(policy), /8780|"page"/);
+    assert.ok(documents.every(({ kind }) => kind !== 'Service'));
+    const acting = await rendered('--set', 'page.enabled=true,page.actions=true,page.port=9000');
+    assert.match(acting, /- --page-port=9000\n +- --page-actions\n/);
+    assert.match(await refusal('--set', 'page.port=8080'), /page/);
   });
 
   it('refuses unknown keys, wrong types and another namespace', async () => {
@@ -86,7 +194,7 @@ describe(
   'the charts in an embedded world',
   {
     skip: skipWhen('the charts in a world', whyNot),
-    timeout: 180_000,
+    timeout: 300_000,
   },
   installStories,
 );

@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { eventually, missing, run, type ServedWorld } from '../support/demo-world.ts';
+import { drover } from '../support/program.ts';
 import { skipWhen, suiteWorld } from '../support/stories.ts';
 
-const drover = join(import.meta.dirname, '..', '..', 'bin', 'drover.mjs');
 const whyNot = await missing('kubectl', ['version', '--client']);
 
 const never = `
@@ -141,7 +141,7 @@ const theCommandLine = (): void => {
     assert.match(refused.stderr, /budget demo\/never/);
     const late = await world.drover('drain', second, '--timeout', '4s');
     assert.equal(late.code, 4, late.stderr);
-    assert.match(late.stderr, /keeps its marks until `drover undrain`/);
+    assert.match(late.stderr, /stays cordoned until `drover undrain`/);
     const explained = await world.drover('explain', 'node', second, '-o', 'json');
     const document = JSON.parse(explained.stdout);
     assert.equal(document.kind, 'Explanation');
@@ -155,14 +155,14 @@ const theCommandLine = (): void => {
     assert.equal(waiting.neverAllows, true);
   });
 
-  it('says on ^C that the drain goes on, and how to stop it', async () => {
+  it('says on ^C that the drain continues, and how to stop it', async () => {
     const draining = background(world, 'drain', second, '--timeout', '10m');
     await eventually('it is under way', async () =>
       / pods? left/.test(draining.output()) ? true : undefined,
     );
     draining.child.kill('SIGINT');
     assert.equal(await draining.exited, 130);
-    assert.match(draining.output(), /the drain goes on. `drover undrain ip-\S+` stops it/);
+    assert.match(draining.output(), /the drain continues. `drover undrain ip-\S+` stops it/);
     assert.equal((await world.drover('undrain', second)).code, 0);
     assert.equal((await world.kubectl('delete', 'pdb', '-n', 'demo', 'never')).code, 0);
   });
@@ -378,7 +378,7 @@ const theController = (): void => {
     assert.equal(await lease(), '');
   });
 
-  it('keeps trying, and says so, while nobody answers', async () => {
+  it('keeps trying, and says so, while no one answers', async () => {
     await world.kill();
     for (const args of [[], ['--no-leader-elect']]) {
       const controller = background(world, 'controller', ...args);
@@ -396,7 +396,7 @@ const theController = (): void => {
 // Each test has its own world.
 describe('drover', {
   skip: skipWhen('stories of the command line and drover controller', whyNot),
-  timeout: 180_000,
+  timeout: 300_000,
   concurrency: 2,
 }, () => {
   describe('the command line', { concurrency: 1 }, theCommandLine);

@@ -1,6 +1,6 @@
 // The real cluster-autoscaler, 1.36, against the demo. It adds nodes for pods that do not fit,
-// removes idle nodes through the lifecycle hooks, and scales a group up from zero.
-// CLUSTER_AUTOSCALER names the program; the default is in PATH. Its clock is the wall clock.
+// removes idle nodes through the lifecycle hooks, scales a group up from zero, and acts beside an
+// update. Its clock is the wall clock.
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,13 +8,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { eventually, missing, type ServedWorld } from '../support/demo-world.ts';
+import { howToInstall, peerProgram } from '../support/peers.ts';
 import { rowsOf, type Steps, stepsOf } from '../support/steps.ts';
 import { skipWhen, suiteWorld } from '../support/stories.ts';
 
-const autoscaler = process.env.CLUSTER_AUTOSCALER ?? 'cluster-autoscaler';
+const autoscaler = peerProgram('cluster-autoscaler');
 const whyNot =
-  (await missing(autoscaler, ['--help'])) ?? (await missing('kubectl', ['version', '--client']));
+  howToInstall('cluster-autoscaler', await missing(autoscaler, ['--help'])) ??
+  (await missing('kubectl', ['version', '--client']));
 const waitMs = 240_000;
+/** Machines boot, pods move, and an empty node stands for a minute before it is terminated. */
+const updateMs = 600_000;
 /** No m5.large fits two pods with this request. */
 const cpu = '1200m';
 
@@ -34,7 +38,7 @@ const cloudConfig = (url: string, region: string): string =>
 
 describe('cluster-autoscaler', {
   skip: skipWhen('cluster-autoscaler', whyNot),
-  timeout: 900_000,
+  timeout: 1_500_000,
 }, () => {
   let world: ServedWorld;
   let kubectl: Steps;
@@ -120,6 +124,14 @@ describe('cluster-autoscaler', {
     rowsOf(await kubectl.ok(`get pods -n demo -l app=${name}`)).filter((row) =>
       / Running /.test(row),
     ).length;
+  const startUpdate = async (group: string): Promise<string> => {
+    const args = ['--cluster-name', 'ironman-2022', '--nodegroup-name', group];
+    const ran = await world.aws('eks', 'update-nodegroup-version', ...args, '--output', 'json');
+    assert.equal(ran.code, 0, ran.stderr);
+    return (JSON.parse(ran.stdout) as { readonly update: { readonly id: string } }).update.id;
+  };
+  const phaseOf = async (update: string): Promise<string> =>
+    (await kubectl.ok(`get nodegroupupdate ${update} -o jsonpath={.status.status}`)).trim();
   /** Desired sizes of the two managed groups, by name. */
   const sizes = async (): Promise<Readonly<Record<string, number>>> => {
     const path = '{range .items[*]}{.metadata.name}={.spec.scaling.desired} {end}';
@@ -172,6 +184,36 @@ describe('cluster-autoscaler', {
       waitMs,
     );
     assert.equal((await sizes())[empty], 2, decisions);
+    assert.equal(errors, '', 'the autoscaler logs no error');
+  });
+
+  it('adds a node during an update, and removes none of those that the update needs', async () => {
+    // An operator's annotation would keep the autoscaler from the new nodes as well.
+    const group = 'demo-ng';
+    const before = (await sizes())[group] ?? 0;
+    assert.ok(before > 0);
+    const update = await startUpdate(group);
+    await eventually('the update has begun', async () =>
+      (await phaseOf(update)) === 'InProgress' ? true : undefined,
+    );
+    await deploy('during', before + 2, { 'eks.amazonaws.com/nodegroup': group });
+    await eventually(
+      'the update has ended',
+      async () => ((await phaseOf(update)) === 'InProgress' ? undefined : true),
+      updateMs,
+    );
+    assert.equal(await phaseOf(update), 'Successful');
+    await eventually(
+      'its pods run',
+      async () => ((await running('during')) === before + 2 ? true : undefined),
+      waitMs,
+    );
+    assert.ok(((await sizes())[group] ?? 0) >= before + 2, decisions);
+    const releases = await kubectl.ok(
+      `get nodes -l eks.amazonaws.com/nodegroup=${group} -o`,
+      'jsonpath={.items[*].status.nodeInfo.kubeletVersion}',
+    );
+    assert.equal(new Set(releases.trim().split(' ')).size, 1, releases);
     assert.equal(errors, '', 'the autoscaler logs no error');
   });
 });

@@ -98,7 +98,7 @@ const inFiles = (): {
 
 describe('drover create cluster', {
   skip: skipWhen('drover create cluster', whyNot),
-  timeout: 240_000,
+  timeout: 300_000,
 }, () => {
   const files = inFiles();
   after(() => files.clean());

@@ -65,7 +65,7 @@ spec:
 
 describe('drover create nodegroup', {
   skip: skipWhen('drover create nodegroup', whyNot),
-  timeout: 240_000,
+  timeout: 300_000,
 }, () => {
   let world: ServedWorld;
   const mapRoles = async (): Promise<string> =>
@@ -140,7 +140,7 @@ describe('drover create nodegroup', {
     assert.match(labels['alpha.eksctl.io/instance-id'] ?? '', /^i-[0-9a-f]{17}$/);
   });
 
-  it('its role is let in once, and others stay', async () => {
+  it('its role is authorized once, and others stay', async () => {
     const roles = await mapRoles();
     assert.equal(roles.match(/rolearn: /g)?.length, 4, roles);
     assert.match(
@@ -165,7 +165,7 @@ describe('drover create nodegroup', {
     );
   });
 
-  it('a creation that was left is finished by the same command: its role is let in', async () => {
+  it('a creation that was left is finished by the same command: its role is authorized', async () => {
     const role = /rolearn: (\S*own\S*)\n/.exec(await mapRoles())?.[1] ?? '';
     const without = (await mapRoles()).replace(
       /- groups:\n(?: {2}- .*\n)+ {2}rolearn: \S*own\S*\n {2}username: .*\n/,
@@ -301,7 +301,7 @@ describe('drover create nodegroup', {
     assert.equal(labels['eks.amazonaws.com/capacityType'], 'ON_DEMAND');
   });
 
-  it('its role is let in by eks:node-manager, and nobody else loses theirs (article 002)', async () => {
+  it('its role is authorized by eks:node-manager, and no one else loses theirs (article 002)', async () => {
     const roles = await mapRoles();
     assert.equal(roles.match(/rolearn: /g)?.length, 4, roles);
     assert.match(

@@ -53,7 +53,7 @@ const aCause = (id: string): DisruptionCause => ({
 
 const anHour = { cron: '0 2 * * *', durationSeconds: 3600 };
 
-describe('Our objects on a real API server', { timeout: 120_000 }, async () => {
+describe('Our objects on a real API server', { timeout: 300_000 }, async () => {
   const cluster = await anyCluster({});
   const whyNot = cluster.available ? undefined : cluster.reason;
   const skip = skipWhen('stories of our objects on a real API server', whyNot);

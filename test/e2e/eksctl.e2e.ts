@@ -1,15 +1,15 @@
 // The real eksctl against the demo: it lists, scales, creates, upgrades and deletes node groups
-// through their stacks. EKSCTL names the program; the default is in PATH (test/peers). Its waiters
-// poll every 30 s.
+// through their stacks. Its waiters poll every 30 s.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { eventually, missing, run, type ServedWorld } from '../support/demo-world.ts';
+import { howToInstall, peerProgram } from '../support/peers.ts';
 import { rowsOf, type Steps, stepsOf } from '../support/steps.ts';
 import { skipWhen, suiteWorld } from '../support/stories.ts';
 
-const eksctl = process.env.EKSCTL ?? 'eksctl';
+const eksctl = peerProgram('eksctl');
 const whyNot =
-  (await missing(eksctl, ['version'])) ??
+  howToInstall('eksctl', await missing(eksctl, ['version'])) ??
   (await missing('aws', ['--version'])) ??
   (await missing('kubectl', ['version', '--client']));
 const cluster = 'ironman-2022';
@@ -69,7 +69,10 @@ describe('eksctl', { skip: skipWhen('eksctl', whyNot), timeout: 1_500_000 }, () 
     const told = await peer.ok('create addon --name aws-ebs-csi-driver');
     assert.match(told, /recommended policies were found for "aws-ebs-csi-driver" addon/);
     const addon = `--cluster-name ${cluster} --addon-name aws-ebs-csi-driver`;
-    assert.equal(await json(`eks describe-addon ${addon} --query addon.status`), 'ACTIVE');
+    await eventually('the add-on is active', async () => {
+      const status = await json(`eks describe-addon ${addon} --query addon.status`);
+      return status === 'ACTIVE' ? true : undefined;
+    });
   });
 
   it('upgrades a group through its stack, which ends when the update has ended', async () => {

@@ -52,7 +52,7 @@ const told = async (drover: Steps, name: string): Promise<Explanation> => {
 };
 
 describe('drover explain nodegroup', { skip: skipWhen('drover explain nodegroup', whyNot) }, () => {
-  it('names what keeps nodes out, until it is mended', async () => {
+  it('names what keeps nodes out, until it is fixed', async () => {
     // No node is disrupted, so no oracle applies.
     await inWorld({ unjudged: true }, async (world) => {
       const drover = stepsOf('drover', (args) => world.drover(...args));

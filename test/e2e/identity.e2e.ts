@@ -26,7 +26,7 @@ const noDrain = {
   'journal-economics': why,
 };
 
-describe('drover identity', { skip: skipWhen('drover identity', whyNot), timeout: 240_000 }, () => {
+describe('drover identity', { skip: skipWhen('drover identity', whyNot), timeout: 300_000 }, () => {
   let world: ServedWorld;
   const suite = suiteWorld({
     args: ['--demo', '--port', '0', '--speed', '10'],
@@ -60,7 +60,7 @@ describe('drover identity', { skip: skipWhen('drover identity', whyNot), timeout
       readonly data?: Readonly<Record<string, string>>;
     };
 
-  it('a managed group is let in by EKS, a self-managed one by who makes it (article 002)', async () => {
+  it('a managed group is authorized by EKS, a self-managed one by who makes it (article 002)', async () => {
     const atFirst = await mapRoles();
     const { length } = writes();
     const common = ['--nodes=1', '--cluster=ironman-2022'];
@@ -97,7 +97,7 @@ describe('drover identity', { skip: skipWhen('drover identity', whyNot), timeout
     for (const { responseStatus } of [first, second]) assert.equal(responseStatus?.code, 200);
   });
 
-  it('shows who is let in and who uses it, and finds nothing wrong', async () => {
+  it('shows who is authorized and who uses it, and finds nothing wrong', async () => {
     const shown = await world.drover('identity', 'show');
     assert.equal(shown.code, 0, shown.stderr);
     const [header] = shown.stdout.split('\n');
@@ -140,7 +140,7 @@ describe('drover identity', { skip: skipWhen('drover identity', whyNot), timeout
     assert.match(unknown.stderr, /no backup 99; there are: 3, 2, 1/);
   });
 
-  it('is never written over when nobody can read it, and no group is made then', async () => {
+  it('is never written over when no one can read it, and no group is made then', async () => {
     const whole = await mapRoles();
     const broken = JSON.stringify({ data: { mapRoles: 'a: [' } });
     await world.kubectl('patch', ...map, '--type=merge', '-p', broken);
@@ -156,7 +156,7 @@ describe('drover identity', { skip: skipWhen('drover identity', whyNot), timeout
     await world.kubectl('patch', ...map, '--type=merge', '-p', back);
   });
 
-  it('loses no entry with a group when its role stands there by somebody else’s hand', async () => {
+  it('loses no entry with a group when its role exists by another actor’s hand', async () => {
     const own = await roleOf('own-ng');
     const theirs = JSON.stringify({
       metadata: { annotations: { 'drover.dev/added-roles': null } },

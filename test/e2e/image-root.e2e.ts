@@ -49,7 +49,7 @@ exec chroot --userspec="$user" "$root" /usr/bin/env XDG_CACHE_HOME=/tmp HOME=/tm
 
 describe('the root file system of the image', {
   skip: skipWhen('the root file system of the image', whyNot),
-  timeout: 180_000,
+  timeout: 300_000,
 }, () => {
   let folder = '';
   const inside = async (...args: readonly string[]): Promise<readonly string[]> => {
@@ -62,6 +62,7 @@ describe('the root file system of the image', {
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'drover-image-'));
     const root = join(folder, 'root');
+    await run('npm', ['run', 'build'], { cwd: project });
     await run('npm', ['pack', '--pack-destination', folder], { cwd: project });
     for (const place of ['opt/drover', 'tmp', 'proc', 'nodejs/bin']) {
       await mkdir(join(root, place), { recursive: true });

@@ -173,7 +173,7 @@ spec:
 
 describe('informers of @kubernetes/client-node', {
   skip: skipWhen('informers of @kubernetes/client-node', whyNot),
-  timeout: 120_000,
+  timeout: 300_000,
 }, () => {
   const suite = suiteWorld({ args: ['--demo', '--no-controller', '--port', '0'] });
   let world: ServedWorld;
@@ -225,14 +225,14 @@ describe('informers of @kubernetes/client-node', {
     assert.ok((labelled?.length ?? 0) > 0 && (labelled?.length ?? 0) < (all?.length ?? 0));
   });
 
-  it('follow half an hour of changes, and are told by bookmarks where they are', async () => {
+  it('follow half an hour of changes, and are reported by bookmarks where they are', async () => {
     for (let step = 1; step <= 6; step++) await fiveMinutes(step);
     await allCaughtUp();
     assert.ok(of('running pods, with bookmarks').watch.bookmarks >= 20);
     assert.equal(of('nodes').watch.bookmarks, 0, 'nobody asked for these');
   });
 
-  it('list anew when the world was killed and knows their versions no longer', async () => {
+  it('list again when the world was killed and knows their versions no longer', async () => {
     await world.kill();
     await world.restart();
     // The informers must not miss changes that were made while they were disconnected.
@@ -245,7 +245,7 @@ describe('informers of @kubernetes/client-node', {
     assert.ok(of('pods').watch.gone > 0, 'the pods of before the restart were still known');
   });
 
-  it('list anew when more has changed meanwhile than the server remembers', async () => {
+  it('list again when more has changed meanwhile than the server remembers', async () => {
     const away = of('pods of one namespace');
     const before = away.watch.gone;
     await away.pause();

@@ -35,7 +35,7 @@ const csrOf = (
 
 describe('access with kubectl', {
   skip: skipWhen('stories of access with kubectl', whyNot),
-  timeout: 120_000,
+  timeout: 300_000,
 }, () => {
   let world: ServedWorld;
   let kubectl: Steps;

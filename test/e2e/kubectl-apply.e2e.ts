@@ -31,7 +31,7 @@ spec:
 
 describe('server-side apply with kubectl', {
   skip: skipWhen('server-side apply with kubectl', whyNot),
-  timeout: 180_000,
+  timeout: 300_000,
 }, () => {
   let kubectl: Steps;
 

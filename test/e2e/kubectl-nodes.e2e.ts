@@ -43,7 +43,7 @@ spec: {maxUnavailable: 0, selector: {matchLabels: {app: guarded}}}
 
 describe('nodes with kubectl', {
   skip: skipWhen('stories of nodes with kubectl', whyNot),
-  timeout: 180_000,
+  timeout: 300_000,
 }, () => {
   let world: ServedWorld;
   let kubectl: Steps;
@@ -119,7 +119,7 @@ describe('nodes with kubectl', {
     await kubectl.ok(`uncordon ${node}`);
   });
 
-  it('a drain needs --force for a pod that nobody would bring back', async () => {
+  it('a drain needs --force for a pod that no one would bring back', async () => {
     await kubectl.ok('create ns work');
     await kubectl.okWith(lonePod, 'apply -f -');
     await kubectl.ok('wait --for=condition=Ready pod/lone -n work --timeout=40s');

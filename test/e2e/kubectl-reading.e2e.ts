@@ -12,7 +12,7 @@ const nodeName = /ip-192-168-\d+-\d+\.eu-west-1\.compute\.internal/;
 
 describe('reading with kubectl', {
   skip: skipWhen('stories of reading with kubectl', whyNot),
-  timeout: 120_000,
+  timeout: 300_000,
 }, () => {
   let world: ServedWorld;
   let kubectl: Steps;

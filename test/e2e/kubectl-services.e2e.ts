@@ -13,7 +13,7 @@ const exclusionLabel = 'node.kubernetes.io/exclude-from-external-load-balancers'
 
 describe('service load balancers', {
   skip: skipWhen('service load balancers', whyNot),
-  timeout: 180_000,
+  timeout: 300_000,
 }, () => {
   let world: ServedWorld;
   let aws: Steps;

@@ -67,7 +67,7 @@ spec: {size: 3}
 
 describe('writing with kubectl', {
   skip: skipWhen('stories of writing with kubectl', whyNot),
-  timeout: 180_000,
+  timeout: 300_000,
 }, () => {
   let world: ServedWorld;
   let kubectl: Steps;

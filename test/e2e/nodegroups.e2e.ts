@@ -2,15 +2,14 @@
 // with aws and kubectl, in one process and in two. World time skips the waits.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { eventually, missing, type ServedWorld } from '../support/demo-world.ts';
+import { drover } from '../support/program.ts';
 import { type Steps, stepsOf } from '../support/steps.ts';
 import { inWorld, skipWhen } from '../support/stories.ts';
 
 const whyNot =
   (await missing('kubectl', ['version', '--client'])) ?? (await missing('aws', ['--version']));
-const drover = join(import.meta.dirname, '..', '..', 'bin', 'drover.mjs');
 const named = '--cluster-name ironman-2022 --nodegroup-name my-ng';
 
 interface Clients {

@@ -5,14 +5,13 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { type CloudEvent, HTTP } from 'cloudevents';
 import { Webhook } from 'standardwebhooks';
 import { eventually, missing, type ServedWorld } from '../support/demo-world.ts';
+import { drover } from '../support/program.ts';
 import { skipWhen, suiteWorld } from '../support/stories.ts';
 
-const drover = join(import.meta.dirname, '..', '..', 'bin', 'drover.mjs');
 const whyNot = await missing('kubectl', ['version', '--client']);
 const noHooks = {
   'hooks-never-run-out': 'drains by hand: no instance waits in a hook',
@@ -27,7 +26,7 @@ interface Received {
   readonly status: number;
 }
 
-/** The first request is refused for now. */
+/** The receiver answers the first request with a retryable error. */
 const received: Received[] = [];
 const receiver = createServer((request, response) => {
   let body = '';
@@ -79,7 +78,7 @@ const value = (text: string, series: string): number | undefined => {
 
 describe('seen from outside', {
   skip: skipWhen('metrics and notifications of two replicas', whyNot),
-  timeout: 180_000,
+  timeout: 300_000,
   concurrency: 1,
 }, () => {
   let world: ServedWorld;
@@ -164,6 +163,25 @@ describe('seen from outside', {
     assert.equal(ids.length, 4);
     const told = accepted().slice(2).map(eventOf);
     assert.deepEqual([...new Set(told.map(({ subject }) => subject))], [nodes[1]]);
+  });
+
+  it('a test event reaches the receiver, and the command says what is wrong with another', async () => {
+    const before = received.length;
+    const one = ['notify', 'test', 'kube-system/drover-receiver', '--allow-loopback-webhooks'];
+    const accepted = await world.drover(...one);
+    assert.equal(accepted.code, 0, accepted.stderr);
+    assert.match(accepted.stdout, /drover-receiver +cloudevents +Accepted +status 204/);
+    assert.equal(received.length, before + 1);
+    const { headers, body } = received.at(-1) ?? assert.fail();
+    assert.equal(eventOf({ headers, body, status: 204 }).type, 'dev.drover.notification.test.v1');
+    new Webhook(signingKey).verify(body, headers as Record<string, string>);
+    const two = await world.drover('notify', 'test', 'default/none', '-o', 'json');
+    assert.equal(two.code, 1);
+    const { receivers } = JSON.parse(two.stdout) as { receivers: readonly object[] };
+    const said = { outcome: 'Misconfigured', message: 'it does not exist' };
+    assert.deepEqual(receivers, [{ secret: 'default/none', format: '-', ...said }]);
+    const refused = await world.drover('notify', 'test');
+    assert.match(refused.stdout, /Misconfigured .*loopback/);
   });
 
   it('no log of a replica has the address or the key', () => {

@@ -1,5 +1,5 @@
-// The packed release: `npm pack` gives the same bytes twice, and the tarball runs from an empty
-// directory without registry, sources or development tools.
+// The packed release: `npm run build && npm pack` gives the same bytes twice, and the tarball runs
+// from an empty directory without registry, sources or development tools.
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -22,6 +22,7 @@ interface Packed {
 }
 
 const pack = async (into: string): Promise<Packed> => {
+  await run('npm', ['run', 'build'], { cwd: root, env, maxBuffer: 1e8 });
   const args = ['pack', '--json', '--pack-destination', into];
   const { stdout } = await run('npm', args, { cwd: root, env, maxBuffer: 1e8 });
   const [packed] = JSON.parse(stdout) as readonly Packed[];

@@ -111,7 +111,7 @@ describe('the plan of a version update', { skip }, () => {
     assert.equal(code, 0, stderr);
   };
 
-  it('is ready where nothing stands in the way, and follows a saved plan', async () => {
+  it('is ready where nothing is in the way, and follows a saved plan', async () => {
     const file = join(world.dataDir, 'plan-1.json');
     const made = await world.drover('plan', 'update', group, '--out', file);
     assert.equal(made.code, 0, made.stderr);

@@ -1,6 +1,7 @@
 // Drover installed by helm on a real API server: for each pod of the chart's Deployment a process
 // with exactly its arguments and a token bound to it. They drain a node, and `helm upgrade` in the
-// middle of the drain replaces both.
+// middle of the drain replaces both. It enables the page too, on which each caller sees and does
+// what its own rights allow.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
@@ -10,6 +11,7 @@ import { ControllerProcess, queueUrlOf } from '../support/controller-process.ts'
 import { eventually, missing, type ServedWorld } from '../support/demo-world.ts';
 import { whyNoStage } from '../support/given-reasons.ts';
 import { charts, helm, whyNoHelm } from '../support/helm.ts';
+import { PageCaller } from '../support/page-caller.ts';
 import { kubeconfigOfPod } from '../support/pod-credentials.ts';
 import { beginRealStage } from '../support/real-stage.ts';
 import { type Steps, stepsOf } from '../support/steps.ts';
@@ -63,15 +65,21 @@ class PodProcesses {
       if (this.#processes.has(name)) continue;
       // All processes share one network here.
       const args = (spec.containers[0]?.args ?? []).map((arg) =>
-        arg === '--metrics-port=8080'
-          ? '--metrics-port=0'
-          : arg.replace('--metrics-host=0.0.0.0', '--metrics-host=127.0.0.1'),
+        arg
+          .replace(/^--(metrics|page)-port=\d+$/, '--$1-port=0')
+          .replace('--metrics-host=$(POD_IP)', '--metrics-host=127.0.0.1'),
       );
       const path = await kubeconfigOfPod(this.#world, this.#kubectl, name);
       const process = ControllerProcess.candidate(this.#world, path, name, args);
       this.#processes.set(name, process);
     }
     return pods.map(({ spec }) => spec.containers[0]?.image ?? '');
+  }
+
+  /** Addresses of the pages that the controller's replicas serve. */
+  pages(): readonly string[] {
+    const served = /"url":"(http:[^"]+)"/;
+    return [...this.#processes.values()].flatMap((one) => served.exec(one.output())?.[1] ?? []);
   }
 
   assertWell(): void {
@@ -91,11 +99,104 @@ const never = {
   spec: { maxUnavailable: 0, selector: { matchLabels: { app: 'nginx-demo' } } },
 };
 
+const account = (name: string) => ({
+  apiVersion: 'v1',
+  kind: 'ServiceAccount',
+  metadata: { name, namespace: 'demo' },
+});
+const granted = (name: string, accounts: readonly string[], rules: readonly object[]) => [
+  { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', metadata: { name }, rules },
+  {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRoleBinding',
+    metadata: { name },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name },
+    subjects: accounts.map((one) => ({ kind: 'ServiceAccount', name: one, namespace: 'demo' })),
+  },
+];
+/** The rights of docs/page.md: a viewer may read, an operator may act besides, a guest nothing. */
+const callers = [
+  ...['guest', 'viewer', 'operator'].map(account),
+  ...granted(
+    'page-story-viewer',
+    ['viewer', 'operator'],
+    [
+      { apiGroups: [''], resources: ['nodes', 'pods'], verbs: ['list'] },
+      { apiGroups: ['policy'], resources: ['poddisruptionbudgets'], verbs: ['list'] },
+      { apiGroups: ['drover.dev'], resources: ['*'], verbs: ['list'] },
+    ],
+  ),
+  ...granted(
+    'page-story-operator',
+    ['operator'],
+    [{ apiGroups: ['drover.dev'], resources: ['nodegroupupdates'], verbs: ['patch'] }],
+  ),
+];
+/** Paused from its beginning: it starts no node. */
+const pausedUpdate = {
+  apiVersion: 'drover.dev/v1alpha1',
+  kind: 'NodeGroupUpdate',
+  metadata: { name: 'page-story' },
+  spec: { nodeGroup: 'demo-ng', type: 'VersionUpdate', paused: true, params: [], change: {} },
+};
+
+/** Whether the chart lets the controller review tokens and rights. */
+const mayReview = async (world: ServedWorld): Promise<boolean> => {
+  const as = '--as=system:serviceaccount:kube-system:drover-controller';
+  const asked = await Promise.all(
+    ['tokenreviews.authentication.k8s.io', 'subjectaccessreviews.authorization.k8s.io'].map(
+      (resource) => world.kubectl('auth', 'can-i', 'create', resource, as),
+    ),
+  );
+  return asked.every(({ stdout }) => stdout.trim() === 'yes');
+};
+
+/** The page of a pod: each caller sees and does what its own rights allow. */
+const callPage = async (world: ServedWorld, kubectl: Steps, address: string): Promise<void> => {
+  await kubectl.okWith(
+    JSON.stringify({ apiVersion: 'v1', kind: 'List', items: callers }),
+    'apply -f -',
+  );
+  const tokenOf = async (name: string) => (await kubectl.ok(`create token ${name} -n demo`)).trim();
+  const [guest, viewer, operator] = await Promise.all(['guest', 'viewer', 'operator'].map(tokenOf));
+  const page = new PageCaller(address);
+  assert.equal((await page.signIn('not-a-token')).status, 401);
+  const refused = await page.signIn(guest ?? '');
+  assert.equal(refused.status, 403);
+  assert.match(refused.error, /demo:guest may not list nodes, list pods, .*noderepairs/);
+  assert.equal((await page.signIn(viewer ?? '')).status, 200);
+
+  const nodes = (await kubectl.ok('get nodes -o name')).trim().split('\n').sort();
+  const { rows, faults, server } = await page.snapshot();
+  assert.deepEqual(rows.node.map(({ key }) => `node/${key}`).sort(), nodes);
+  assert.deepEqual(rows.group.map(({ key }) => key).includes('demo-ng'), true);
+  assert.deepEqual([faults, server.actions, server.world], [[], true, null]);
+
+  const { name } = pausedUpdate.metadata;
+  await kubectl.okWith(JSON.stringify(pausedUpdate), 'create -f -');
+  const isShown = async () => (await page.snapshot()).rows.update.some(({ key }) => key === name);
+  await eventually('the page shows the update', async () => (await isShown()) || undefined);
+  const denied = await page.act(name, 'stop', viewer ?? '');
+  assert.equal(denied.status, 403);
+  assert.match(denied.error, /demo:viewer may not patch nodegroupupdates\.drover\.dev page-story/);
+  assert.equal((await page.act(name, 'stop', operator ?? '')).status, 200);
+  const status = `get nodegroupupdate ${name} -o jsonpath={.spec.abort},{.status.status}`;
+  await eventually('the update is stopped', async () =>
+    (await kubectl.ok(status)).trim() === 'Stop,Cancelled' ? true : undefined,
+  );
+  const writers = world
+    .audit()
+    .filter(({ verb, objectRef }) => verb === 'patch' && objectRef?.name === name)
+    .filter(({ objectRef }) => objectRef?.subresource === undefined)
+    .map(({ user }) => user.username);
+  assert.ok(writers.includes('system:serviceaccount:demo:operator'), writers.join(', '));
+};
+
 describe('Drover from its chart', {
   skip: skipWhen('Drover from its chart on a real API server', whyNot),
   timeout: 600_000,
 }, () => {
-  it('drains a node, and an upgrade in the middle loses nothing', async () => {
+  it('drains a node, loses nothing in an upgrade, and its page obeys rights', async () => {
     await inWorld({ args: ['--demo', '--port', '0', '--no-controller'] }, async (world) => {
       const stage = await beginRealStage(world);
       const kubectl = stepsOf('kubectl', (args, input) =>
@@ -107,6 +208,7 @@ describe('Drover from its chart', {
         const values = [
           `controller.queueUrl=${queueUrlOf(world)}`,
           'controller.compat=eks',
+          'controller.awsRegion=eu-west-1',
           // Not on the node that this story drains.
           'nodeSelector.eks\\.amazonaws\\.com/nodegroup=ng1-public-ssh',
         ].flatMap((value) => ['--set', value]);
@@ -145,7 +247,8 @@ describe('Drover from its chart', {
         };
         await eventually(`${instance} is drained`, isIn('Draining'), 120_000);
 
-        await helmed('upgrade', '--set', 'image.tag=0.2.0');
+        assert.equal(await mayReview(world), false);
+        await helmed('upgrade', '--set', 'image.tag=0.2.0,page.enabled=true,page.actions=true');
         await eventually('both replicas are replaced', () => bothRun('drover:0.2.0'), 180_000);
         await isIn('Draining')();
         await kubectl.ok('delete pdb never -n demo');
@@ -153,6 +256,11 @@ describe('Drover from its chart', {
         await kubectl.ok(`wait node/${node} --for=delete --timeout=120s`);
         const outcome = `get nodedisruption ${instance} -o jsonpath={.status.outcome}`;
         assert.equal((await kubectl.ok(outcome)).trim(), 'Drained');
+        assert.equal(await mayReview(world), true);
+        const [address = ''] = await eventually('both pods serve the page', async () =>
+          processes.pages().length === 2 ? processes.pages() : undefined,
+        );
+        await callPage(world, kubectl, address);
         processes.assertWell();
       } finally {
         await processes.stop();

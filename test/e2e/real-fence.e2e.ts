@@ -143,7 +143,7 @@ const seesNoLease = async (world: ServedWorld, path: string): Promise<string | u
   }
 };
 
-describe('a leader that stands still', {
+describe('a leader that stalls', {
   skip: skipWhen('the fence with two controllers on a real API server', whyNot),
   timeout: 600_000,
 }, () => {

@@ -1,11 +1,11 @@
 // `drover logs story` on the log of a real kube-apiserver while `kubectl drain` empties a node,
 // without Drover in the cluster. A budget first refuses and then allows the eviction.
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { createKubeClient, loadKubeconfig } from '../../src/adapters/kube/index.ts';
 import { eventually, missing, type Ran, run } from '../support/demo-world.ts';
 import { type FakeKubelets, fakeKubelets } from '../support/fake-kubelets.ts';
+import { drover } from '../support/program.ts';
 import {
   type RunningCluster,
   startRealCluster,
@@ -13,7 +13,6 @@ import {
 } from '../support/real-cluster.ts';
 import { skipWhen } from '../support/stories.ts';
 
-const drover = join(import.meta.dirname, '..', '..', 'bin', 'drover.mjs');
 const whyNot =
   (await missing('kubectl', ['version', '--client'])) ?? whyNoRealCluster({ scheduler: true });
 
@@ -50,7 +49,7 @@ interface Story {
 
 describe('the story of a node on a real API server', {
   skip: skipWhen('the story of a node on a real API server', whyNot),
-  timeout: 240_000,
+  timeout: 300_000,
 }, () => {
   let cluster: RunningCluster;
   let kubelets: FakeKubelets;
@@ -77,7 +76,7 @@ describe('the story of a node on a real API server', {
     await cluster?.stop();
   });
 
-  it('tells of kubectl drain: cordon, refusals by the budget, evictions, pods gone, the node deleted', async () => {
+  it('reports kubectl drain: cordon, refusals by the budget, evictions, pods gone, the node deleted', async () => {
     await kubectl('cordon', 'n2');
     const applied = await run('kubectl', ['apply', '-f', '-'], {
       env: { ...process.env, KUBECONFIG: cluster.kubeconfigPath },

@@ -46,6 +46,8 @@ describe('repairs by hand', { skip: skipWhen('repairs by hand', whyNot), timeout
     assert.match(text, /NodeRepair \S+-1 becomes Repairing: Replace decided/);
     assert.match(text, /drain the node .*, then terminate the instance without decrement/);
     assert.match(text, /^Dry run: nothing was written\.$/m);
+    const kept = await drover.ok(`repair ${node} --action Quarantine --dry-run`);
+    assert.match(kept, /drain the node .*, then detach the instance for inspection/);
     assert.equal(await kubectl.ok('get noderepairs -o name'), '');
   });
 

@@ -1,6 +1,7 @@
-// Runs the end-to-end tests, one process per file, the longest first. CPU-bound files run one per
-// core; files that mostly wait run beside them. Prints each file's report when it ends, with its
-// seconds and the CPU seconds of all its processes, and finally the failures. Arguments name files.
+// Runs the end-to-end tests with a release built of this checkout, one process per file, the
+// longest first. CPU-bound files run one per core; files that mostly wait run beside them. Prints
+// each file's report when it ends, with its seconds and the CPU seconds of all its processes, and
+// finally the failures. Arguments name files.
 import { spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -8,6 +9,7 @@ import { basename, join, relative } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { shareForks } from '../support/aws-forks.ts';
 import { isGiven } from '../support/given-reasons.ts';
+import { buildRelease } from '../support/program.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const working = { lanes: 2 };
@@ -15,7 +17,13 @@ const working = { lanes: 2 };
 const waiting = { lanes: isGiven ? 0 : 1 };
 
 /** Files that mostly wait, for a real API server or for the wall clock. */
-const waits: readonly string[] = ['termination', 'real-updates', 'real-api', 'real-blue-green'];
+const waits: readonly string[] = [
+  'termination',
+  'real-updates',
+  'real-repair',
+  'real-api',
+  'real-blue-green',
+];
 /** The longest of the other files; unlisted files follow by name. */
 const long: readonly string[] = ['article-001', 'cli', 'nodegroups'];
 
@@ -145,12 +153,13 @@ const files =
         .filter((name) => name.endsWith('.e2e.ts'))
         .map((name) => join(import.meta.dirname, name));
 const begun = performance.now();
-const forks = await shareForks();
+const [forks, release] = [await shareForks(), buildRelease()];
 const env = {
   ...process.env,
   // Colours would stand between the counts and their marks.
   FORCE_COLOR: '0',
   ...forks.env,
+  ...release.env,
   NODE_COMPILE_CACHE:
     process.env.NODE_COMPILE_CACHE ?? join(homedir(), '.cache', 'drover', 'compiled'),
 };
@@ -171,5 +180,6 @@ const reports = (
   ])
 ).flat();
 forks.end();
+release.end();
 process.stdout.write(summary(reports, (performance.now() - begun) / 1000));
 process.exitCode = reports.length === files.length && !reports.some(({ failed }) => failed) ? 0 : 1;

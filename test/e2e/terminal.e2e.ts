@@ -58,7 +58,7 @@ const shows = (one: Session, what: RegExp): Promise<true> =>
 
 describe('in a terminal', {
   skip: skipWhen('drover top and completion', whyNot),
-  timeout: 180_000,
+  timeout: 300_000,
   concurrency: 1,
 }, () => {
   let world: ServedWorld;

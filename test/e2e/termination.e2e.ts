@@ -1,6 +1,7 @@
 // Terminations that article 001 does not show: against budgets, lost and duplicated messages, and a
 // process that is killed at every step of its journal. Each runs with the controllers in the
 // world's process, in their own process, and on a real API server; the requests must be the same.
+// Faults of messages concern the queue alone, so they run in one of the three.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Arrangement } from '../support/arrangements.ts';
@@ -46,7 +47,7 @@ const againstMore = (arrangement: Arrangement): void => {
   it('names both budgets of a pod that two select, and forces it only at the deadline', async () => {
     await twoBudgets(arrangement);
   });
-  it('goes on without anybody when nobody completes the hook: the hook times out', async () => {
+  it('continues without anybody when no one completes the hook: the hook times out', async () => {
     await abandoned(arrangement);
   });
 };
@@ -80,7 +81,7 @@ describe('a termination', { concurrency: 1, timeout: isGiven ? 4_000_000 : 1_200
       againstBudgets(arrangement);
       againstMore(arrangement);
       underKills(arrangement, phases);
-      underMessageFaults(arrangement);
+      if (arrangement === 'two processes') underMessageFaults(arrangement);
     });
   }
 
@@ -90,7 +91,6 @@ describe('a termination', { concurrency: 1, timeout: isGiven ? 4_000_000 : 1_200
     againstBudgets('a real API server');
     againstMore('a real API server');
     underKills('a real API server', phases);
-    underMessageFaults('a real API server');
   });
 
   it('is the same for the API server, whichever process and server it is', { skip }, () => {

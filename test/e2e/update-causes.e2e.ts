@@ -125,7 +125,7 @@ describe('a node group that is updated and deleted beside a budget', {
   };
   const suite = suiteWorld({ judged: { settled: true, exempt } });
 
-  it('a budget that never lets go is told before the update, and while the group is deleted', async () => {
+  it('a budget that never lets go is reported before the update, and while the group is deleted', async () => {
     const story = await UpdateStory.begin(suite.world);
     await story.createGroup({ nodes: 1, zones: 1 });
     await story.apply([webApp(1), budget('web', { minAvailable: 1 })]);

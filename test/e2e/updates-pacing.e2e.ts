@@ -56,7 +56,7 @@ describe('an update that may not begin', {
       assert.match(await kubectl.ok('get ng demo-ng'), /ACTIVE/);
       assert.match(await kubectl.ok('get ngu'), /InProgress +Pending .*Approval/);
       const told = await cli.ok('approve update --nodegroup demo-ng');
-      assert.match(told, /is approved by \S+: it goes on when nothing else holds it/);
+      assert.match(told, /is approved by \S+: it continues when nothing else holds it/);
       const held = await until(cli, 'describe update --nodegroup demo-ng', /held \(Window\)/);
       assert.match(held, /held by Window for .*the next opens at \d{4}-02-29T01:00:00/);
       assert.match(held, /approved:\n {2}by \S+/);

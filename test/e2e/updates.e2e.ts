@@ -269,7 +269,7 @@ describe('a version update', {
     });
   });
 
-  it('is paused, goes on, and is stopped', async () => {
+  it('is paused, continues, and is stopped', async () => {
     await inWorld({ judged }, async (world) => {
       const cli = stepsOf('drover', (args) => world.drover(...args));
       const { aws, kubectl } = clientsOf(world);
@@ -279,9 +279,9 @@ describe('a version update', {
       await beMinimal(world, name);
       await block(world, name);
       await cli.ok(`update nodegroup ${name} --release-version ${older} --no-wait`);
-      assert.match(await cli.ok(`pause ${of}`), /is paused: drains under way end/);
+      assert.match(await cli.ok(`pause ${of}`), /is paused: running drains finish/);
       assert.match(await cli.ok(`pause ${of}`), /is paused already/);
-      assert.match(await cli.ok(`resume ${of}`), /goes on/);
+      assert.match(await cli.ok(`resume ${of}`), /continues/);
       const draining = async (): Promise<string> =>
         kubectl.ok('get ngu -o jsonpath={.items[*].status.progress.draining}');
       await eventually('the first node is being drained', async () => {

@@ -9,11 +9,10 @@ import { roundsOf } from './hunt.ts';
 import { mutants } from './list/index.ts';
 import type { Mutant } from './mutant.ts';
 import { complaintsOf, reportFinding } from './report.ts';
-import { storyNames, tellStory } from './stories.ts';
+import { storyNames } from './stories.ts';
 import { plant } from './tree.ts';
 
 const repository = join(import.meta.dirname, '..', '..');
-const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 const stories = new Set(storyNames);
 const aMutant = (more: Partial<Mutant> = {}): Mutant => ({
   name: 'm1',
@@ -74,7 +73,7 @@ describe('planting', () => {
 });
 
 describe('a hunt', () => {
-  it('begins with the story and the hint, and goes on without them', () => {
+  it('begins with the story and the hint, and continues without them', () => {
     const rounds = roundsOf(aMutant({ story: 's1' }), { hint: '9', most: 10 });
     expect(rounds).toEqual([
       ['s1', '9'],
@@ -84,23 +83,12 @@ describe('a hunt', () => {
     expect(roundsOf(aMutant(), { hint: undefined, most: 2 })).toEqual([['1', '2']]);
   });
 
-  it('says so when only another oracle noticed, or nobody', () => {
+  it('says so when only another oracle noticed, or no one', () => {
     const facts = { mutant: aMutant(), lives: 1, seconds: 0, noticedBy: ['o2 (1)'], message: '' };
     const told = (verdict: 'elsewhere' | 'crash' | 'survived') =>
       reportFinding({ ...facts, verdict }, false).join();
     expect(told('elsewhere')).toContain('NOT BY IT, only by o2 (1)');
     expect(told('survived')).toContain('NOBODY');
     expect(told('crash')).toContain('only crashed');
-  });
-});
-
-describe('stories', () => {
-  it.each(storyNames)('%s: nobody objects to the code as it is', async (name) => {
-    expect(await tellStory(name, { settle, compat: 'eks' })).toEqual([]);
-    expect(await tellStory(name, { settle, compat: 'native' })).toEqual([]);
-  });
-
-  it('that nobody wrote are refused', async () => {
-    await expect(tellStory('x', { settle, compat: 'eks' })).rejects.toThrow('no story x');
   });
 });

@@ -163,6 +163,13 @@ export const repairStories = {
     health.recover(node);
     await stage.advance(20 * minutes);
   },
+  /** Its instance leaves the group for ten minutes. */
+  'a-node-is-kept-for-inspection': async (stage: Stage) => {
+    const quarantine = { timeLimitSeconds: 10 * minutes };
+    const health = repairing(stage, { actions: ['Quarantine'], more: { quarantine } });
+    health.fall(first(stage.nodes()), kernel);
+    await live(stage, health, 150 * minutes);
+  },
   'a-node-is-rebooted': async (stage: Stage) => {
     const health = repairing(stage, { actions: ['Reboot'], healthyDelaySeconds: 180 });
     await stage.advance(5 * minutes);

@@ -103,21 +103,13 @@ export const reportOracles = (
   return lines;
 };
 
-/** The table of docs/designs/mutants.md: per oracle, how many mutants it has and of which kind. */
-export const oracleTable = (
-  mutants: readonly Mutant[],
-  oracles: readonly string[],
-): readonly string[] => [
-  '| oracle | mutants | timing | story | API server |',
-  '|---|---|---|---|---|',
-  ...oracles.map((oracle) => {
-    const ones = mutants.filter(({ oracles: [first] }) => first === oracle);
-    const counts = [
-      ones.length,
-      ones.filter(({ kind }) => kind === 'timing').length,
-      ones.filter(({ story }) => story !== undefined).length,
-      ones.filter((mutant) => !isOwnCode(mutant)).length,
-    ];
-    return `| \`${oracle}\` | ${counts.join(' | ')} |`;
-  }),
-];
+/** The counts of docs/designs/mutants.md. */
+export const mutantCounts = (mutants: readonly Mutant[], oracles: readonly string[]): string => {
+  const timing = mutants.filter(({ kind }) => kind === 'timing').length;
+  const story = mutants.filter(({ story: told }) => told !== undefined).length;
+  const server = mutants.filter((mutant) => !isOwnCode(mutant)).length;
+  return (
+    `${mutants.length} mutants for ${oracles.length} oracles: ${timing} are about timing, ` +
+    `${story} are found by a story, ${server} are planted in the world's API server.`
+  );
+};

@@ -7,6 +7,7 @@ import { defined } from '../../src/api/defined.ts';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import { autoScalingGroupNameOf, type NodeGroup } from '../../src/api/nodegroup.ts';
 import type { Violation } from '../../src/api/trace.ts';
+import { aRequest } from '../../src/formats/index.ts';
 import type { Log } from '../../src/ports/index.ts';
 import type { Settle } from '../../src/sim/driver.ts';
 import { Driver } from '../../src/sim/driver.ts';
@@ -23,7 +24,6 @@ import {
   type World,
 } from '../../world/index.ts';
 import { microsPerSecond } from '../../world/kernel/index.ts';
-import { aRequest } from '../builders/formats-requests.ts';
 
 export interface StageOptions {
   readonly settle: Settle;

@@ -91,7 +91,7 @@ describe('another run', () => {
     expect(tree.files()).toEqual(before);
   });
 
-  it('mends what somebody changed, and says which', async () => {
+  it('fixes what a user changed, and says which', async () => {
     await tree.init(withDropIn);
     const before = tree.files();
     put(join(tree.root, 'etc/kubernetes/kubelet/config.json'), '{}');
@@ -114,11 +114,11 @@ describe('another run', () => {
     expect(replaced['var/lib/kubelet/kubeconfig']).toContain('another');
   });
 
-  it('refuses a mark that is not to be read', async () => {
+  it('refuses a mark that cannot be read', async () => {
     put(join(tree.root, markPath), '{"state":');
     const { error } = await tree.init(withDropIn);
     expect(error?.exitCode).toBe(3);
-    expect(error?.message).toContain('is not to be read');
+    expect(error?.message).toContain('cannot be read');
   });
 });
 
@@ -147,7 +147,7 @@ describe('a kill between any two changes', () => {
   it.each([
     ['of a first run', undefined],
     ['of a run that replaces', nodeConfig(['  kubelet: { config: { podsPerCore: 3 } }'], 'old')],
-  ])('%s is mended by another run, to the same end', async (_what, first) => {
+  ])('%s is fixed by another run, to the same end', async (_what, first) => {
     const more = { replace: first !== undefined };
     const prepare = async (): Promise<void> => {
       tree.reset();

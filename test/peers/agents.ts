@@ -1,6 +1,6 @@
 // The agent and node-problem-detector beside each other: the same faults of this machine's kernel,
 // one after the other, and what each of both says on its Node. Prints a table; asserts nothing.
-// Needs root, NODE_PROBLEM_DETECTOR and NODE_PROBLEM_DETECTOR_CONFIG; see README.md.
+// Needs root and node-problem-detector; see README.md.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Node, resourceTypes } from '../../src/api/kube.ts';
 import { conditionFaults, type LogFault, logFaults } from '../support/agent-faults.ts';
@@ -126,7 +126,9 @@ const main = async (): Promise<void> => {
   const whyNot =
     whyNoFaults() ??
     lacking('mkfs.ext4', 'mkfs.xfs', 'xfs_io', 'fsfreeze') ??
-    (detector === undefined ? 'NODE_PROBLEM_DETECTOR names no program' : undefined);
+    (detector === undefined
+      ? 'node-problem-detector is not installed: npm run peers:install'
+      : undefined);
   if (whyNot !== undefined) throw new Error(whyNot);
   const peers = await AgentPeers.begin(detector);
   const stop = new AbortController();

@@ -97,7 +97,7 @@ describe('a node group in a cluster with access entries', () => {
     ['both', ['API_AND_CONFIG_MAP']],
     ['entries alone', ['API_AND_CONFIG_MAP', 'API']],
   ])(
-    'has its role let in by an entry, and out of aws-auth, where there are %s',
+    'has its role authorized by an entry, and out of aws-auth, where there are %s',
     async (_, modes) => {
       const life = await inMode(...modes);
       const before = mapRoles(life);
@@ -142,7 +142,7 @@ describe('a node group in a cluster with access entries', () => {
     await life.end();
   });
 
-  it('has no new node when its role was made anew: the entry is of the one before', async () => {
+  it('has no new node when its role was made again: the entry is of the one before', async () => {
     const life = await inMode('API_AND_CONFIG_MAP', 'API');
     const nodeRole = `${account}team/own`;
     await life.create({ nodeRole });

@@ -13,7 +13,7 @@ const { configmaps } = resourceTypes;
 const role = (name: string): string => `arn:aws:iam::111111111111:role/${name}`;
 
 describe('backups that are deleted while one is written', () => {
-  it('are begun anew, and nothing is written without one', async () => {
+  it('are begun again, and nothing is written without one', async () => {
     const life = await GroupLife.begin();
     const { kube } = createInProcessPorts(life.world, {
       component: 'somebody',

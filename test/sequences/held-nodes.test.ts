@@ -73,7 +73,7 @@ const stillHeld = {
 };
 
 describe('a node whose turn has not come', () => {
-  it('is marked and keeps its pods for an hour, also through a restart, and is then given back', async () => {
+  it('is marked and keeps its pods for an hour, also through a restart, and is then uncordoned', async () => {
     const life = await TerminationLife.begin();
     const cause = held(life);
     life.cause(cause);
@@ -195,7 +195,7 @@ describe('a node whose turn has come', () => {
   });
 });
 
-describe('a node that is given back at once', () => {
+describe('a node that is uncordoned at once', () => {
   it.each(['eks', 'native'] as const)(
     'keeps no mark of %s where the watch is late and no answer came',
     async (compat) => {

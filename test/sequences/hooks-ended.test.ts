@@ -78,7 +78,7 @@ describe('a hook that ends without us', () => {
 });
 
 describe('a hook of which a forged message names a token', () => {
-  it('is kept and completed all the same', async () => {
+  it('is kept and completed nevertheless', async () => {
     const life = await TerminationLife.begin();
     life.deploy(3);
     life.budget('web', { minAvailable: 3 });

@@ -2,6 +2,7 @@
 // configuration would prove nothing.
 import { expect, it } from 'vitest';
 import { type ActionContext, nodeGroups } from '../../src/sim/lives/action.ts';
+import { drawDrainPolicy } from '../../src/sim/lives/drain-policies.ts';
 import { resources } from '../../src/sim/lives/open-work.ts';
 import { askForSequence } from '../../src/sim/lives/sequence-actions.ts';
 import { drawUpdateConfig, prepareWorks } from '../../src/sim/lives/update-config.ts';
@@ -53,6 +54,27 @@ it('takes every drawn configuration of an update, whatever stood before it, and 
   for (const word of [...words, 'Quarantine', 'Skip', 'Force', 'Pause', 'Minimal']) {
     expect(seen).toContain(word);
   }
+});
+
+it('takes every drain policy', () => {
+  const context = setUp();
+  const seen = new Set<string>();
+  for (let i = 0; i < 200; i++) {
+    const body = { spec: { drain: drawDrainPolicy(context.random) } };
+    const result = context.user.patch(nodeGroups, { name: 'g1' }, { type: 'merge', body });
+    expect(result.kind, JSON.stringify([result, body])).toBe('ok');
+    for (const [field, value] of Object.entries(body.spec.drain)) if (value) seen.add(field);
+  }
+  const fields = [
+    'doNotEvict',
+    'forceIntervalSeconds',
+    'jobs',
+    'lateNodes',
+    'loadBalancers',
+    'tiers',
+    'volumes',
+  ];
+  expect([...seen].toSorted()).toEqual(fields);
 });
 
 it('takes every sequence, and the CronJobs of hooks', () => {

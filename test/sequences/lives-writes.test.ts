@@ -275,7 +275,7 @@ describe.each(['eks', 'native'] as const)('a drain of two pods, marks as %s', (c
     }
   });
 
-  it('ends the same when the leader stands still before any one write and is replaced', async () => {
+  it('ends the same when the leader stalls before any one write and is replaced', async () => {
     const calm = await live({ pauseBefore: 0 }, compat);
     expect(calm.violations).toEqual([]);
     for (let pauseBefore = 1; pauseBefore <= calm.sent; pauseBefore++) {

@@ -122,6 +122,7 @@ describe('the metrics of a drain', () => {
     await driver.advance(60);
     const waiting = await value('drover_drains_waiting{waiting_on="pdb"}');
     expect(waiting).toBe(1);
+    expect(await value('drover_drains_open{phase="Draining"}')).toBe(1);
     expect(await value('drover_drain_oldest_wait_seconds{waiting_on="pdb"}')).toBeGreaterThan(50);
     expect(await value('drover_eviction_reaction_seconds_count')).toBe(0);
     for (const namespace of namespaces) {
@@ -135,5 +136,17 @@ describe('the metrics of a drain', () => {
     );
     expect(await value('drover_drains_waiting{waiting_on="pdb"}')).toBeUndefined();
     await end();
+  });
+
+  it('leave no open drain behind when the leadership ends', async () => {
+    const life = await begin();
+    const { driver, value, end } = life;
+    terminateOne(life);
+    await driver.advance(3);
+    expect(await value('drover_drains_open{phase="Draining"}')).toBe(1);
+    await end();
+    expect(await value('drover_drains_open{phase="Draining"}')).toBeUndefined();
+    expect(await value('drover_workqueue_depth{queue="eviction"}')).toBeUndefined();
+    expect(await value('drover_notifications_pending')).toBe(0);
   });
 });

@@ -164,7 +164,7 @@ describe('remote access of a node group', () => {
     await life.end();
   });
 
-  it('that somebody else uses is told when the group is deleted, and goes when it is free', async () => {
+  it('that another actor uses is told when the group is deleted, and goes when it is free', async () => {
     const { life, key } = await begun();
     await life.create({ remoteAccess: { ec2SshKey: key } });
     await life.until('the group is ACTIVE', () => life.isActive(2));

@@ -84,7 +84,7 @@ const restored = (life: GroupLife): readonly string[] =>
     .filter(({ reason }) => reason === 'NodeMarksRestored')
     .map(({ message }) => String(message));
 
-describe.each(['eks', 'native'] as const)('a node that registers anew, %s', (compat) => {
+describe.each(['eks', 'native'] as const)('a node that registers again, %s', (compat) => {
   it.each([
     ['at once', 0],
     ['after the group was seen without it', 20],

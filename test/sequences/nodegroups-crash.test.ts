@@ -1,9 +1,10 @@
-// One complete life of a node group, with the process killed after each of its writes in turn, and
-// with faults on all calls. Every run reaches the same end, with one Auto Scaling group and nothing
-// left over.
+// One complete life of a node group, with the process killed after each kind of its writes in
+// turn, and with faults on all calls. Every run reaches the same end, with one Auto Scaling group
+// and nothing left over.
 import { describe, expect, it } from 'vitest';
-import type { NetworkFaults } from '../../src/sim/ports/network.ts';
-import { type Call, GroupLife } from '../support/nodegroup-world.ts';
+import type { NetworkFaults, Write } from '../../src/sim/ports/network.ts';
+import { type Kills, killedInTurn, noKills } from '../support/kills.ts';
+import { GroupLife } from '../support/nodegroup-world.ts';
 
 /**
  * Created with one node, scaled up to three, scaled down to one under a budget, relabelled,
@@ -67,25 +68,27 @@ const heldLife = async (life: GroupLife): Promise<void> => {
   expect(marked).toHaveLength(2);
 };
 
-/** Runs a life with a kill after the `nth` write (0 = none). Returns all writes. */
-const livedWithKill = async (
+/** Runs a life with kills after writes. Returns all writes. */
+const livedWithKills = async (
   tell: (life: GroupLife) => Promise<void>,
-  nth: number,
-): Promise<readonly Call[]> => {
-  const writes: Call[] = [];
+  { killsAfter }: Kills,
+): Promise<readonly Write[]> => {
+  const writes: Write[] = [];
+  let begun = false;
   const life = await GroupLife.begin({
     afterWrite: (call) => {
-      writes.push(call);
       expect(life?.autoScalingGroups().length ?? 0).toBeLessThanOrEqual(1);
-      if (writes.length === start + nth && nth > 0) life.killFor(3);
+      if (!begun) return;
+      writes.push(call);
+      if (killsAfter(call)) life.killFor(3);
     },
   });
-  const start = writes.length;
+  begun = true;
   await tell(life);
   const { violations } = life.check();
   expect(violations).toEqual([]);
   await life.end();
-  return writes.slice(start);
+  return writes;
 };
 
 const faulty = (random: () => number, rate: number): Partial<NetworkFaults> => ({
@@ -109,33 +112,25 @@ const faulty = (random: () => number, rate: number): Partial<NetworkFaults> => (
 });
 
 /**
- * Kills the process after each write of the story in turn; there must be more than `atLeast`
+ * Kills the process after writes of the story in turn; there must be more than `atLeast`
  * writes.
  */
 const survives = async (
   tell: (life: GroupLife) => Promise<void>,
   atLeast: number,
 ): Promise<void> => {
-  const writes = await livedWithKill(tell, 0);
+  const writes = await livedWithKills(tell, noKills);
   // Fewer writes would mean that the story does not exercise all its steps.
   expect(writes.length).toBeGreaterThan(atLeast);
-  for (let nth = 1; nth <= writes.length; nth++) {
-    try {
-      await livedWithKill(tell, nth);
-    } catch (error) {
-      throw new Error(`killed after write ${nth}: ${JSON.stringify(writes[nth - 1])}`, {
-        cause: error,
-      });
-    }
-  }
+  await killedInTurn(writes, async (kills) => void (await livedWithKills(tell, kills)));
 };
 
 describe('a process that is killed', () => {
-  it('after any write in a node group’s life comes to the same end', async () => {
+  it('after each kind of write in a node group’s life comes to the same end', async () => {
     await survives(wholeLife, 40);
   }, 240_000);
 
-  it('after any write of a scale-in that budgets hold says that it failed', async () => {
+  it('after each kind of write of a scale-in that budgets hold says that it failed', async () => {
     await survives(heldLife, 25);
   }, 240_000);
 });

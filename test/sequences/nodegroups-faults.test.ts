@@ -82,7 +82,7 @@ const planted: readonly Planted[] = [
   {
     name: 'the name of another cluster',
     userData: '#!/bin/bash\n/etc/eks/bootstrap.sh other\n',
-    first: { code: 'ClusterNotFound', what: saying(/a cluster that is not there/) },
+    first: { code: 'ClusterNotFound', what: saying(/a cluster that does not exist/) },
   },
   {
     name: 'the endpoint of another cluster',
@@ -100,7 +100,7 @@ const planted: readonly Planted[] = [
     first: {
       code: 'RoleMappedWrongly',
       evidence: expect.arrayContaining([saying(/its user is test.*2 entries.*AUTH002/)]),
-      what: saying(/somebody who is no node/),
+      what: saying(/an identity that is not a node/),
     },
   },
 ];
@@ -140,7 +140,7 @@ const plant = async (life: GroupLife, { userData, image, mapRoles }: Planted): P
 };
 
 describe('a planted mistake is named first', () => {
-  it('a certificate request that nobody answers, before what the console ends with', async () => {
+  it('a certificate request that no one answers, before what the console ends with', async () => {
     const life = await GroupLife.begin();
     await life.create({ ...one, nodeRole: life.createRole('mine') });
     await life.until('the role is let in', () => life.mapRoles().includes('role/mine'), 60);

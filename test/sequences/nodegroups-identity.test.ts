@@ -48,7 +48,7 @@ describe('the instance profile of a node group', () => {
     await life.end();
   });
 
-  it('of its name that is somebody else’s is neither used nor deleted', async () => {
+  it('of its name that is another actor’s is neither used nor deleted', async () => {
     const life = await GroupLife.begin();
     const away = (operation: string) => operation === 'CreateInstanceProfile';
     life.faults = {
@@ -140,7 +140,7 @@ describe('the role of a node group in aws-auth', () => {
     await life.end();
   });
 
-  it('that somebody else let in is neither written nor taken out', async () => {
+  it('that another actor authorized is neither written nor taken out', async () => {
     const life = await begun();
     const version = life.awsAuth()?.metadata.resourceVersion;
     await life.delete();
@@ -149,7 +149,7 @@ describe('the role of a node group in aws-auth', () => {
     await life.end();
   });
 
-  it('is not written over what nobody can read: told as AccessDenied, tried until it is mended', async () => {
+  it('is not written over what no one can read: told as AccessDenied, tried until it is fixed', async () => {
     const life = await GroupLife.begin();
     const before = life.mapRoles();
     life.putMapRoles('a: [');
@@ -201,7 +201,7 @@ describe('the role of a node group in aws-auth', () => {
 });
 
 describe('the definition of node groups', () => {
-  it('that somebody deletes is named by EKS’ operations, with the remedy, and its cluster can go', async () => {
+  it('that a user deletes is named by EKS’ operations, with the remedy, and its cluster can go', async () => {
     const life = await GroupLife.begin();
     const crds = { group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions' } as const;
     for (const { metadata } of life.world.kube.readAll(crds)) {

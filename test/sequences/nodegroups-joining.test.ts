@@ -48,8 +48,8 @@ const expectFailure = async (life: GroupLife, words: RegExp): Promise<void> => {
   expect(life.nodes()).toEqual([]);
 };
 
-describe('a machine whose role the cluster does not let in', () => {
-  it('runs and never joins, is told with its cause, and joins when the role is let in', async () => {
+describe('a machine whose role the cluster does not authorize', () => {
+  it('runs and never joins, is reported with its cause, and joins when the role is authorized', async () => {
     const life = await GroupLife.begin();
     await life.create({ ...one, nodeRole: life.createRole('mine') });
     await life.until('the role is let in', () => life.mapRoles().includes('role/mine'), 60);
@@ -68,7 +68,7 @@ describe('a machine whose role the cluster does not let in', () => {
     await life.end();
   });
 
-  it('is refused by name when the role is mapped to somebody who is no node', async () => {
+  it('is refused by name when the role is mapped to an identity that is not a node', async () => {
     const life = await GroupLife.begin();
     await life.create({ ...one, nodeRole: life.createRole('mine') });
     await life.until('the role is let in', () => life.mapRoles().includes('role/mine'), 60);
@@ -76,7 +76,7 @@ describe('a machine whose role the cluster does not let in', () => {
     await life.until('its instance runs', () => instances(life).length === 1, 60);
     await life.driver.advance(60);
     expect(consoleOf(life)).toContain('User \\"bob\\" cannot create resource \\"nodes\\"');
-    await expectFailure(life, /somebody who is no node/);
+    await expectFailure(life, /an identity that is not a node/);
     await life.end();
   });
 
@@ -130,7 +130,7 @@ describe('a machine whose user data means another cluster, or is wrong', () => {
     await life.end();
   });
 
-  it('joins with the right name, as the group’s own role is let in', async () => {
+  it('joins with the right name, as the group’s own role is authorized', async () => {
     const life = await withUserData('#!/bin/bash\n/etc/eks/bootstrap.sh c\n');
     await life.until('it is ACTIVE', () => life.isActive(1), 120);
     await life.end();

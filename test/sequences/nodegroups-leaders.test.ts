@@ -1,6 +1,6 @@
 // Two processes that lead a node group in turn. The first stalls just before a call that sets sizes
 // or suspends a process. Users change the group under the second, and then the first one's call is
-// sent. That late call is nobody's request: the users' values remain.
+// sent. No user requested that late call, so the users' values remain.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/api/json.ts';
 import { resourceTypes } from '../../src/api/kube.ts';
@@ -141,7 +141,7 @@ describe('a call that suspends a process and leaves after another process has en
   it.each([
     ['that was stopped', stop],
     ['whose object vanished', vanish],
-  ])('is taken back, and told, of one %s', async (_, end) => {
+  ])('is reverted, and told, of one %s', async (_, end) => {
     const life = await GroupLife.begin({ twoLeaders: true });
     await makeGroup(life, { desired: 2, zones: 2, maxSize: 4 });
     let stopped = false;

@@ -103,7 +103,7 @@ describe('a node group that is being deleted', () => {
     await life.end();
   });
 
-  it('takes the warm pool along that somebody put beside it', async () => {
+  it('takes the warm pool along that a user put beside it', async () => {
     const life = await GroupLife.begin();
     await makeGroup(life);
     const name = String(life.autoScalingGroups()[0]?.AutoScalingGroupName);

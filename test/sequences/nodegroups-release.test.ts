@@ -110,6 +110,21 @@ describe('a NodeGroup with deletion policy Retain', () => {
     await life.end();
   });
 
+  it('takes back a zone shift, and undoes its marks', async () => {
+    const given = await GivenGroup.begin();
+    const { life } = given;
+    given.adopt();
+    await life.until('it is adopted', () => life.isActive(2), 60);
+    const zones = given.instances().map((one) => String(one.AvailabilityZone));
+    life.patch({ spec: { drain: { zoneShift: { zones: [...new Set(zones)] } } } });
+    await life.until('a node is marked', () => isMarked(given), 60);
+    remove(life);
+    await life.until('it is gone', () => life.group() === undefined, 120);
+    expect(isMarked(given)).toBe(false);
+    expect(given.instanceIds()).toHaveLength(2);
+    await life.end();
+  });
+
   it('of a group that Drover created leaves group, template, profile and the role of its nodes', async () => {
     const life = await GroupLife.begin();
     await life.create();
@@ -117,12 +132,19 @@ describe('a NodeGroup with deletion policy Retain', () => {
     const uid = life.group()?.metadata.uid ?? '';
     life.patch({ spec: { deletionPolicy: 'Retain' } });
     const roles = life.mapRoles();
+    const name = String(life.autoScalingGroups()[0]?.AutoScalingGroupName);
     remove(life);
     await life.until('it is gone', () => life.group() === undefined, 120);
-    const [asg] = life.autoScalingGroups();
+    const AutoScalingGroupNames = [name];
+    const { AutoScalingGroups } = objectOr(
+      life.world.aws.call('autoscaling', 'DescribeAutoScalingGroups', { AutoScalingGroupNames }),
+    );
+    const [asg] = AutoScalingGroups as readonly JsonObject[];
     expect(asg).toMatchObject({ DesiredCapacity: 2 });
     expect(asg?.Instances).toHaveLength(2);
     expect(JSON.stringify(asg?.Tags)).not.toContain(ownerTag);
+    // With it `drover adopt` would take the group for one that EKS manages.
+    expect(JSON.stringify(asg?.Tags)).not.toContain('eks:nodegroup-name');
     expect(life.templates().filter((one) => one.includes(uid))).toHaveLength(1);
     expect(JSON.stringify(life.profiles())).toContain(`eks-${uid}`);
     expect(life.mapRoles()).toBe(roles);

@@ -56,7 +56,7 @@ describe('drains that budgets hold', () => {
 });
 
 describe('nodes that register and never become Ready', () => {
-  it('are told after 15 minutes, as those that never register', async () => {
+  it('are reported after 15 minutes, as those that never register', async () => {
     const life = await GroupLife.begin();
     await life.create();
     // The kubelet stops as soon as its node registers.
@@ -86,7 +86,7 @@ describe('a launch template that may not be changed', () => {
     };
   };
 
-  it('is told and tried again; the update ends when new nodes get what it asks for', async () => {
+  it('is reported and tried again; the update ends when new nodes get what it asks for', async () => {
     const life = await begun();
     refusing(life);
     await life.updateConfig({
@@ -118,7 +118,7 @@ describe('a launch template that may not be changed', () => {
   });
 });
 
-it('a group that cannot be made is told with the size that is asked for by now, and made with it', async () => {
+it('a group that cannot be created is reported with the size that is asked for by now, and made with it', async () => {
   const life = await GroupLife.begin();
   life.faults = {
     cloudCall: (operation) =>
@@ -287,7 +287,7 @@ describe('instance types of a group that kubectl makes from a launch template', 
     await life.end();
   });
 
-  it('may not stand in both, which no face takes', async () => {
+  it('may not be in both, which no face takes', async () => {
     const life = await made({ InstanceType: 'm5.xlarge' }, ['m5.large']);
     await life.until('it is told', () => life.state() === 'CREATE_FAILED', 1200);
     expect(life.group()?.status?.health).toMatchObject([

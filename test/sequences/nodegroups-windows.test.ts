@@ -44,7 +44,10 @@ it('names the missing switch first, until it is there', async () => {
   expect(absent).toMatchObject({
     code: 'WindowsAddresses',
     evidence: ['there is no ConfigMap kube-system/amazon-vpc-cni'],
-    remedy: [expect.stringContaining('create configmap'), expect.stringContaining('anew')],
+    remedy: [
+      expect.stringContaining('create configmap'),
+      expect.stringContaining('recreate the pods'),
+    ],
   });
 
   life.make(resourceTypes.configmaps, 'kube-system', map({ 'enable-windows-ipam': 'false' }));

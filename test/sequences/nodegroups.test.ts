@@ -78,7 +78,7 @@ describe('a node group that is created', () => {
     await life.end();
   });
 
-  it('never takes an Auto Scaling group of its name that is somebody else’s', async () => {
+  it('never takes an Auto Scaling group of its name that is another actor’s', async () => {
     const life = await GroupLife.begin();
     await life.create();
     const uid = life.group()?.metadata.uid ?? '';
@@ -153,7 +153,7 @@ describe('the size of a node group', () => {
     await life.end();
   });
 
-  it('follows what somebody does to the group, and never pushes back', async () => {
+  it('follows what a user does to the group, and never pushes back', async () => {
     const life = await begun();
     const name = life.group()?.status?.autoScalingGroupName ?? '';
     const calls = life.called('UpdateAutoScalingGroup');
@@ -174,7 +174,7 @@ describe('the size of a node group', () => {
     await life.end();
   });
 
-  it('takes no more than asked when somebody helps along during a scale-in', async () => {
+  it('takes no more than asked when a user helps along during a scale-in', async () => {
     const life = await begun({ scalingConfig: { minSize: 0, maxSize: 4, desiredSize: 2 } });
     life.patch({ spec: { scaling: { desired: 4 } } });
     await life.until('there are four', () => life.isActive(4));
@@ -207,7 +207,7 @@ describe('the size of a node group', () => {
     await life.end();
   });
 
-  it('is given back when budgets hold the nodes for 15 minutes', async () => {
+  it('is uncordoned when budgets hold the nodes for 15 minutes', async () => {
     const life = await begun();
     life.deploy(2, 0);
     await life.driver.advance(30);
@@ -336,7 +336,7 @@ describe('a node group that is deleted', () => {
   });
 });
 
-describe('what nobody has touched', () => {
+describe('what no one has touched', () => {
   it('is written to by nothing but its mark and its first status', async () => {
     const life = await GroupLife.begin();
     const before = life.group('base');

@@ -151,7 +151,7 @@ describe('in the world, a termination', () => {
     await end();
   });
 
-  it('has its opposite: a launched instance is let in when its node is Ready', async () => {
+  it('has its opposite: a launched instance goes into service when its node is Ready', async () => {
     const { world, driver, demo, journal, end } = await setUp(6);
     world.aws.call('autoscaling', 'SetDesiredCapacity', {
       AutoScalingGroupName: demo()?.spec.autoScalingGroupName,

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { notificationNames } from '../../src/api/controller-rights.ts';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import { type EndpointReply, SimulatedEndpoint } from '../../src/sim/ports/endpoint.ts';
+import { CollectingJournal } from '../builders/runtime.ts';
 import { GroupLife, type GroupLifeOptions } from '../support/nodegroup-world.ts';
 
 const { namespace, secret } = notificationNames;
@@ -43,15 +44,18 @@ const begin = async (
   data: Readonly<Record<string, string>> = { url },
 ) => {
   const endpoint: SimulatedEndpoint = new SimulatedEndpoint(() => reply(endpoint.calls.length));
+  const journal = new CollectingJournal();
   const notifications = { secret: { namespace, name: secret }, allowPrivate: false };
-  const life = await GroupLife.begin({ ...options, http: endpoint, notifications });
+  const life = await GroupLife.begin({ journal, ...options, http: endpoint, notifications });
   endpoint.runIn(life.world);
   configure(life, data);
   await life.driver.advance(120);
+  const results = (): readonly string[] =>
+    journal.types().flatMap((type) => /^notification:(.*)/.exec(type)?.[1] ?? []);
   const types = (): readonly string[] =>
     endpoint.calls.map(({ body }) => String(JSON.parse(body).type));
   const ids = (): readonly string[] => endpoint.calls.map(({ idempotencyKey }) => idempotencyKey);
-  return { life, endpoint, types, ids };
+  return { life, endpoint, results, types, ids };
 };
 
 const drainOne = (life: GroupLife): void => {
@@ -104,6 +108,43 @@ describe('notifications', () => {
     drainOne(life);
     await life.driver.advance(600);
     expect(types()).toEqual(drained);
+    await life.end();
+  });
+
+  it('wait an hour at most, whatever the receiver asks for', async () => {
+    const reply = { status: 429, retryAfterSeconds: 999_999_999 };
+    const { life, endpoint } = await begin((calls) => (calls === 1 ? reply : { status: 204 }));
+    drainOne(life);
+    await life.driver.advance(3_500);
+    expect(endpoint.calls).toHaveLength(1);
+    await life.driver.advance(400);
+    expect(endpoint.calls).toHaveLength(3);
+    await life.end();
+  });
+
+  it('are kept while the address may not be called, and then come', async () => {
+    const { life, endpoint, results } = await begin((calls) =>
+      calls <= 3 ? 'not-allowed' : { status: 204 },
+    );
+    drainOne(life);
+    await life.driver.advance(600);
+    expect(results()).toEqual([...Array(3).fill('misconfigured'), 'sent', 'sent']);
+    expect(endpoint.calls).toHaveLength(5);
+    await life.end();
+  });
+
+  it('give one up after 60 attempts, with an event, and send the next', async () => {
+    const isFirst = ({ body }: { readonly body: string }): boolean => body.includes('started');
+    const { life, results, endpoint } = await begin(
+      () => (isFirst(endpoint.calls.at(-1) ?? { body: '' }) ? { status: 500 } : { status: 204 }),
+      { hasEvents: true },
+    );
+    drainOne(life);
+    await life.until('all are sent', () => results().includes('sent'), 6 * 3_600);
+    expect(results()).toEqual([...Array(59).fill('retried'), 'given-up', 'sent']);
+    const told = JSON.stringify([...life.world.kube.readAll({ group: '', resource: 'events' })]);
+    expect(told).toContain('"reason":"NotificationGivenUp"');
+    expect(told).toMatch(/"involvedObject":\{[^}]*"kind":"NodeDisruption"/);
     await life.end();
   });
 

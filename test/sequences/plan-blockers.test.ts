@@ -69,7 +69,7 @@ const healing = (more: JsonObject) => [
   budget('unready', 'odd', { maxUnavailable: 1, ...more }),
 ];
 
-/** One healthy pod that the budget keeps, and two unhealthy pods of the same budget. */
+/** One healthy pod that the budget protects, and two unhealthy pods of the same budget. */
 const halfWell = (annotations: JsonObject) => [
   odd({}, { name: 'odd' }),
   odd({}, { name: 'ill', replicas: 2, labels: { app: 'odd', of: 'ill' }, annotations }),
@@ -160,5 +160,5 @@ const rows: readonly Row[] = [
 describe('what a plan predicts of budgets and drains', () => {
   it.each(rows)('$check, a $severity, happens as it was told', playRow);
 
-  it.each(rows)('$check: mended, a $severity is not told and does not happen', playMended);
+  it.each(rows)('$check: fixed, a $severity is not told and does not happen', playMended);
 });

@@ -225,5 +225,5 @@ const rows: readonly Row[] = [
 describe('what a plan predicts of pods and places', () => {
   it.each(rows)('$check, a $severity, happens as it was told', playRow);
 
-  it.each(rows)('$check: mended, a $severity is not told and does not happen', playMended);
+  it.each(rows)('$check: fixed, a $severity is not told and does not happen', playMended);
 });

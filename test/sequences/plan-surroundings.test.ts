@@ -317,7 +317,7 @@ const rows: readonly Row[] = [
 describe('what a plan predicts of what is around the nodes', () => {
   it.each(rows)('$check, a $severity, happens as it was told', playRow);
 
-  it.each(rows)('$check: mended, a $severity is not told and does not happen', playMended);
+  it.each(rows)('$check: fixed, a $severity is not told and does not happen', playMended);
 });
 
 /** Plans an update and requests it as `drover update nodegroup` does, waived or not. */
@@ -353,7 +353,7 @@ describe('what a plan says will be refused', () => {
     expect((await ask({ version: '1.32' })).refusal).toBe('');
   });
 
-  it('target-configuration: a release that nobody made is', async () => {
+  it('target-configuration: a release that no one made is', async () => {
     const { told, consequence, refusal } = await ask({ releaseVersion: '1.32.0-19990101' });
     expect(told).toEqual(['target-configuration']);
     expect(refusal).not.toBe('');

@@ -122,7 +122,7 @@ describe('a wait that is disturbed', () => {
 
 describe('a controller that dies after a write of a repair', () => {
   it.each([1, 2, 4, 5, 6, 8])(
-    'terminates once all the same: write %i',
+    'terminates once nevertheless: write %i',
     async (n) => {
       let life: GroupLife | undefined;
       let writes = 0;

@@ -74,7 +74,7 @@ describe('article 001 in the world', () => {
     await life.until(() => life.instanceState() === undefined, 600);
     await life.end({ settled: true });
   });
-  it('does the same with one patch of its own marks, and takes nobody’s taints', async () => {
+  it('does the same with one patch of its own marks, and takes no one’s taints', async () => {
     const life = await TerminationLife.begin({ tuning: { compat: 'native' } });
     life.terminate();
     await life.ended();
@@ -296,7 +296,7 @@ describe('a process that is killed', () => {
       expect(await ends(killAt, killAt)).toEqual(await ends(killAt));
     }
   });
-  it('while it waits for a budget goes on where it was', async () => {
+  it('while it waits for a budget continues where it was', async () => {
     const life = await TerminationLife.begin();
     life.deploy(4, onDemoNode);
     life.budget('web', { maxUnavailable: 1 });

@@ -121,7 +121,7 @@ describe('a version update through EKS', () => {
     await life.end();
   });
 
-  it('refuses a group that is not there, one that is made, and a second update', async () => {
+  it('refuses a group that does not exist, one that is made, and a second update', async () => {
     const life = await GroupLife.begin();
     expect(await life.refused('UpdateNodegroupVersion', named)).toBe(
       'ResourceNotFoundException: No node group found for name: ng.',

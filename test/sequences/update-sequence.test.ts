@@ -1,10 +1,12 @@
 // Updates of several groups in virtual time. No pod moves twice, a failure stops the following
 // groups and can be resumed, and no mark remains, however the sequence ends.
 import { describe, expect, it } from 'vitest';
-import type { Call, GroupLife } from '../support/nodegroup-world.ts';
+import type { Write } from '../../src/sim/ports/network.ts';
+import { type Kills, killedInTurn, noKills } from '../support/kills.ts';
+import type { GroupLife } from '../support/nodegroup-world.ts';
 import {
   ask,
-  beginHerd,
+  beginGroups,
   change,
   isOver,
   marked,
@@ -27,8 +29,8 @@ const expectSound = (life: GroupLife): void => {
 describe('an update sequence', () => {
   it('moves every pod once, where updates one after another move some again', async () => {
     const pods = 24;
-    const herd = { groups: three, nodes: 2, pods };
-    const life = await beginHerd(herd);
+    const groupNodes = { groups: three, nodes: 2, pods };
+    const life = await beginGroups(groupNodes);
     const count = new PodCount(life);
     ask(life, named(three));
     let most = 0;
@@ -50,7 +52,7 @@ describe('an update sequence', () => {
     expectSound(life);
     await life.end();
 
-    const single = await beginHerd(herd);
+    const single = await beginGroups(groupNodes);
     const singly = new PodCount(single);
     for (const name of three) {
       single.patch({ spec: { releaseVersion: newest } }, name);
@@ -65,7 +67,7 @@ describe('an update sequence', () => {
   }, 60_000);
 
   it('takes groups in their order, and those that wait for the same one together', async () => {
-    const life = await beginHerd({ groups: three, nodes: 1 });
+    const life = await beginGroups({ groups: three, nodes: 1 });
     ask(life, [{ name: 'c' }, { name: 'a', after: ['c'] }, { name: 'b', after: ['c'] }]);
     const seen = new Set<string>();
     const isDone = (): boolean => {
@@ -81,8 +83,8 @@ describe('an update sequence', () => {
     await life.end();
   });
 
-  it('stops at a group that fails, and goes on from there when it is asked to', async () => {
-    const life = await beginHerd({ groups: ['a', 'b'], nodes: 1 });
+  it('stops at a group that fails, and continues from there when it is asked to', async () => {
+    const life = await beginGroups({ groups: ['a', 'b'], nodes: 1 });
     life.deploy(1, 0, 'a');
     await life.until('the pod runs', () => life.runningPods('web') === 1);
     ask(life, named(['a', 'b']));
@@ -113,7 +115,7 @@ describe('an update sequence', () => {
   });
 
   it('begins nothing while it is paused, and takes its marks off when it is aborted', async () => {
-    const life = await beginHerd({ groups: ['a', 'b'], nodes: 4 });
+    const life = await beginGroups({ groups: ['a', 'b'], nodes: 4 });
     ask(life, named(['a', 'b']));
     await life.until('a runs', () => (life.updates()[0]?.status?.progress?.done ?? 0) > 0, hourOf);
     change(life, { paused: true });
@@ -140,8 +142,8 @@ describe('an update sequence', () => {
     await life.end();
   });
 
-  it('leaves no mark when it is deleted mid-way; the update that runs goes on by itself', async () => {
-    const life = await beginHerd({ groups: ['a', 'b'], nodes: 2 });
+  it('leaves no mark when it is deleted mid-way; the update that runs continues by itself', async () => {
+    const life = await beginGroups({ groups: ['a', 'b'], nodes: 2 });
     ask(life, named(['a', 'b']));
     await life.until('a runs', () => (life.updates()[0]?.status?.progress?.done ?? 0) > 0, hourOf);
     expect(marked(life).length).toBeGreaterThan(1);
@@ -160,7 +162,7 @@ describe('an update sequence', () => {
   });
 
   it('says what is wrong and touches nothing; waits for one that has a group in common', async () => {
-    const life = await beginHerd({ groups: ['a', 'b'], nodes: 1 });
+    const life = await beginGroups({ groups: ['a', 'b'], nodes: 1 });
     ask(life, named(['a', 'nowhere']));
     await life.until('it is refused', () => isOver(life), 60);
     expect(statusOf(life)).toMatchObject({ status: 'Failed', phase: 'Ended' });
@@ -180,8 +182,8 @@ describe('an update sequence', () => {
 });
 
 describe('what an update sequence meets', () => {
-  it('tells of an update that the API server refuses, and goes on when it does no more', async () => {
-    const life = await beginHerd({ groups: ['a', 'b'], nodes: 1 });
+  it('reports an update that the API server refuses, and continues when it does no more', async () => {
+    const life = await beginGroups({ groups: ['a', 'b'], nodes: 1 });
     life.faults.kubeCall = ({ verb, resource }) =>
       verb === 'create' && resource === 'nodegroupupdates'
         ? { kind: 'refused', code: 'Forbidden' }
@@ -200,7 +202,7 @@ describe('what an update sequence meets', () => {
   });
 
   it('takes its marks off when it is deleted and the cloud is down', async () => {
-    const life = await beginHerd({ groups: ['a', 'b'], nodes: 1 });
+    const life = await beginGroups({ groups: ['a', 'b'], nodes: 1 });
     ask(life, named(['a', 'b']));
     await life.until('nodes are marked', () => marked(life).length === 2, 60);
     life.faults.cloudCall = () => ({ kind: 'refused', code: 'ServerError' });
@@ -217,7 +219,7 @@ describe('what an update sequence meets', () => {
 /**
  * Writes of the sequence itself and on nodes. updates-crash.test.ts kills at the writes of updates.
  */
-const isOfSequence = ({ resource, verb }: Call): boolean =>
+const isOfSequence = ({ resource, verb }: Write): boolean =>
   resource === 'nodegroupupdatesequences' || (resource === 'nodes' && verb === 'patch');
 
 const isBegun = (life: GroupLife): boolean =>
@@ -246,16 +248,16 @@ describe('killed at any write of a sequence', () => {
   it.each(Object.entries(courses))(
     '%s, it ends as it would have',
     async (_, goOn) => {
-      const course = async (killAt: number) => {
-        let writes = 0;
+      const course = async ({ killsAfter }: Kills) => {
+        const writes: Write[] = [];
         let isOn = false;
-        const life: GroupLife = await beginHerd(
+        const life: GroupLife = await beginGroups(
           { groups: ['a', 'b'], nodes: 1, pods: 1 },
           {
             afterWrite: (call) => {
               if (!isOn || !isOfSequence(call)) return;
-              writes += 1;
-              if (writes === killAt) life.killFor(3);
+              writes.push(call);
+              if (killsAfter(call)) life.killFor(3);
             },
           },
         );
@@ -273,11 +275,10 @@ describe('killed at any write of a sequence', () => {
         await life.end();
         return { left, writes };
       };
-      const whole = await course(0);
-      expect(whole.writes).toBeGreaterThan(5);
-      for (let at = 1; at <= whole.writes; at += 1) {
-        expect((await course(at)).left, `killed after write ${at}`).toEqual(whole.left);
-      }
+      const whole = await course(noKills);
+      expect(whole.writes.length).toBeGreaterThan(5);
+      const ends = async (kills: Kills) => expect((await course(kills)).left).toEqual(whole.left);
+      await killedInTurn(whole.writes, ends, { isEach: true });
     },
     120_000,
   );

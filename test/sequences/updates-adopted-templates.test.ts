@@ -3,8 +3,10 @@
 import { describe, expect, it } from 'vitest';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import { updateStatusOf } from '../../src/api/nodegroup-update.ts';
+import type { Write } from '../../src/sim/ports/network.ts';
 import { GivenGroup } from '../support/given-group.ts';
-import type { Call, GroupLifeOptions } from '../support/nodegroup-world.ts';
+import { type Kills, killedInTurn, noKills } from '../support/kills.ts';
+import type { GroupLifeOptions } from '../support/nodegroup-world.ts';
 import { planOfLife } from '../support/plan-of-life.ts';
 import { areOver, updatesOf } from '../support/update-world.ts';
 
@@ -259,15 +261,15 @@ const endOf = (given: GivenGroup): JsonObject => {
   return JSON.parse(JSON.stringify(end)) as JsonObject;
 };
 
-/** Runs the story with a kill after the `nth` write since the update's request; 0 = none. */
-const told = async ({ updateConfig, neverJoin, ends }: Story, nth: number) => {
-  const writes: Call[] = [];
+/** Runs the story with kills after writes since the update's request. */
+const told = async ({ updateConfig, neverJoin, ends }: Story, { killsAfter }: Kills) => {
+  const writes: Write[] = [];
   let given: GivenGroup | undefined;
   let begun = false;
-  const afterWrite = (call: Call): void => {
+  const afterWrite = (call: Write): void => {
     if (!begun) return;
     writes.push(call);
-    if (writes.length === nth) given?.life.killFor(3);
+    if (killsAfter(call)) given?.life.killFor(3);
   };
   const group = { LaunchTemplate: named('$Latest') };
   given = await adopted({ group, updateConfig, options: { afterWrite } });
@@ -283,24 +285,16 @@ const told = async ({ updateConfig, neverJoin, ends }: Story, nth: number) => {
   return { writes, end };
 };
 
-/** Every write would take minutes; tests of other groups' updates try each write. */
-const everyNth = 6;
-
 describe('a process that is killed midway in an update of an adopted group', () => {
   it.each(Object.entries(stories))(
     '%s comes to the same end',
     async (_, story) => {
-      const { writes, end } = await told(story, 0);
+      const { writes, end } = await told(story, noKills);
       // Fewer writes would mean that the story does not exercise all its steps.
       expect(writes.length).toBeGreaterThan(15);
-      for (let nth = 1; nth <= writes.length; nth += everyNth) {
-        try {
-          expect((await told(story, nth)).end).toEqual(end);
-        } catch (error) {
-          const write = JSON.stringify(writes[nth - 1]);
-          throw new Error(`killed after write ${nth}: ${write}`, { cause: error });
-        }
-      }
+      await killedInTurn(writes, async (kills) => {
+        expect((await told(story, kills)).end).toEqual(end);
+      });
     },
     300_000,
   );

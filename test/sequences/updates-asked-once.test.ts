@@ -85,7 +85,7 @@ describe('a spec whose update failed', () => {
     await life.end();
   });
 
-  it('and was taken back is not tried again because Git applies it again', async () => {
+  it('and was reverted is not tried again because Git applies it again', async () => {
     const life = await GroupLife.begin();
     await makeGroup(life, { desired: 2, maxSize: 6 });
     const rollback = { auto: true };

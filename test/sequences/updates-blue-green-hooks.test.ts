@@ -97,7 +97,7 @@ describe('blue/green', () => {
     await life.end();
   });
 
-  it('goes on at once when somebody says that its soak is over, behind its last hook', async () => {
+  it('continues at once when a user says that its soak is over, behind its last hook', async () => {
     const life = await begin({ preTerminate: hook('work') });
     life.patch({ spec: { updateConfig: { blueGreen: { soakSeconds: 86_400 } } } });
     prepare(life, 'work', { seconds: 60 });
@@ -152,7 +152,7 @@ describe('blue/green', () => {
     await life.end();
   });
 
-  it('begins no hook before termination while it is paused, and goes on with those that began', async () => {
+  it('begins no hook before termination while it is paused, and continues with those that began', async () => {
     const life = await begin({ preTerminate: hook('work') });
     prepare(life, 'work', { seconds: 30 });
     askFor(life, newest);
@@ -179,7 +179,7 @@ describe('blue/green', () => {
   const areLost = (life: GroupLife): boolean =>
     life.nodes().every((node) => !isReady(node as unknown as Node));
 
-  it('whose new nodes are away for two minutes of its soak goes on, whatever their age', async () => {
+  it('whose new nodes are away for two minutes of its soak continues, whatever their age', async () => {
     const life = await begin({ preTerminate: hook('work') });
     life.patch({
       spec: { updateConfig: { blueGreen: { soakSeconds: 7200 }, rollback: { auto: true } } },

@@ -260,7 +260,7 @@ describe('a blue/green update that rests', () => {
     await life.end();
   });
 
-  it('H33: empties one again that somebody gave back, and then all of them rest anew', async () => {
+  it('H33: empties one again that a user gave back, and then all of them rest again', async () => {
     const life = await begin(2, { soakSeconds: 600 });
     askFor(life, newest);
     await life.until('the old ones are kept', () => phase(life) === 'Soaking', 7200);
@@ -283,12 +283,12 @@ describe('a blue/green update that rests', () => {
   });
 });
 
-describe('a blue/green update whose kept node somebody else drains', () => {
+describe('a blue/green update whose kept node another actor drains', () => {
   it.each([
     ['Manual', 60],
     ['Manual', 1500],
     ['RebalanceRecommendation', 1500],
-  ])('H33: for %s, %d s into the soak, goes on with the one soak', async (kind, seconds) => {
+  ])('H33: for %s, %d s into the soak, continues with the one soak', async (kind, seconds) => {
     const life = await begin(2, { soakSeconds: 3600 });
     askFor(life, newest);
     await life.until('the old ones are kept', () => phase(life) === 'Soaking', 7200);

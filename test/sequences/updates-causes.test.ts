@@ -99,7 +99,7 @@ const expectGoesOn = async (life: GroupLife, size: number): Promise<void> => {
 };
 
 describe('PodEvictionFailure', () => {
-  it('names the budget that lets no pod go; without it the update goes on', async () => {
+  it('names the budget that lets no pod go; without it the update continues', async () => {
     const life = await begin();
     await runApp(life, 3, 0);
     askFor(life, newest);
@@ -192,7 +192,7 @@ describe('NodeCreationFailure', () => {
     await expectGoesOn(life, 2);
   });
 
-  it('tells that the subnet has no address for new nodes, and touches no old one', async () => {
+  it('reports that the subnet has no address for new nodes, and touches no old one', async () => {
     const life = await begin();
     await runApp(life, 3, 1);
     const before = namesOf(life);
@@ -269,7 +269,7 @@ describe('NodeCreationFailure', () => {
     await life.end();
   });
 
-  it('of one zone is told within a minute, with EC2’s words, and named in the end', async () => {
+  it('of one zone is reported within a minute, with EC2’s words, and named in the end', async () => {
     const life = await begin({ zones: 3, desired: 3 });
     life.world.faults.inject('no-capacity', { zone: 'eu-west-1b' });
     const since = life.seconds;

@@ -144,7 +144,7 @@ describe('postDrain and preTerminate', () => {
     await life.end();
   });
 
-  it('ends with an instance that somebody else terminates meanwhile', async () => {
+  it('ends with an instance that another actor terminates meanwhile', async () => {
     const life = await beginWithHooks({ preTerminate: hook('work', { timeoutSeconds: 7_200 }) });
     prepare(life, 'work', { seconds: 600 });
     askFor(life, newest);

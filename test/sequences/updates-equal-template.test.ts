@@ -1,6 +1,6 @@
 // A further version of a launch template with its own image, and with the same content as the
 // version before: no node is replaced. With `replaceEqual` every node is, as on EKS, which compares
-// the numbers.
+// the numbers. A group with the image of the target behaves the same.
 import { expect, it } from 'vitest';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import { GroupLife } from '../support/nodegroup-world.ts';
@@ -70,6 +70,40 @@ it.each([
   await untilAtRest(life, 2);
   expect(namesOf(life).filter((name) => !before.includes(name))).toHaveLength(replaced);
   expect(life.group()?.status?.launchTemplate?.version).toBe('2');
+  expect(life.check().violations).toEqual([]);
+  await life.end();
+});
+
+it.each([
+  [false, 0],
+  [true, 2],
+])('an update to the release in use with replaceEqual %s replaces %d', async (equal, replaced) => {
+  const life = await GroupLife.begin();
+  await life.create({ scalingConfig: { minSize: 0, maxSize: 4, desiredSize: 2 } });
+  await life.until('the group is ACTIVE', () => life.isActive(2), 1800);
+  const before = namesOf(life);
+  const releaseVersion = String(life.group()?.spec.releaseVersion);
+  const plan = await planOfLife(life, { releaseVersion, replaceEqual: equal });
+  expect(plan).toMatchObject({ nodes: replaced, verdict: equal ? 'ready' : 'upToDate' });
+  life.make({ group: 'drover.dev', resource: 'nodegroupupdates' }, undefined, {
+    apiVersion: 'drover.dev/v1alpha1',
+    kind: 'NodeGroupUpdate',
+    metadata: { name: 'equal' },
+    spec: {
+      nodeGroup: 'ng',
+      type: 'VersionUpdate',
+      params: [],
+      change: { releaseVersion },
+      ...(equal ? { replaceEqual: equal } : {}),
+    },
+  });
+  await untilOver(life);
+  expect(latest(life)?.status).toMatchObject({
+    status: 'Successful',
+    progress: { done: replaced },
+  });
+  await untilAtRest(life, 2);
+  expect(namesOf(life).filter((name) => !before.includes(name))).toHaveLength(replaced);
   expect(life.check().violations).toEqual([]);
   await life.end();
 });

@@ -68,7 +68,7 @@ describe('an update that may go back by itself', () => {
     await expectBack(life);
   });
 
-  it('goes on where fewer fail than it names', async () => {
+  it('continues where fewer fail than it names', async () => {
     const life = await begin(3, 2);
     const [zone = ''] = zonesOf(life);
     life.world.faults.inject('never-join', { zone });

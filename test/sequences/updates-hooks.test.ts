@@ -4,7 +4,9 @@
 import { describe, expect, it } from 'vitest';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import { resourceTypes } from '../../src/api/kube.ts';
-import { type Call, GroupLife } from '../support/nodegroup-world.ts';
+import type { Write } from '../../src/sim/ports/network.ts';
+import { type Kills, killedInTurn, noKills } from '../support/kills.ts';
+import { GroupLife } from '../support/nodegroup-world.ts';
 import {
   beginWithHooks as begin,
   hook,
@@ -128,7 +130,7 @@ describe('preDrain', () => {
     await life.end();
   });
 
-  it('with Continue goes on without those that fail, and tells them', async () => {
+  it('with Continue continues without those that fail, and tells them', async () => {
     const life = await begin({ preDrain: hook('backup', { onFailure: 'Continue' }) });
     prepare(life, 'backup', { exit: 1 });
     askFor(life, newest);
@@ -252,13 +254,13 @@ describe('hooks', () => {
   });
 
   interface Told {
-    readonly writes: readonly Call[];
+    readonly writes: readonly Write[];
     readonly end: JsonObject;
   }
 
-  /** Runs all hooks with a kill after the `nth` write since the update's request; 0 = none. */
-  const told = async (nth: number): Promise<Told> => {
-    const writes: Call[] = [];
+  /** Runs all hooks with kills after writes since the update's request. */
+  const told = async ({ killsAfter }: Kills): Promise<Told> => {
+    const writes: Write[] = [];
     let begun = false;
     const life: GroupLife = await begin(
       {
@@ -271,7 +273,7 @@ describe('hooks', () => {
         afterWrite: (call) => {
           if (!begun) return;
           writes.push(call);
-          if (writes.length === nth) life.killFor(3);
+          if (killsAfter(call)) life.killFor(3);
         },
       },
     );
@@ -295,16 +297,9 @@ describe('hooks', () => {
     return { writes, end };
   };
 
-  it('of an update come to the same end, each Job made once, whenever the process is killed', async () => {
-    const { writes, end } = await told(0);
+  it('of an update come to the same end, each Job made once, with kills after each kind of write', async () => {
+    const { writes, end } = await told(noKills);
     expect(writes.filter(({ resource }) => resource === 'jobs').length).toBe(16);
-    for (let nth = 1; nth <= writes.length; nth++) {
-      try {
-        expect((await told(nth)).end).toEqual(end);
-      } catch (error) {
-        const call = JSON.stringify(writes[nth - 1]);
-        throw new Error(`killed after write ${nth}: ${call}`, { cause: error });
-      }
-    }
+    await killedInTurn(writes, async (kills) => expect((await told(kills)).end).toEqual(end));
   }, 600_000);
 });

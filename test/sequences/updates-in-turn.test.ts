@@ -41,7 +41,7 @@ const begin = async (next = newest): Promise<GroupLife> => {
   return life;
 };
 
-describe('an update that waits while the one before it is taken back', () => {
+describe('an update that waits while the one before it is reverted', () => {
   it('begins when the way back is done, and is not undone by it', async () => {
     const life = await begin();
     life.patchUpdate('first', { spec: { abort: 'RollBack' } });

@@ -138,7 +138,7 @@ describe('sizes that change while an update runs', () => {
   });
 });
 
-describe('somebody who wants something else', () => {
+describe('a user who wants something else', () => {
   it('deletes the node group: the update has failed, and nothing is left', async () => {
     const life = await begin({}, 6);
     const uid = life.group()?.metadata.uid ?? '';

@@ -174,7 +174,7 @@ describe('old nodes of strategies that mark them all', () => {
       };
       hold(true);
       await life.until('it is held', () => kinds(life).includes(kind), 1200);
-      // Longer than marking may take.
+      // Longer than the time limit for marking.
       await life.driver.advance(40 * 60);
       expect(only(life)?.status).toMatchObject({ status: 'InProgress', phase });
       expect(kinds(life)).toEqual([kind]);
@@ -197,7 +197,7 @@ describe('approval', () => {
     const life = await begin({ approval: 'Required' });
     life.patch({ spec: { releaseVersion: newest } });
     await life.until('it is held', () => kinds(life).includes('Approval'));
-    await life.driver.advance(3 * 24 * 3600);
+    await life.driver.advance(25 * 3600);
     expect(only(life)?.status).toMatchObject({ status: 'InProgress', phase: 'Pending' });
     approve(life, 'perhaps');
     await life.until('it says so', () =>
@@ -244,7 +244,7 @@ describe('approval', () => {
     await life.end();
   });
 
-  it('is kept when somebody changes EKS’ part through EKS', async () => {
+  it('is kept when a user changes EKS’ part through EKS', async () => {
     const life = await begin({ approval: 'Required' });
     await life.updateConfig({ updateConfig: { maxUnavailable: 2 } });
     await life.until('it is 2', () => life.group()?.spec.updateConfig?.maxUnavailable === 2);

@@ -260,7 +260,7 @@ const disruptionsOf = (life: GroupLife) => {
 };
 
 describe('Pause', () => {
-  it('gives the node back, says why, and goes on when it is resumed', async () => {
+  it('gives the node back, says why, and continues when it is resumed', async () => {
     const drain = { onTimeout: 'Pause', timeoutSeconds, cooldownSeconds: 5 } as const;
     const life = await begin({ drain });
     await addStuck(life, ['stuck']);

@@ -14,7 +14,7 @@ const record = (life: GroupLife, name: string): void =>
   });
 
 describe('an update behind another', () => {
-  it('fails with its group, and waits for nobody then', async () => {
+  it('fails with its group, and waits for no one then', async () => {
     const life = await GroupLife.begin();
     await makeGroup(life);
     askFor(life, newest);
@@ -129,7 +129,7 @@ describe('an update that is stopped behind one which waits for its approval', ()
 });
 
 describe('a change of the spec while an update runs', () => {
-  it('is told as waiting in the condition Progressing, and begins when that one has ended', async () => {
+  it('is reported as waiting in the condition Progressing, and begins when that one has ended', async () => {
     const life = await GroupLife.begin();
     await makeGroup(life);
     askFor(life, newest);

@@ -3,7 +3,9 @@
 import { describe, expect, it } from 'vitest';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import { updateStatusOf } from '../../src/api/nodegroup-update.ts';
-import { type Call, GroupLife } from '../support/nodegroup-world.ts';
+import type { Write } from '../../src/sim/ports/network.ts';
+import { type Kills, killedInTurn, noKills } from '../support/kills.ts';
+import { GroupLife } from '../support/nodegroup-world.ts';
 import {
   areOver,
   askFor,
@@ -37,7 +39,7 @@ const unstated = async (
 const sizeOf = (life: GroupLife): unknown => life.autoScalingGroups()[0]?.DesiredCapacity;
 
 /** Writes that affect sizes; updates-crash.test.ts kills after the other writes. */
-const concernsSizes = ({ resource }: Call): boolean =>
+const concernsSizes = ({ resource }: Write): boolean =>
   ['autoscaling', 'nodegroups', 'nodegroupupdates'].includes(resource);
 
 const stories: readonly (readonly [Strategy, number, number])[] = [
@@ -48,13 +50,15 @@ const stories: readonly (readonly [Strategy, number, number])[] = [
 
 const updateOf = async (
   [strategy, desired, most]: (typeof stories)[number],
-  after: (life: GroupLife, nth: number, call: Call) => void,
-): Promise<number> => {
-  let writes = 0;
+  after: (life: GroupLife, write: Write) => void,
+): Promise<readonly Write[]> => {
+  const writes: Write[] = [];
   let isBegun = false;
   const life: GroupLife = await GroupLife.begin({
-    afterWrite: (call) => {
-      if (isBegun && concernsSizes(call)) after(life, ++writes, call);
+    afterWrite: (write) => {
+      if (!isBegun || !concernsSizes(write)) return;
+      writes.push(write);
+      after(life, write);
     },
   });
   await unstated(life, strategy, desired, most);
@@ -76,19 +80,15 @@ const updateOf = async (
 
 describe('a group whose spec states no size', () => {
   it.each(stories.slice(0, 2))(
-    'has after an update %s of %d nodes as many, whatever is killed',
+    'has after an update %s of %d nodes as many, with kills after each kind of write',
     async (...story) => {
-      const writes = await updateOf(story, () => {});
-      expect(writes).toBeGreaterThan(10);
-      for (let nth = 1; nth <= writes; nth++) {
-        try {
-          await updateOf(story, (life, now) => {
-            if (now === nth) life.killFor(3);
-          });
-        } catch (error) {
-          throw new Error(`killed after write ${nth}`, { cause: error });
-        }
-      }
+      const told = ({ killsAfter }: Kills) =>
+        updateOf(story, (life, write) => {
+          if (killsAfter(write)) life.killFor(3);
+        });
+      const writes = await told(noKills);
+      expect(writes.length).toBeGreaterThan(10);
+      await killedInTurn(writes, async (kills) => void (await told(kills)));
     },
     600_000,
   );
@@ -140,7 +140,7 @@ describe('a group whose spec states no size', () => {
 
 describe('what AWS refuses for good', () => {
   it.each(['UpdateAutoScalingGroup', 'SuspendProcesses'])(
-    'at %s ends the update with the words of the refusal, and the group goes on',
+    'at %s ends the update with the words of the refusal, and the group continues',
     async (refused) => {
       const life = await GroupLife.begin();
       await makeGroup(life, { updateConfig: { updateStrategy: 'DEFAULT' } });
@@ -287,8 +287,8 @@ describe('an update that finds nothing to do', () => {
   });
 });
 
-describe('a node whose marks somebody’s admission refuses', () => {
-  it('is told of and holds up nobody else', async () => {
+describe('a node whose marks a user’s admission refuses', () => {
+  it('is told of and holds up no one else', async () => {
     const life = await GroupLife.begin();
     await makeGroup(life, { desired: 3 });
     life.patch({ spec: { updateConfig: { updateStrategy: 'SURGE' } } });

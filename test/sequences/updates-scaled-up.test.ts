@@ -77,7 +77,7 @@ describe('an autoscaler that adds one while blue/green goes back', () => {
   });
 });
 
-it('old nodes that somebody asks for before the new template is used have new ones too', async () => {
+it('old nodes that a user asks for before the new template is used have new ones too', async () => {
   const life = await GroupLife.begin();
   await makeGroup(life, { desired: 1, zones: 3, maxSize: 4 });
   const blueGreen = { soakSeconds: 120 };

@@ -83,7 +83,7 @@ describe('H9', () => {
 });
 
 describe('H27', () => {
-  it('H27: what an update gives back is what it marked: somebody else’s cordon stays', async () => {
+  it('H27: what an update gives back is what it marked: another actor’s cordon stays', async () => {
     const life = await GroupLife.begin();
     await makeGroup(life, { desired: 3, updateConfig: { updateStrategy: 'MINIMAL' } });
     await runApp(life, 3, 0);
@@ -121,7 +121,7 @@ describe('H29', () => {
     await life.end();
   });
 
-  it('H29: one that never may ends it in time, and every node is given back', async () => {
+  it('H29: one that never may ends it in time, and every node is uncordoned', async () => {
     const life = await GroupLife.begin();
     await makeGroup(life);
     await runApp(life, 4, 0);

@@ -96,23 +96,23 @@ describe('H11', () => {
 });
 
 describe('H13', () => {
-  const herd = (newReady: number) => [
+  const groupNodes = (newReady: number) => [
     ...members(newReady, 'new', fresh),
     ...members(5 - newReady, 'late', { ...fresh, isReady: false }),
     ...members(3, 'old', held),
     ...members(2, 'gone', { ...held, isReady: false }),
   ];
-  it('H13: with all new nodes Ready, one that serves nobody goes first', () => {
+  it('H13: with all new nodes Ready, one that serves no one goes first', () => {
     // The group's name seeds the random choice.
     for (const groupName of ['a', 'b', 'c', 'd', 'e', 'f']) {
       const more = { desired: 5, actualDesired: 10, groupName };
-      const decided = decideUpdate(observe(asEks, herd(5), more));
+      const decided = decideUpdate(observe(asEks, groupNodes(5), more));
       expect(begun(decided.steps)).toHaveLength(1);
       expect(begun(decided.steps)[0]).toMatch(/^i-gone/);
     }
   });
   it('H13: with new nodes missing, none that serves goes', () => {
-    const decided = decideUpdate(observe(asEks, herd(1), { desired: 5, actualDesired: 10 }));
+    const decided = decideUpdate(observe(asEks, groupNodes(1), { desired: 5, actualDesired: 10 }));
     expect(begun(decided.steps).filter((id) => id.startsWith('i-old'))).toEqual([]);
   });
 });
@@ -226,7 +226,7 @@ describe('H23', () => {
       found,
     );
   });
-  it('H23: a budget whose own rule never allows is told as that', () => {
+  it('H23: a budget whose own rule never allows is reported as that', () => {
     const budgets = [aBudget('b', 3, { spec: { maxUnavailable: 0 } })];
     expect(findingsOf(budgetMisconfigured, { pods: [aPod('p1')], budgets })).toEqual([]);
     expect(findingsOf(budgetNeverAllows, { pods: [aPod('p1')], budgets })).toHaveLength(1);
@@ -249,7 +249,7 @@ describe('H25', () => {
   it.each([
     [500, ['blocker Quota Running On-Demand Standard instances']],
     [100, []],
-  ])('H25: with %i of 500 in use what the surge lacks is told before', (used, found) => {
+  ])('H25: with %i of 500 in use what the surge lacks is reported before', (used, found) => {
     expect(briefOf(findingsOf(accountQuota, { nodes, accountQuotas: quota(used) }))).toEqual(found);
   });
   it('H25: what an update makes first is never more than what it replaces', () => {

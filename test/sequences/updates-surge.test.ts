@@ -110,7 +110,7 @@ describe('Drover’s own strategy', () => {
     await life.end();
   });
 
-  it('begins nothing new while it is paused, and goes on afterwards', async () => {
+  it('begins nothing new while it is paused, and continues afterwards', async () => {
     const life = await begin(3);
     life.patch({ spec: { releaseVersion: newest } });
     await life.until('one is done', () => (only(life)?.status?.progress?.done ?? 0) >= 1, 3600);

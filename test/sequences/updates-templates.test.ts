@@ -3,7 +3,8 @@
 // from which all nodes last started.
 import { describe, expect, it } from 'vitest';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
-import { type Call, GroupLife } from '../support/nodegroup-world.ts';
+import type { Write } from '../../src/sim/ports/network.ts';
+import { GroupLife } from '../support/nodegroup-world.ts';
 import {
   askFor,
   latest,
@@ -66,7 +67,7 @@ const makeTemplate = (life: GroupLife): string => {
   return id;
 };
 
-const beginWithTemplate = async (desired: number, afterWrite?: (call: Call) => void) => {
+const beginWithTemplate = async (desired: number, afterWrite?: (call: Write) => void) => {
   const life = await GroupLife.begin(afterWrite === undefined ? {} : { afterWrite });
   const id = makeTemplate(life);
   await life.create({

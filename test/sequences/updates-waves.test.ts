@@ -54,7 +54,7 @@ describe('waves', () => {
       expect(nowOf(life) - until).toBeLessThan(20_000);
       await life.until('the second rest', () => kinds(life) === 'Soak,WaveApproval', 3600);
       expect(done(life)).toBe(3);
-      await life.driver.advance(24 * 3600);
+      await life.driver.advance(6 * 3600);
       expect(kinds(life)).toBe('WaveApproval');
       expect(done(life)).toBe(3);
       const annotations = { 'drover.dev/approved-wave': '2' };
@@ -167,7 +167,7 @@ describe('a health probe', () => {
     await life.end();
   });
 
-  it('opens no gate of a wave while nobody looks at it, and is looked at anew after a pause', async () => {
+  it('opens no gate of a wave while no one looks at it, and is looked at again after a pause', async () => {
     let status = 200;
     const { http } = answering(() => status);
     const probes = [{ name: 'web', http: { url: 'http://web/' }, intervalSeconds: 3600 }];

@@ -128,8 +128,8 @@ describe('an update as EKS does it', () => {
   });
 });
 
-describe('an update that cannot go on', () => {
-  it('is PodEvictionFailure after 15 minutes, naming pod and budget; the nodes are given back', async () => {
+describe('an update that cannot continue', () => {
+  it('is PodEvictionFailure after 15 minutes, naming pod and budget; the nodes are uncordoned', async () => {
     const life = await begin();
     life.deploy(6, 0);
     await life.driver.advance(60);
@@ -210,7 +210,7 @@ describe('an update that cannot go on', () => {
     await life.end();
   });
 
-  it('goes on where it stopped when it is asked for again', async () => {
+  it('continues where it stopped when it is asked for again', async () => {
     const life = await begin();
     life.deploy(6, 1);
     await life.driver.advance(60);

@@ -14,7 +14,7 @@ const files = readdirSync(folder);
 const linesOf = (text: string): readonly string[] => text.trimEnd().split('\n');
 
 describe('golden stories', () => {
-  it.each(names)('%s is told as its file says', async (name) => {
+  it.each(names)('%s is reported as its file says', async (name) => {
     const file = join(folder, `${name}.txt`);
     const told = await stories[name]?.();
     if (isRewriting) writeFileSync(file, told ?? '');

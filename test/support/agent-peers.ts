@@ -1,7 +1,7 @@
 // The agent and node-problem-detector as processes on this machine, each for its own Node in one
 // embedded world, so that both observe the same faults at the same time.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -12,9 +12,11 @@ import {
 import { type KubeObject, type Node, resourceTypes } from '../../src/api/kube.ts';
 import { ServedWorld } from './demo-world.ts';
 import { sh } from './node-faults.ts';
+import { dataPath, peerProgram } from './peers.ts';
 import { freePorts } from './processes.ts';
 
-const program = join(import.meta.dirname, '..', '..', 'bin', 'drover.mjs');
+const root = join(import.meta.dirname, '..', '..');
+const program = join(root, 'bin', 'drover.mjs');
 /** Clock ticks per second in /proc/PID/stat, on every Linux that Node.js supports. */
 const ticksPerSecond = 100;
 
@@ -40,8 +42,10 @@ export interface DetectorPaths {
 }
 
 export const detectorPaths = (env: NodeJS.ProcessEnv): DetectorPaths | undefined => {
-  const { NODE_PROBLEM_DETECTOR: path, NODE_PROBLEM_DETECTOR_CONFIG: config } = env;
-  return path === undefined || config === undefined ? undefined : { program: path, config };
+  const name = 'node-problem-detector';
+  const path = peerProgram(name);
+  const config = env.NODE_PROBLEM_DETECTOR_CONFIG ?? dataPath(name);
+  return existsSync(path) && existsSync(config) ? { program: path, config } : undefined;
 };
 
 export const cpuSeconds = (pid: number): number => {
@@ -57,7 +61,10 @@ export class AgentPeers {
   readonly #children: readonly ChildProcess[];
   readonly #directory: string;
 
-  static async begin(detector: DetectorPaths | undefined): Promise<AgentPeers> {
+  static async begin(
+    detector: DetectorPaths | undefined,
+    options: { readonly isPacked?: boolean } = {},
+  ): Promise<AgentPeers> {
     const world = await ServedWorld.start({ args: ['--no-controller', '--port', '0'] });
     const access = await loadKubeconfig({ env: world.env });
     const kube = createKubeClient({ ...access, userAgent: 'drover-peers' });
@@ -65,7 +72,8 @@ export class AgentPeers {
     const nodes = ['ours', ...(detector === undefined ? [] : ['npd'])];
     for (const name of nodes) await kube.create(resourceTypes.nodes, { metadata: { name } });
     const kubeconfig = String(world.env.KUBECONFIG);
-    const ours = startAgent(directory, kubeconfig);
+    const path = options.isPacked === true ? packedProgram(directory) : program;
+    const ours = startAgent(path, directory, kubeconfig);
     const theirs =
       detector === undefined
         ? undefined
@@ -124,14 +132,26 @@ export class AgentPeers {
   }
 }
 
-const startAgent = (directory: string, kubeconfig: string): ChildProcess => {
+/** Whether `npm run build` has made the program of a release. */
+export const hasRelease = (): boolean => existsSync(join(root, 'lib', 'main', 'drover.js'));
+
+/** A checkout runs its sources: the release runs where there are none. */
+export const packedProgram = (directory: string): string => {
+  const target = join(directory, 'package');
+  for (const part of ['bin', 'lib', 'package.json']) {
+    cpSync(join(root, part), join(target, part), { recursive: true });
+  }
+  return join(target, 'bin', 'drover.mjs');
+};
+
+const startAgent = (path: string, directory: string, kubeconfig: string): ChildProcess => {
   const record = join(directory, 'record.json');
   // Ignores earlier kernel messages.
   const bootId = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
   const last = sh('dd if=/dev/kmsg iflag=nonblock bs=8192 2>/dev/null | grep -a ";" | tail -1');
   writeFileSync(record, JSON.stringify({ bootId, sequence: Number(last.split(',')[1]) }));
   const words = ['--node', 'ours', '--record-file', record, '--kubeconfig', kubeconfig];
-  return spawn(process.execPath, [program, 'agent', ...words], {
+  return spawn(process.execPath, [path, 'agent', ...words], {
     stdio: ['ignore', 'ignore', 'inherit'],
     env: { ...process.env, DROVER_LOG: 'warn' },
   });

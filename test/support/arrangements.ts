@@ -1,4 +1,4 @@
-// The arrangements in which a story runs: controllers in the world's own process, as a separate
+// The environments in which a story runs: controllers in the world's own process, as a separate
 // process beside it, and against a real API server whose cloud is the world. Creates and removes a
 // story's environment; contains no story.
 
@@ -31,12 +31,12 @@ export interface Stage {
 
 export interface StageOptions {
   readonly arrangement: Arrangement;
-  /** Undefined when no oracle can approve the story. */
+  /** Undefined when no oracle can check the story. */
   readonly judged: Judged | undefined;
   readonly seed?: string;
 }
 
-/** EKS' own. By the wall clock: budgets block for 50 s, which leaves 30 s of grace. */
+/** EKS' own value. In real time: budgets block for 50 s, which leaves 30 s of grace. */
 const drainSeconds = { inOneProcess: 900, byWallClock: 90 } as const;
 
 const applyIn =
@@ -150,7 +150,7 @@ export const inArrangement = (
 export const suiteOn = (options: StageOptions & { readonly judged: Judged }): SuiteWorld => {
   let beside: Beside | undefined;
   let trouble: unknown;
-  // Before the world is stopped and judged, which a failing hook would prevent.
+  // Runs before the world is stopped and checked, which a failing hook would prevent.
   after(async () => {
     try {
       beside?.controller.assertWell();

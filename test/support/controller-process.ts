@@ -2,11 +2,10 @@
 // story. Ends only processes that it started.
 
 import { type ChildProcess, spawn } from 'node:child_process';
-import { join } from 'node:path';
 import { defined } from '../../src/api/defined.ts';
 import { eventually, type ServedWorld } from './demo-world.ts';
+import { drover } from './program.ts';
 
-const drover = join(import.meta.dirname, '..', '..', 'bin', 'drover.mjs');
 const queuePath = '111111111111/drover-notices';
 const logTailChars = 3000;
 

@@ -9,9 +9,7 @@ import { defined } from '../../src/api/defined.ts';
 import type { TraceEntry } from '../../src/api/trace.ts';
 import { awsVersion, clientPath } from './aws-client.ts';
 import { runInFork } from './aws-forks.ts';
-
-const root = join(import.meta.dirname, '..', '..');
-const drover = join(root, 'bin', 'drover.mjs');
+import { drover } from './program.ts';
 
 export interface Ran {
   readonly code: number;
@@ -98,7 +96,9 @@ const compileCache =
 /** Set to play a failed story again: every world then has this seed. */
 const givenSeed = process.env.DROVER_STORY_SEED;
 
-/** A busy machine takes some seconds. A world that never is ready must not hold up its story. */
+/**
+ * A busy machine takes some seconds. A world that is never ready must not delay its story longer.
+ */
 const readyLimitMs = 120_000;
 
 /** Starts `drover up`; resolves when it printed its line that starts with `ready`. */
@@ -322,19 +322,22 @@ export interface AuditEvent {
 }
 
 /**
- * Polls `probe` every 50 ms until it returns a value. Only for state that a real client must poll,
- * such as another process's.
+ * Polls `probe` until it returns a value: every 50 ms at first, after 20 seconds every second, as
+ * each look starts a client. Only for state that a real client must poll, such as that of another
+ * process.
  */
 export const eventually = async <T>(
   what: string,
   probe: () => Promise<T | undefined>,
   timeoutMs = 60_000,
 ): Promise<T> => {
-  const end = Date.now() + timeoutMs;
+  const began = Date.now();
   for (;;) {
     const value = await probe();
     if (value !== undefined) return value;
-    if (Date.now() > end) throw new Error(`not within ${timeoutMs} ms: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    const waitedMs = Date.now() - began;
+    if (waitedMs > timeoutMs) throw new Error(`not within ${timeoutMs} ms: ${what}`);
+    const pauseMs = Math.min(Math.max(50, waitedMs / 20), 1000);
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
 };

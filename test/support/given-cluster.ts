@@ -111,7 +111,7 @@ const isThereStill = async (world: ServedWorld): Promise<boolean> => {
   return (await must(world, ...args)).trim() !== '';
 };
 
-/** What existed before the story; everything else at its end is the story's own. */
+/** The objects that existed before the story; all others at its end belong to the story. */
 export interface Found {
   /** Whether Drover's definitions existed. */
   readonly hadDefinitions: boolean;
@@ -257,8 +257,8 @@ export interface Leftovers {
 }
 
 /**
- * Call while the stand-ins still release pods, and after the last pods were created. Ends the
- * story's turn.
+ * Call while the stand-ins still release pods, and after the last pods were created. Releases the
+ * cluster for the next story.
  */
 export const takeAway = async (world: ServedWorld, left: Leftovers): Promise<void> => {
   const { made, nodes, found } = left;

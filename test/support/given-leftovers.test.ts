@@ -27,7 +27,7 @@ const theirs = `- rolearn: ${arn('admin')}\n  username: admin\n  groups:\n    - 
 describe('aws-auth after a story', () => {
   const before = mapOf(theirs);
 
-  it('keeps an entry that somebody added meanwhile, by the version that was read', () => {
+  it('keeps an entry that a user added meanwhile, by the version that was read', () => {
     const ours = withNode(before, 'story');
     const now = mapOf(`${ours.data?.mapRoles}- rolearn: ${arn('late')}\n  username: late\n`, [
       arn('story'),
@@ -55,7 +55,7 @@ describe('aws-auth after a story', () => {
     });
   });
 
-  it('leaves it alone where the story added nothing, and deletes its own where nobody else wrote', () => {
+  it('leaves it alone where the story added nothing, and deletes its own where no one else wrote', () => {
     const other = mapOf(`${theirs}- rolearn: ${arn('late')}\n  username: late\n`);
     expect(awsAuthUndo(before, other)).toEqual({ verb: 'none' });
     expect(awsAuthUndo(before, undefined)).toEqual({ verb: 'none' });

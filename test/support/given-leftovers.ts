@@ -5,7 +5,7 @@ import {
   type AwsAuthMap,
   addedRolesOf,
   awsAuthRequest,
-  planRetirement,
+  planRemoval,
 } from '../../src/core/identity/index.ts';
 
 /**
@@ -27,7 +27,7 @@ export const awsAuthUndo = (
   if (now === undefined || ours.length === 0) return { verb: 'none' };
   let data = now.data ?? {};
   for (const role of ours) {
-    const plan = planRetirement({ ...now, data }, role);
+    const plan = planRemoval({ ...now, data }, role);
     if (plan.kind === 'refused') throw new Error(`aws-auth keeps ${role}: ${plan.why}`);
     if (plan.kind === 'write') data = plan.data;
   }

@@ -49,7 +49,7 @@ const noRights = async (kubectl: Kubectl): Promise<string | undefined> => {
   return as.code === 0 ? undefined : `its user may not act as ${user}: ${firstLine(as)}`;
 };
 
-/** Another story's turn is waited for; any other use is a conflict. */
+/** If another story uses the cluster, the check waits for its end; any other use is a conflict. */
 const inUse = async (kubectl: Kubectl): Promise<string | undefined> => {
   const label = Object.entries(stageLabel).map(([key, value]) => `${key}=${value}`)[0] ?? '';
   const ofStory = await kubectl(['get', 'namespaces', '-l', label, '-o', 'name']);

@@ -1,11 +1,12 @@
-// The real helm for stories and for deploy/install.yaml: `HELM` names the program, else it is
-// looked up in PATH. Renders with the defaults of the chart, for Kubernetes 1.36.
+// The real helm (test/peers) for stories and for deploy/install.yaml. Renders with the defaults of
+// the chart, for Kubernetes 1.36.
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { howToInstall, peerProgram } from './peers.ts';
 
 export const charts = join(import.meta.dirname, '..', '..', 'deploy', 'charts');
-export const helm = process.env.HELM ?? 'helm';
+export const helm = peerProgram('helm');
 
 const run = promisify(execFile);
 
@@ -15,7 +16,7 @@ export const whyNoHelm = async (): Promise<string | undefined> => {
     await run(helm, ['version', '--short']);
     return undefined;
   } catch {
-    return 'helm is not installed (test/peers/README.md builds it; HELM names it)';
+    return howToInstall('helm', 'helm is not installed');
   }
 };
 

@@ -140,7 +140,7 @@ describe('the judge of stories', () => {
     );
   });
 
-  it('rejects a hook that nobody completed, and one that was completed with pods on the node', () => {
+  it('rejects a hook that no one completed, and one that was completed with pods on the node', () => {
     const unanswered = calm.filter(({ table }) => table !== 'aws/cloudtrail/events');
     expect(() => judge(told({ rows: unanswered }).trace, absent)).toThrow(
       /hooks-never-run-out: i-\w+ Terminate-LC-Hook ran out/,

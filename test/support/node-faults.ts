@@ -15,7 +15,7 @@ export const sh = (script: string): string =>
     env: { ...process.env, PATH: `/usr/sbin:/sbin:${process.env.PATH ?? ''}` },
   }).trim();
 
-/** Ignores how it ends: a crash is intended. */
+/** Ignores the exit code: a crash is intended. */
 export const attempt = (script: string): void => {
   try {
     sh(script);

@@ -15,7 +15,7 @@ import type { Http, Journal } from '../../src/ports/index.ts';
 import { Driver } from '../../src/sim/driver.ts';
 import { createInProcessPorts } from '../../src/sim/index.ts';
 import { ControllerProcess } from '../../src/sim/lives/process.ts';
-import { type NetworkFaults, noFaults } from '../../src/sim/ports/network.ts';
+import { type NetworkFaults, noFaults, type Write } from '../../src/sim/ports/network.ts';
 import { TraceRecorder } from '../../src/sim/trace/recorder.ts';
 import { cliUser, type DemoFacts } from '../../world/aws/index.ts';
 import { type CheckReport, checkTrace } from '../../world/check/index.ts';
@@ -40,17 +40,12 @@ type ConfigMap = KubeObject & { readonly data?: Readonly<Record<string, string>>
 
 type Kind = Parameters<WorldClient['create']>[0];
 
-export interface Call {
-  readonly verb: string;
-  readonly resource: string;
-}
-
 export interface GroupLifeOptions {
   /** Whether kubelets and others write Events: most stories read none. */
   readonly hasEvents?: boolean;
   readonly seed?: number;
   /** Called after each write of the controllers. */
-  readonly afterWrite?: (call: Call) => void;
+  readonly afterWrite?: (write: Write) => void;
   readonly compat?: 'eks' | 'native';
   /** Answers HTTP health probes. */
   readonly http?: Http;
@@ -67,7 +62,11 @@ export class GroupLife {
   readonly world: World;
   readonly driver: Driver;
   readonly log = new CollectingLog();
-  readonly calls: { readonly operation: string; readonly input: JsonObject }[] = [];
+  readonly calls: {
+    readonly service: string;
+    readonly operation: string;
+    readonly input: JsonObject;
+  }[] = [];
   readonly facts: DemoFacts;
   faults: Partial<NetworkFaults> = {};
   /** Called before each cloud call is sent: its process first pauses for this many seconds. */
@@ -151,7 +150,8 @@ export class GroupLife {
       ...defined({ journal: this.#options.journal }),
       onCloudCall: (call) => {
         this.#recorder.call({ userAgent: nodeManagerAgent, ...call });
-        this.calls.push({ operation: call.operation, input: call.input });
+        const { service, operation, input } = call;
+        this.calls.push({ service, operation, input });
       },
       onFailure: (error) => {
         this.#failure ??= error;

@@ -69,7 +69,7 @@ const isToldAgain = ({ verb, objectRef }: AuditEvent): boolean =>
   objectRef?.resource === 'nodedisruptions' &&
   objectRef.subresource === undefined;
 
-/** Two controllers found the same thing at once: the second one's write is refused. */
+/** Two controllers found the same fact at the same time: the second one's write is refused. */
 const hasLostRace = ({ objectRef, responseStatus }: AuditEvent): boolean =>
   objectRef?.resource === 'nodedisruptions' && responseStatus?.code === 409;
 

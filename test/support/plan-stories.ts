@@ -247,7 +247,7 @@ interface Odd {
   readonly spec?: JsonObject;
 }
 
-/** Pods with the overrides `pod`, one by default, of a Deployment `odd`. */
+/** Pods of a Deployment `odd`, with the overrides `pod`; by default one pod. */
 export const odd = (pod: JsonObject, more: Odd = {}): WorkloadObject => {
   const { name = 'odd', replicas = 1, annotations = {}, kind = 'Deployment' } = more;
   const { labels = { app: name }, namespace = 'default', spec = {} } = more;

@@ -30,9 +30,14 @@ export const start = (options: {
   readonly command: string;
   readonly args: readonly string[];
   readonly logPath: string;
+  /** Added to this process's own environment. */
+  readonly env?: Readonly<Record<string, string>>;
 }): Started => {
   const log = openSync(options.logPath, 'a');
-  const child = spawn(options.command, options.args, { stdio: ['ignore', log, log] });
+  const child = spawn(options.command, options.args, {
+    stdio: ['ignore', log, log],
+    env: { ...process.env, ...options.env },
+  });
   closeSync(log);
   running.add(child);
   let ended: string | undefined;

@@ -236,6 +236,9 @@ const answersOk = (url: string): (() => Promise<boolean>) => {
   };
 };
 
+/** Go collects its garbage less often: a third less processor time for some memory more. */
+const rareCollections = { GOGC: '400' };
+
 /** Where the binaries are. */
 export const assetsOf = ({ assets }: RealClusterOptions = {}): string =>
   assets ?? process.env.KUBEBUILDER_ASSETS ?? '/usr/local/kubebuilder/bin';
@@ -263,7 +266,8 @@ export const startRealCluster = async (options: RealClusterOptions = {}): Promis
   const started: Started[] = [];
   const run = (name: string, args: readonly string[]): void => {
     const logPath = join(directory, `${name}.log`);
-    started.push(start({ name, command: join(assets, name), args, logPath }));
+    const command = join(assets, name);
+    started.push(start({ name, command, args, logPath, env: rareCollections }));
   };
   const stop = async (): Promise<void> => {
     // Clients first: an API server stops at once, but hangs when etcd stops first.

@@ -47,7 +47,7 @@ export interface RealStage {
 }
 
 const lookEveryMs = 500;
-/** About the world's own pod times; a story's deadline must not depend on them. */
+/** Similar to the world's own pod times; a story's deadline must not depend on them. */
 const podTimes = { readyAfterMs: 1000, goneAfterMs: 1000 } as const;
 const kinds = 'namespaces,serviceaccounts,deployments,daemonsets,poddisruptionbudgets,nodegroups';
 const copied = new Set(['demo', 'nginx-demo-deployment', 'coredns', 'aws-node', 'kube-proxy']);

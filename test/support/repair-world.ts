@@ -3,7 +3,11 @@
 import type { NodeDisruption } from '../../src/api/disruption.ts';
 import { type JsonObject, objectOr } from '../../src/api/json.ts';
 import { resourceTypes } from '../../src/api/kube.ts';
-import { type NodeRepair, requestedEpisode } from '../../src/api/node-repair.ts';
+import {
+  type NodeRepair,
+  type RepairRequest,
+  requestedEpisode,
+} from '../../src/api/node-repair.ts';
 import { GroupLife, type GroupLifeOptions } from './nodegroup-world.ts';
 
 const minute = 60;
@@ -44,7 +48,7 @@ export const repairsOf = (life: GroupLife): readonly NodeRepair[] =>
 export const requestRepair = (
   life: GroupLife,
   node: string,
-  action: 'Replace' | 'Reboot',
+  action: RepairRequest['action'],
 ): void => {
   const instanceId = instanceOf(life, node);
   const at = new Date(life.world.kernel.now() / 1000).toISOString();
@@ -81,12 +85,17 @@ export const terminations = (life: GroupLife): readonly JsonObject[] =>
 export const setCondition = (
   life: GroupLife,
   node: string,
-  condition: { readonly type: string; readonly status: string; readonly reason: string },
+  condition: {
+    readonly type: string;
+    readonly status: string;
+    readonly reason?: string;
+    readonly message?: string;
+  },
 ): void => {
   const at = `${new Date(life.world.kernel.now() / 1000).toISOString().slice(0, 19)}Z`;
   const body = {
     status: {
-      conditions: [{ ...condition, message: 'm', lastTransitionTime: at }],
+      conditions: [{ message: 'm', ...condition, lastTransitionTime: at }],
     },
   };
   const patched = life.user.patch(

@@ -12,7 +12,7 @@ import { newest, older } from './update-world.ts';
 
 const kind = { group: 'drover.dev', resource: 'nodegroupupdatesequences' } as const;
 
-export interface Herd {
+export interface GroupNodes {
   readonly groups: readonly string[];
   readonly nodes: number;
   readonly pods?: number;
@@ -34,8 +34,8 @@ const runApp = (life: GroupLife, replicas: number): void => {
  * Groups of SURGE, and pods that may run on any of their nodes: they ran on the first group before
  * the others existed.
  */
-export const beginHerd = async (
-  { groups, nodes, pods = 0 }: Herd,
+export const beginGroups = async (
+  { groups, nodes, pods = 0 }: GroupNodes,
   options: GroupLifeOptions = {},
 ): Promise<GroupLife> => {
   const life = await GroupLife.begin(options);
@@ -97,8 +97,8 @@ export const marked = (life: GroupLife): readonly string[] =>
     .map(({ metadata }) => metadata.name);
 
 /**
- * All pods of the application that ever existed: each beyond the initial ones replaced one that
- * moved.
+ * All pods of the application that ever existed. Each pod beyond the initial ones replaced a pod
+ * that was moved.
  */
 export class PodCount {
   readonly #life: GroupLife;

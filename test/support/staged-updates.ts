@@ -1,5 +1,6 @@
-// The stories of a version update, run in every arrangement with kubectl and drover only: the order
-// of marks and evictions, and two kinds of failure. The arrangement determines how time passes.
+// The stories of a version update, run in every arrangement with kubectl and drover only: the
+// order of taints, labels and evictions, and two kinds of failure. The arrangement determines how
+// time passes.
 
 import assert from 'node:assert/strict';
 import { defined } from '../../src/api/defined.ts';
@@ -204,7 +205,7 @@ const noDrain = {
   'journal-economics': untouched,
 };
 
-/** Every node is replaced; stores the order of marks and evictions for comparison. */
+/** Replaces every node, and stores the order of taints, labels and evictions for comparison. */
 export const goesThrough = async (arrangement: Arrangement, strategy: Strategy): Promise<void> => {
   await inArrangement({ arrangement, judged: judged(arrangement) }, async (stage) => {
     const story = new StagedUpdate(stage);
@@ -226,7 +227,8 @@ export const goesThrough = async (arrangement: Arrangement, strategy: Strategy):
 };
 
 /**
- * A budget that never allows evictions: the code and the blockers; nodes stay and lose their marks.
+ * A budget never allows evictions: the update fails with the error code and the blocking budgets;
+ * the nodes stay, and their taints and labels are removed.
  */
 export const failsAtBudget = async (arrangement: Arrangement): Promise<void> => {
   await inArrangement({ arrangement, judged: judged(arrangement, noEviction) }, async (stage) => {

@@ -68,7 +68,7 @@ const disruption = async (world: ServedWorld, name: string): Promise<Disruption 
 /** kubectl's own wait: a watch instead of polling. */
 const waits = async (world: ServedWorld, ...args: readonly string[]): Promise<void> => {
   const wait = ['wait', ...args, `--timeout=${patienceSeconds}s`];
-  // kubectl times out by itself and reports it.
+  // kubectl itself times out and reports it.
   const ran = await run('kubectl', wait, {
     env: world.env,
     timeoutMs: (patienceSeconds + 30) * 1000,

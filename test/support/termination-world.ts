@@ -16,6 +16,7 @@ import {
 } from '../../src/controllers/informers.ts';
 import { createIntakeController } from '../../src/controllers/intake/index.ts';
 import { createLifecycleController } from '../../src/controllers/lifecycle/index.ts';
+import { createZoneShiftController } from '../../src/controllers/zone-shift/index.ts';
 import { Driver } from '../../src/sim/driver.ts';
 import { createInProcessPorts } from '../../src/sim/index.ts';
 import { remainingSkew } from '../../src/sim/lives/fleet.ts';
@@ -82,7 +83,9 @@ export interface Verdict {
   readonly exempt?: Exempt;
 }
 
-/** Features that few lives have; one that has them is judged all the same. */
+/**
+ * Features that few lives have, with reasons. Oracles about them still check a life that has one.
+ */
 const usual: Exempt = {
   'desired-within-bounds': 'no controller of node groups runs here',
   'aws-auth-loses-no-entry': 'no node group brings a role of its own',
@@ -92,12 +95,13 @@ const usual: Exempt = {
   'unconfirmed-notices-move-nothing': 'the cloud denies no notice',
   'blockers-are-named': 'no pod is held by its budget for fifteen minutes',
   'held-nodes-keep-their-pods': 'no update holds a node',
+  'quarantined-instances-end-in-time': 'no repair quarantines an instance',
   'updates-keep-their-times': 'nothing is forced, nothing fails, no instance is ours to terminate',
   ...noUpdates,
 };
 const unsettled: Exempt = { 'everything-ends': 'the story ends while something is still open' };
 
-type Tuning = Pick<DisruptionDeps, 'compat'> & Partial<Pick<DisruptionDeps, 'limits'>>;
+type Tuning = Pick<DisruptionDeps, 'compat'> & Partial<Pick<DisruptionDeps, 'limits' | 'surge'>>;
 
 export interface LifeOptions {
   readonly seed?: number;
@@ -116,7 +120,7 @@ export class TerminationLife {
   node = '';
   instanceId = '';
   faults: Partial<NetworkFaults> = {};
-  readonly #tuning: Tuning;
+  #tuning: Tuning;
   readonly #queueUrl: string;
   readonly #managedGroups: readonly string[];
   readonly #recorder = new TraceRecorder(() => this.world.kernel.now());
@@ -200,10 +204,15 @@ export class TerminationLife {
       createIntakeController({ ...deps('intake'), queueUrl: this.#queueUrl }).run(signal),
       createConfirmationController(deps('confirmation')).run(signal),
       createLifecycleController(deps('lifecycle')).run(signal),
+      createZoneShiftController(deps('zone-shift')).run(signal),
       createDisruptionController({ ...deps('disruption'), ...this.#tuning }).run(signal),
     ]).catch((error: unknown) => {
       if (!signal.aborted) this.#failure = error;
     });
+  }
+  /** For the next process. */
+  tune(tuning: Partial<Tuning>): void {
+    this.#tuning = { ...this.#tuning, ...tuning };
   }
   kill(): void {
     this.#recorder.fault('F3-crash-after-write', 'fired');
@@ -283,6 +292,20 @@ export class TerminationLife {
       }),
     );
   }
+  /** Any object of namespace default. */
+  create(group: string, resource: string, object: JsonObject): void {
+    this.#must(this.#client().create({ group, resource }, 'default', object));
+  }
+  /** A pod that is bound to the node from its start; no owner recreates it. */
+  pod(name: string, metadata: JsonObject = {}, spec: JsonObject = {}): void {
+    const containers = [{ name: 'main', image: 'nginx' }];
+    this.create('', 'pods', {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name, ...metadata },
+      spec: { nodeName: this.node, containers, ...spec },
+    });
+  }
   /** A Deployment `web` in namespace default; its replicas fit on every node. */
   deploy(replicas: number, more: JsonObject = {}): void {
     const labels = { app: 'web' };
@@ -325,7 +348,7 @@ export class TerminationLife {
       }),
     );
   }
-  /** What an operator does that moves its pods itself: deletes one, so that another is made. */
+  /** Moves a pod as an operator does: deletes it, so that its controller creates another one. */
   movePodIfThere(name: string): void {
     const pod = { namespace: 'default', name };
     if (this.world.kube.read(gr.pods, pod) === undefined) return;

@@ -10,7 +10,7 @@ export const now = epochMs(Date.parse('2026-01-01T12:00:00Z'));
 const metadata = { uid: 'u', resourceVersion: '1', creationTimestamp: formatTime(now) };
 const target = { version: '1.32', imageId: 'ami-2', templateVersion: '2' };
 
-/** A Ready node in zone a, with all marks of an update in progress. */
+/** A Ready node in zone a, with all labels, taints and annotations of an update in progress. */
 export const aMember = (name: string, more: Partial<UpdateInstance> = {}): UpdateInstance => ({
   instanceId: `i-${name}`,
   nodeName: name,
@@ -19,8 +19,8 @@ export const aMember = (name: string, more: Partial<UpdateInstance> = {}): Updat
   isTarget: false,
   isReady: true,
   isLabelled: true,
-  shield: 'ours',
-  isDiscouraged: true,
+  scaleDownDisabled: 'ours',
+  hasOutdatedTaint: true,
   ...more,
 });
 
@@ -31,7 +31,9 @@ export const members = (
 ): readonly UpdateInstance[] =>
   Array.from({ length: count }, (_, i) => aMember(`${prefix}${i + 1}`, more));
 
-/** The update's request for the node; with `hold` it is marked and waits, else it is drained. */
+/**
+ * The update's cause for the node; with `hold` the node is cordoned and waits, else it is drained.
+ */
 const asked = (hold: boolean): NodeDisruption => ({
   apiVersion: 'drover.dev/v1alpha1',
   kind: 'NodeDisruption',

@@ -95,7 +95,7 @@ export class UpdateStory {
     await this.atRest(nodes);
   }
 
-  /** The group is ACTIVE with this many nodes, and none of them is marked. */
+  /** The group is ACTIVE with this many nodes, and none of them is cordoned or tainted. */
   async atRest(nodes: number): Promise<void> {
     await this.until(`${groupName} rests with ${nodes} nodes`, '30s', async () => {
       const status = word(

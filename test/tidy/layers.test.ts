@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { checkLayers, filesIn, layers, layersTable, packagesOf } from './layers.ts';
+import { checkLayers, checkWeb, filesIn, layers, layersTable, packagesOf } from './layers.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -36,6 +36,23 @@ describe('the layers', () => {
       const imported = [...packagesOf(root, room)];
       expect(imported.toSorted(), room).toEqual([...rule.packages].toSorted());
     }
+  });
+
+  it('let the page in the browser take types of the API, and nothing else', () => {
+    const web = join(root, 'web', 'src');
+    const names = readdirSync(web, { recursive: true, encoding: 'utf8' });
+    const files = names.filter((name) => /\.tsx?$/.test(name));
+    const texts = new Map(files.map((name) => [name, readFileSync(join(web, name), 'utf8')]));
+    expect(checkWeb(texts)).toEqual([]);
+    expect(texts.size).toBeGreaterThan(20);
+    const bad = new Map([
+      ['a.ts', "import { drain } from '../../src/core/drain/index.ts';\n"],
+      [
+        'b.ts',
+        "import { phaseLetters } from '../../src/api/page.ts';\nimport x from 'left-pad';\n",
+      ],
+    ]);
+    expect(checkWeb(bad)).toHaveLength(3);
   });
 
   it('stand in docs/ARCHITECTURE.md as they are', () => {

@@ -41,6 +41,7 @@ export const layers: Readonly<Record<string, Rule>> = {
   adapters: { rooms: ['api', 'ports', 'aws-cloud'], packages: 'all', node: 'all' },
   world: pure(['api', 'formats', 'insights', 'aws-wire', 'ports'], ['@marcbachmann/cel-js']),
   'world/check': pure(['api', 'formats']),
+  page: pure(['api', 'core', 'ports', 'runtime']),
   'eks-face': pure(['api', 'core', 'ports', 'runtime', 'aws-wire']),
   serve: { rooms: ['api', 'ports', 'aws-wire', 'world'], packages: [], node: 'all' },
   'sim/ports': pure(['api', 'aws-cloud', 'aws-wire', 'ports', 'runtime', 'world']),
@@ -159,6 +160,23 @@ export const checkLayers = (
   }
   return { files: files.length, breaches };
 };
+
+const webPackages = ['preact', 'preact/hooks', '@preact/signals'];
+
+/** The page in the browser takes types of the API and nothing else of `src/`; see `web/src`. */
+export const checkWeb = (texts: ReadonlyMap<string, string>): readonly string[] =>
+  [...texts].flatMap(([path, text]) =>
+    [...text.matchAll(/(?:^|\n)import (type )?[^;]*?['"]([^'"]+)['"];/g)].flatMap(
+      ([, isType, specifier = '']) => {
+        if (specifier.includes('/src/')) {
+          const isFine = specifier.endsWith('/src/api/page.ts') && isType !== undefined;
+          return isFine ? [] : [`${path} imports ${specifier}`];
+        }
+        if (specifier.startsWith('.')) return [];
+        return webPackages.includes(specifier) ? [] : [`${path} imports ${specifier}`];
+      },
+    ),
+  );
 
 const breachOf = (
   root: string,

@@ -64,7 +64,7 @@ describe('the house rules that can be counted', () => {
     expect(counted(entry, inner, past, by).pastEntry).toEqual({ 'src/room/b.ts': 1 });
   });
 
-  it('a list that allows more than there is has to be printed anew', () => {
+  it('a list that allows more than there is has to be printed again', () => {
     const now = { longLines: { 'a.ts': 1 } };
     expect(compareWithList(now, { longLines: { 'a.ts': 2, 'b.ts': 1 } })).toEqual({
       worse: [],

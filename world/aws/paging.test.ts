@@ -5,7 +5,7 @@ const page = (all: readonly string[], token?: string) =>
   pageOf(all, { max: 2, token, keyOf: (item) => item, invalid: invalidNextToken });
 
 describe('a page', () => {
-  it('goes on where the one before ended', () => {
+  it('continues where the one before ended', () => {
     const all = ['a', 'b', 'c', 'd', 'e'];
     const first = page(all);
     const second = page(all, first.nextToken);

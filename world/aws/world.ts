@@ -82,8 +82,8 @@ export interface AwsWorld {
   /** Adds the content of a new account: images, a default VPC, roles, the notice queue. */
   seedAccount(): void;
   /**
-   * Creates the missing parts of a VPC and of subnets that a configuration names by id. Throws
-   * AwsError.
+   * Creates the VPC and subnets that a configuration names by id, as far as they do not exist.
+   * Throws AwsError.
    */
   ensureNetwork(network: NamedNetwork): NamedNetwork;
   /**

@@ -31,7 +31,7 @@ const ordered = (...lines: readonly Line[]): readonly string[] =>
 describe('the lines of an audit log', () => {
   const intent: Line = { what: 'intent', at: 549, version: '483' };
 
-  it('stand in the order of versions, whichever the server was done with first', () => {
+  it('are in the order of versions, whichever the server was done with first', () => {
     const deletion: Line = { what: 'deletion', at: 557, version: '484' };
     expect(ordered(deletion, intent)).toEqual(['intent', 'deletion']);
     expect(ordered(intent, deletion)).toEqual(['intent', 'deletion']);

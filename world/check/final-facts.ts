@@ -91,7 +91,7 @@ export const finalFacts = (trace: Trace): FinalFacts => {
   const own = book.cloud.waits.filter((wait) => book.isManaged(wait.group));
   const ranOut = own.flatMap((wait) =>
     [...wait.ended]
-      .filter(([hook, by]) => by === 'timeout' && book.isOwnHook(wait.group, hook))
+      .filter(([hook, by]) => by === 'timeout' && book.isOwnHook(wait.group, hook, wait.startedAt))
       .map(([hook]) => `${wait.instanceId} ${hook}`),
   );
   const open = own.filter((wait) => wait.leftAt === undefined).map((wait) => wait.instanceId);

@@ -97,6 +97,14 @@ const marks = [
 ];
 
 describe('traceFromAudit', () => {
+  it('keeps what a list selects, and not where it continues', () => {
+    const uri = '/api/v1/pods?fieldSelector=spec.nodeName%3Dn1&limit=500&labelSelector=app%3Dweb';
+    const list = line(1, { verb: 'list', ref: { resource: 'pods' }, uri });
+    const { entries } = traceFromAudit([list], facts).trace;
+    const selector = 'fieldSelector=spec.nodeName%3Dn1&labelSelector=app%3Dweb';
+    expect(entries).toMatchObject([{ kind: 'request', verb: 'list', selector }]);
+  });
+
   it('reads requests, and objects from the answers, bindings and last deletions', () => {
     const gone = line(9, {
       verb: 'delete',

@@ -35,9 +35,15 @@ const requestOf = (event: JsonObject): Request | undefined => {
     ...(typeof ref.name === 'string' ? { name: ref.name } : {}),
     code: numberOf(objectOr(event.responseStatus).code) ?? 0,
     dryRun: isDryRun(textOf(event.requestURI), body),
-    ...defined({ body }),
+    ...defined({ selector: selectorOf(textOf(event.requestURI)), body }),
   };
 };
+
+const selectorOf = (uri: string): string | undefined =>
+  uri
+    .match(/[?&]((?:label|field)Selector=[^&]*)/g)
+    ?.map((one) => one.slice(1))
+    .join('&');
 
 const isDryRun = (uri: string, body: unknown): boolean => {
   const options = objectOr(objectOr(body).deleteOptions);

@@ -54,6 +54,7 @@ describe('checkTrace', () => {
       'repairs-obey-their-owners',
       'repairs-replace-what-they-end',
       'each-episode-is-repaired-once',
+      'quarantined-instances-end-in-time',
       'unhealthy-nodes-are-repaired',
       'nothing-left-after-delete',
       'blockers-are-named',

@@ -29,7 +29,7 @@ export interface Exemption<Case> extends ExemptionName {
 
 export interface Context {
   readonly book: Book;
-  /** Counts one thing that the oracle looked at. */
+  /** Counts one thing that the oracle examined. */
   readonly saw: () => void;
   readonly report: (violation: {
     readonly subject: string;

@@ -69,7 +69,7 @@ describe('the kernel', () => {
     expect(actor.seen.map((event) => event.kind)).toEqual(['first']);
   });
 
-  it('goes on after a restart with its time, its events and its chance, but without callbacks', () => {
+  it('continues after a restart with its time, its events and its chance, but without callbacks', () => {
     const rows = new Map<string, Map<string, unknown>>();
     const before = aKernel();
     before.register(recorder());
@@ -97,7 +97,7 @@ describe('the kernel', () => {
     expect(kernel.now()).toBe(1_000_009);
   });
 
-  it('fails loudly for an event whose actor nobody registered', () => {
+  it('fails loudly for an event whose actor no one registered', () => {
     const kernel = aKernel();
     kernel.schedule({ afterMicros: 1, actor: 'nobody', kind: 'k' });
     expect(() => kernel.step()).toThrow('unknown actor nobody');

@@ -3,7 +3,7 @@
 // Kubernetes objects repeat themselves; never changes a row in place.
 import { isObject, type Json, type JsonObject } from '../../src/api/json.ts';
 
-/** Clears the cache at this many parts, so that unique parts do not pile up. */
+/** The cache is cleared at this many parts, so that unique parts do not accumulate. */
 const maximumParts = 20_000;
 /** Longer texts are rarely equal. */
 const maximumTextLength = 100;

@@ -21,7 +21,7 @@ describe('the audit file', () => {
     expect(readFileSync(file, 'utf8')).toBe('{"n":1}\n{"n":2}\n');
   });
 
-  it('rotates before a file grows too large and keeps only so many', () => {
+  it('rotates before a file grows too large and keeps only that many', () => {
     const file = join(dir, 'audit.log');
     const audit = new AuditFile({ file, maxBytes: 20, keep: 2, onError: () => {} });
     for (let n = 0; n < 5; n++) {
@@ -33,7 +33,7 @@ describe('the audit file', () => {
     expect(readFileSync(`${file}.1`, 'utf8')).toContain('"line":3');
   });
 
-  it('cuts off the half line of a killed process before it goes on', () => {
+  it('cuts off the half line of a killed process before it continues', () => {
     const file = join(dir, 'audit.log');
     writeFileSync(file, '{"n":1}\n{"n":2');
     const audit = new AuditFile({ file, maxBytes: 1e6, keep: 2, onError: () => {} });
@@ -42,7 +42,7 @@ describe('the audit file', () => {
     expect(readFileSync(file, 'utf8')).toBe('{"n":1}\n{"n":3}\n');
   });
 
-  it('counts what it could not write, says so once, and goes on', () => {
+  it('counts what it could not write, says so once, and continues', () => {
     const errors: unknown[] = [];
     const file = join(dir, 'gone', 'audit.log');
     const audit = new AuditFile({ file, maxBytes: 1e6, keep: 2, onError: (e) => errors.push(e) });

@@ -49,8 +49,8 @@ const lazy = <T>(load: () => Promise<T>): (() => Promise<T>) => {
   };
 };
 
-/** Service Quotas has no client of its own: see `service-quotas.ts`. */
-export type SdkService = Exclude<AwsService, 'service-quotas'>;
+/** Service Quotas and STS have no client of their own: see `signed-by-ssm.ts`. */
+export type SdkService = Exclude<AwsService, 'service-quotas' | 'sts'>;
 
 /** The parts of an SDK client that a call needs: a command per operation, and the client. */
 export interface SdkOf<Service extends SdkService, Client = object> {
@@ -83,6 +83,10 @@ export const createClients = (options: AwsOptions): Clients => ({
   eks: lazy(async () => {
     const sdk = await import('@aws-sdk/client-eks');
     return { sdk, client: new sdk.EKSClient(settings(options)) };
+  }),
+  elbv2: lazy(async () => {
+    const sdk = await import('@aws-sdk/client-elastic-load-balancing-v2');
+    return { sdk, client: new sdk.ElasticLoadBalancingV2Client(settings(options)) };
   }),
   iam: lazy(async () => {
     const sdk = await import('@aws-sdk/client-iam');

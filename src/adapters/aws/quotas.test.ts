@@ -1,41 +1,17 @@
 // Service Quotas and their usage, from a server that answers as AWS does.
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Clock } from '../../ports/index.ts';
-import { createAwsProvisioning } from './index.ts';
+import { provisioningBefore } from '../../../test/builders/adapters-aws.ts';
 
 const cleanups: (() => void)[] = [];
 afterEach(() => {
   for (const cleanup of cleanups.splice(0)) cleanup();
 });
 
-interface Asked {
-  readonly headers: IncomingMessage['headers'];
-  readonly body: string;
-}
-
-const apiWith = async (answer: (response: ServerResponse, asked: Asked) => void) => {
-  const asked: Asked[] = [];
-  const server = createServer(async (request, response) => {
-    const parts: Buffer[] = [];
-    for await (const part of request) parts.push(part as Buffer);
-    const one = { headers: request.headers, body: Buffer.concat(parts).toString() };
-    asked.push(one);
-    answer(response, one);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  cleanups.push(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
-  const options = {
-    endpoint: `http://127.0.0.1:${port}`,
-    region: 'eu-west-1',
-    credentials: { accessKeyId: 'AKIA', secretAccessKey: 'b', sessionToken: 'token' },
-  };
-  return { api: createAwsProvisioning(options, {} as Clock), asked, port };
+const apiWith = async (answer: Parameters<typeof provisioningBefore>[0]) => {
+  const before = await provisioningBefore(answer);
+  cleanups.push(before.end);
+  return before;
 };
 const json =
   (status: number, body: object | string) =>

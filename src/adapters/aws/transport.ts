@@ -10,6 +10,7 @@ import {
   type AwsService,
   type AwsTransport,
 } from '../../aws-cloud/index.ts';
+import { askCallerIdentity } from './caller-identity.ts';
 import {
   type AwsOptions,
   type Clients,
@@ -84,11 +85,14 @@ export const createAwsTransport = (options: AwsOptions): AwsTransport => {
     input: JsonObject,
     http: Http,
   ): Promise<Sent> => {
-    if (service !== 'service-quotas') {
+    if (service !== 'service-quotas' && service !== 'sts') {
       return sendBySdk(clients, service, operation as AwsOperation<typeof service>, input, http);
     }
+    const { endpoint } = options;
     const { client } = await clients.ssm();
-    return askServiceQuotas(client, { operation, input, endpoint: options.endpoint }, http);
+    return service === 'sts'
+      ? askCallerIdentity(client, endpoint, http)
+      : askServiceQuotas(client, { operation, input, endpoint }, http);
   };
   return {
     invoke: async (service, operation, input, signal) => {

@@ -1,7 +1,8 @@
 // A bundle as a .tar.gz file: written to a temporary file and renamed, readable by root only.
 // Entries are POSIX ustar; names that are too long for ustar are truncated at their end.
 import { createWriteStream } from 'node:fs';
-import { rename, rm, stat } from 'node:fs/promises';
+import { readdir, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { type BundleWriter, NodeHostError } from '../../ports/index.ts';
@@ -27,6 +28,34 @@ const headerOf = (name: string, size: number, seconds: number): Buffer => {
   const sum = header.reduce((total, byte) => total + byte, 0);
   put(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
   return header;
+};
+
+/**
+ * Deletes the oldest archives with this prefix until `kept` remain, and unfinished ones. Only the
+ * caller writes archives with the prefix. Throws NodeHostError.
+ */
+export const removeOldBundles = async (of: {
+  readonly directory: string;
+  readonly prefix: string;
+  readonly kept: number;
+}): Promise<void> => {
+  const { directory, prefix, kept } = of;
+  try {
+    const names = (await readdir(directory)).filter((name) => name.startsWith(prefix));
+    const paths = names.map((name) => join(directory, name));
+    const archives = await Promise.all(
+      paths
+        .filter((path) => path.endsWith('.tar.gz'))
+        .map(async (path) => ({ path, at: (await stat(path)).mtimeMs })),
+    );
+    const old = archives.toSorted((a, b) => b.at - a.at).slice(kept);
+    const unfinished = paths.filter((path) => path.endsWith('.tar.gz.part'));
+    for (const path of [...old.map((one) => one.path), ...unfinished]) {
+      await rm(path, { force: true });
+    }
+  } catch (cause) {
+    throw new NodeHostError('failed', `remove old bundles in ${directory}`, { cause });
+  }
 };
 
 export const createBundleFile = (path: string): BundleWriter => {

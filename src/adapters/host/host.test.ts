@@ -149,7 +149,7 @@ describe('the metadata service', () => {
     expect(asked).toEqual(['PUT /latest/api/token -']);
   });
 
-  it('that is not there is told', async () => {
+  it('that does not exist is reported', async () => {
     const origin = await served();
     await new Promise((done) => server?.close(done));
     expect(await codeOf(() => createMetadata(origin).get('user-data'))).toBe('no-metadata');

@@ -1,5 +1,5 @@
-// Reads the kernel log from /dev/kmsg, and journals from a child process. Reads never block: a
-// thread waiting for the kernel would be missing for all other work of Node.js.
+// Reads the kernel log from /dev/kmsg, and journals from a child process. Reads never block,
+// because a blocked thread of Node.js' pool would delay all other work.
 import type { ChildProcess } from 'node:child_process';
 import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { type KernelLogReader, type LogReader, NodeHostError } from '../../ports/index.ts';
@@ -40,14 +40,18 @@ export class KmsgReader implements KernelLogReader {
     while (entries.length < max) {
       const record = this.#next();
       if (record === 'end') break;
-      // The gap in the sequence numbers gives the count; this only signals that a gap exists.
+      // The gap in the sequence numbers gives the count; this record only signals that a gap
+      // exists.
       if (record === 'overrun') continue;
       const sequence = sequenceOf(record);
-      if (this.#last !== undefined) {
-        if (sequence <= this.#last) continue;
-        lost += sequence - this.#last - 1;
+      // A garbled record has no number, and must not become the one to count from.
+      if (!Number.isNaN(sequence)) {
+        if (this.#last !== undefined) {
+          if (sequence <= this.#last) continue;
+          lost += sequence - this.#last - 1;
+        }
+        this.#last = sequence;
       }
-      this.#last = sequence;
       entries.push(record);
     }
     return { entries, lost };
@@ -130,7 +134,7 @@ export class JournalReader implements LogReader {
   }
 }
 
-/** Fields of which any may match. */
+/** journalctl arguments that select the entries of any of these units or syslog identifiers. */
 export const journalWords = (options: {
   readonly units: readonly string[];
   readonly identifiers: readonly string[];

@@ -1,13 +1,21 @@
 // The agent's view of this machine: truncated and refused files, programs limited in time and
 // output, non-blocking log reads, a bundle that tar can read.
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { NodeHostError, type ProgramOptions } from '../../ports/index.ts';
-import { createBundleFile, createNodeHost } from './index.ts';
+import { createBundleFile, createNodeHost, removeOldBundles } from './index.ts';
 
 let directory = '';
 beforeEach(() => {
@@ -137,6 +145,15 @@ describe('logs', () => {
     expect(lost).toBeGreaterThanOrEqual(17);
   });
 
+  it('of the kernel count nothing by a record that has no number', async () => {
+    mkdirSync(join(directory, 'dev'));
+    writeFileSync(join(directory, 'dev/kmsg'), 'no record');
+    const host = createNodeHost({ root: directory, recordFile: '/dev/null' });
+    const reader = await host.openKernelLog({ afterSequence: 5 });
+    expect(reader.read(1)).toEqual({ entries: ['no record'], lost: 0 });
+    reader.close();
+  });
+
   it('of the journal that end are told as failed', async (test) => {
     const host = machine();
     const reader = await host
@@ -172,6 +189,19 @@ describe('a bundle', () => {
     expect(list).toBe('commands/a.txt\nempty\nbig\n');
     const one = execFileSync('tar', ['-xzOf', path, 'commands/a.txt'], { encoding: 'utf8' });
     expect(one).toBe('hello\n');
+  });
+
+  it('is deleted when newer ones of its node are enough', async () => {
+    const old = ['b_1', 'b_2', 'b_3', 'b-2_1'].map((name) => `${name}.tar.gz`);
+    for (const [index, name] of [...old, 'b_4.tar.gz.part', 'other'].entries()) {
+      writeFileSync(join(directory, name), '');
+      utimesSync(join(directory, name), 1_000 + index, 1_000 + index);
+    }
+    await removeOldBundles({ directory, prefix: 'b_', kept: 2 });
+    const left = ['b-2_1.tar.gz', 'b_2.tar.gz', 'b_3.tar.gz', 'other'];
+    expect(readdirSync(directory).toSorted()).toEqual(left);
+    const nowhere = { directory: join(directory, 'nowhere'), prefix: 'b_', kept: 2 };
+    expect(await codeOf(() => removeOldBundles(nowhere))).toBe('failed');
   });
 
   it('that cannot be written is an error, and nothing is left', async () => {

@@ -1,65 +1,18 @@
 // Which addresses may be called: never those of cloud metadata and credentials (link-local, and a
 // few others); loopback for a webhook only if this process was configured so. Makes no calls.
 import { type LookupAddress, lookup } from 'node:dns';
-import { BlockList, isIP } from 'node:net';
+import { isIP } from 'node:net';
 import { shownAddress } from '../../api/update-hooks.ts';
 import { HttpError } from '../../ports/index.ts';
-
-/**
- * Instance metadata of every cloud, in both families, and addresses that map to them (BlockList
- * handles ::ffff:0:0/96 itself).
- */
-const linkLocal = new BlockList();
-linkLocal.addSubnet('169.254.0.0', 16, 'ipv4');
-linkLocal.addSubnet('fe80::', 10, 'ipv6');
-// The same through NAT64 (RFC 6052): with the well-known prefix, and with the local one (RFC 8215)
-// as /96 and /48.
-linkLocal.addSubnet('64:ff9b::a9fe:0', 112, 'ipv6');
-linkLocal.addSubnet('64:ff9b:1::a9fe:0', 112, 'ipv6');
-linkLocal.addSubnet('64:ff9b:1:a9fe::', 64, 'ipv6');
-
-/** Metadata addresses that are not link-local. */
-const metadata = new BlockList();
-// EC2's over IPv6: metadata, and EKS' credentials of pods.
-metadata.addSubnet('fd00:ec2::', 32, 'ipv6');
-// Alibaba Cloud's, with its NAT64 forms as above.
-metadata.addAddress('100.100.100.200', 'ipv4');
-metadata.addAddress('64:ff9b::6464:64c8', 'ipv6');
-metadata.addAddress('64:ff9b:1::6464:64c8', 'ipv6');
-metadata.addSubnet('64:ff9b:1:6464:64:c800::', 88, 'ipv6');
-
-/** The unspecified address also reaches this machine. */
-const loopback = new BlockList();
-loopback.addSubnet('127.0.0.0', 8, 'ipv4');
-loopback.addSubnet('0.0.0.0', 8, 'ipv4');
-loopback.addAddress('::1', 'ipv6');
-loopback.addAddress('::', 'ipv6');
-
-const isIn = (list: BlockList, address: string): boolean =>
-  list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
-
-/** Networks that are not on the internet: RFC 1918, RFC 6598, RFC 4193, and their NAT64 forms. */
-const privateNetworks = new BlockList();
-for (const [network, bits, embedded] of [
-  ['10.0.0.0', 8, '0a00'],
-  ['172.16.0.0', 12, 'ac10'],
-  ['192.168.0.0', 16, 'c0a8'],
-  ['100.64.0.0', 10, '6440'],
-] as const) {
-  privateNetworks.addSubnet(network, bits, 'ipv4');
-  privateNetworks.addSubnet(`64:ff9b::${embedded}:0`, 96 + bits, 'ipv6');
-  privateNetworks.addSubnet(`64:ff9b:1::${embedded}:0`, 96 + bits, 'ipv6');
-  privateNetworks.addSubnet(`64:ff9b:1:${embedded}::`, 48 + bits, 'ipv6');
-}
-privateNetworks.addSubnet('fc00::', 7, 'ipv6');
+import { isPublic, linkLocal, loopback, metadata, reaches } from './networks.ts';
 
 /** Why an address may not be called; undefined when it may. */
 export type AddressRule = (address: string) => string | undefined;
 
 /** For all callers: these addresses return the machine's credentials. */
 export const notMetadata: AddressRule = (address) => {
-  if (isIn(linkLocal, address)) return `${address} is link-local`;
-  return isIn(metadata, address) ? `${address} is a cloud’s instance metadata` : undefined;
+  if (reaches(linkLocal, address)) return `${address} is link-local`;
+  return reaches(metadata, address) ? `${address} is a cloud’s instance metadata` : undefined;
 };
 
 /** For a webhook: `http:` only to loopback, and loopback only if allowed. */
@@ -70,13 +23,14 @@ export const webhookRule =
     readonly isPublicOnly: boolean;
   }): AddressRule =>
   (address) => {
-    const isLoopback = isIn(loopback, address);
+    const isLoopback = reaches(loopback, address);
     if (isLoopback && !options.allowLoopback) {
       return `${address} is loopback (allowed by --allow-loopback-webhooks)`;
     }
     if (options.isPlain && !isLoopback) return `it is not https, and ${address} is not loopback`;
-    const isPrivate = options.isPublicOnly && isIn(privateNetworks, address);
-    return isPrivate ? `${address} is private` : notMetadata(address);
+    const why = notMetadata(address);
+    if (why !== undefined || isLoopback) return why;
+    return options.isPublicOnly && !isPublic(address) ? `${address} is not public` : undefined;
   };
 
 export const notAllowed = (url: string, why: string): HttpError =>

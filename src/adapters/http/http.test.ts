@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { HttpError } from '../../ports/index.ts';
 import { createPki } from '../signer/index.ts';
 import { createHttp } from './index.ts';
+import { isPublic } from './networks.ts';
 
 let server: Server;
 let base = '';
@@ -194,6 +195,13 @@ describe('a POST of the Http port', () => {
     'https://169.254.169.254/latest/meta-data/',
     'https://[fe80::1]/',
     'https://[fd00:ec2::23]/',
+    'https://[64:ff9b::a9fe:a9fe]/',
+    'https://[64:ff9b:1:a9fe:a9:fe00::]/',
+    'https://[64:ff9b:1:7::a9fe:a9fe]/',
+    'https://[64:ff9b:1:fffe:a9:fea9:fe00:0]/',
+    'https://[64:ff9b:1:a9:fe:a9fe::]/',
+    'https://[2002:a9fe:a9fe::1]/',
+    'https://[::ffff:0:a9fe:a9fe]/',
     'http://192.0.2.1/',
     'https://user:word@192.0.2.1/',
     'ftp://192.0.2.1/',
@@ -253,6 +261,12 @@ describe('a signed POST', () => {
     expect(() => new Webhook(btoa('j'.repeat(32))).verify(body, headers)).toThrow();
   });
 
+  it('reaches a loopback address that is allowed, also where only public ones are', async () => {
+    const how = { body: '{}', idempotencyKey: 'k', isPublicOnly: true, timeoutMs: 5_000 } as const;
+    const { status } = await createHttp({ allowLoopback: true }).post(`${origin}/204`, how);
+    expect(status).toBe(204);
+  });
+
   it.each([
     'https://10.1.2.3/',
     'https://172.31.255.1/',
@@ -262,8 +276,46 @@ describe('a signed POST', () => {
     'https://[::ffff:10.1.2.3]/',
     'https://[64:ff9b::10.1.2.3]/',
     'https://[64:ff9b:1:a01:2:300::]/',
+    'https://192.0.0.8/',
+    'https://192.0.2.1/',
+    'https://192.88.99.1/',
+    'https://198.18.0.1/',
+    'https://198.19.255.1/',
+    'https://198.51.100.1/',
+    'https://203.0.113.1/',
+    'https://224.0.0.1/',
+    'https://240.0.0.1/',
+    'https://255.255.255.255/',
+    'https://[::ffff:198.18.0.1]/',
+    'https://[::ffff:0:198.18.0.1]/',
+    'https://[::198.18.0.1]/',
+    'https://[64:ff9b::198.18.0.1]/',
+    'https://[2002:c612:1::1]/',
+    'https://[2001::1]/',
+    'https://[2001:db8::1]/',
+    'https://[3fff::1]/',
+    'https://[5f00::1]/',
+    'https://[100::1]/',
+    'https://[fec0::1]/',
+    'https://[ff02::1]/',
   ])('to %s is refused where only public addresses are allowed', async (url) => {
     const how = { body: '{}', idempotencyKey: 'k', isPublicOnly: true, timeoutMs: 500 } as const;
     await expect(createHttp().post(url, how)).rejects.toMatchObject({ code: 'NotAllowed' });
   });
+});
+
+describe('public', () => {
+  it.each([
+    '1.1.1.1',
+    '100.128.0.1',
+    '192.0.1.1',
+    '198.17.255.255',
+    '198.20.0.1',
+    '223.255.255.255',
+    '2606:4700::1111',
+    '2001:4860:4860::8888',
+    '::ffff:1.1.1.1',
+    '64:ff9b::1.1.1.1',
+  ])('is %s', (address) => expect(isPublic(address)).toBe(true));
+  it('is no text with a zone', () => expect(isPublic('fe80::1%eth0')).toBe(false));
 });

@@ -123,7 +123,10 @@ export const createHttp = (options: { readonly allowLoopback?: boolean } = {}): 
       const ruleOf = ruleFor(options.isPublicOnly === true);
       const target = targetOf(url, ruleOf);
       if (target.username !== '' || target.password !== '') {
-        throw notAllowed(target.origin, 'a user or password in the address is no token');
+        throw notAllowed(
+          target.origin,
+          'the address must not contain a user or password; they are not sent as a token',
+        );
       }
       const headers = {
         'content-type': options.contentType ?? 'application/json',

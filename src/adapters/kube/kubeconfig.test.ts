@@ -138,7 +138,7 @@ describe('loadKubeconfig', () => {
     await expect(loadKubeconfig({ path, env: {} })).rejects.not.toThrow('s3cret');
   });
 
-  it('names the file that is not there and the remedy', async () => {
+  it('names the file that does not exist and the remedy', async () => {
     const env = { KUBERNETES_SERVICE_HOST: 'h', KUBERNETES_SERVICE_PORT: '1' };
     const path = join(dir, 'none');
     await expect(loadKubeconfig({ path, env })).rejects.toThrow(`no kubeconfig: ${path}; give`);

@@ -101,9 +101,9 @@ export const openLogFile = async (name: string): Promise<LogInput> => {
 };
 
 /**
- * Frees a processed chunk's memory if it is the last of its block. zlib allocates a block for each,
- * and the garbage collector, which sees only small objects, would let them grow to 100 MB. Memory
- * of another size is not zlib's: small buffers share Node's pool.
+ * Frees a processed chunk's memory if it is the last one of its block. zlib allocates a block for
+ * each chunk, and the garbage collector, which only sees small objects, would let them grow to 100
+ * MB. Memory of another size is not zlib's: small buffers share Node's pool.
  */
 const giveBack = ({ buffer, byteOffset, byteLength }: Uint8Array): void => {
   const isLast = byteOffset + byteLength === buffer.byteLength;

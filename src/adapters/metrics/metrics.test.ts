@@ -14,7 +14,7 @@ const promtool = (...args: readonly string[]) => {
   }
 };
 
-/** One value for every row, with labels that only escaping keeps in their place. */
+/** One value for every row, with labels that break the format unless they are escaped. */
 const filled = () => {
   const metrics = createMetrics({ version: '1' });
   const labelsOf = (name: keyof typeof metricTable): never =>
@@ -72,7 +72,7 @@ describe('the exposition', () => {
     async () => {
       const { text } = await filled().read();
       expect(check?.(text)).toBe('');
-      // promtool complains about a counter without its suffix: it is looking.
+      // Proves that promtool checks the text: it complains about a counter without its suffix.
       expect(() => check?.('# HELP a A.\n# TYPE a counter\na 1\n')).toThrow();
     },
   );

@@ -5,15 +5,15 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { type MetricName, type MetricRow, type Metrics, metricTable } from '../../ports/index.ts';
 
 export interface ReadableMetrics extends Metrics {
-  /** Text for a scrape; samples the gauges first. */
+  /** Text of a scrape; samples the gauges first. */
   read(): Promise<{ readonly contentType: string; readonly text: string }>;
 }
 
 type Labels = Readonly<Record<string, string>>;
 
-/** Bounds the values of open sets: an error text can never grow a series. */
+/** Bounds label values from open sets, such as error texts. */
 const longestValue = 64;
-/** Stands for a value outside of a closed set. */
+/** Replaces a value outside of a closed set. */
 const other = 'other';
 
 const bounded = (name: MetricName, labels: Labels): Record<string, string> => {
@@ -27,7 +27,7 @@ const bounded = (name: MetricName, labels: Labels): Record<string, string> => {
   );
 };
 
-/** Every combination of labels, where all sets are closed; else none. */
+/** Every combination of labels if all their sets are closed; otherwise none. */
 const combinations = ({ labels }: MetricRow): readonly Labels[] => {
   const sets = Object.entries(labels);
   return sets.reduce<readonly Labels[]>(
@@ -74,7 +74,7 @@ export const createMetrics = (options: { readonly version: string }): ReadableMe
       new Histogram({ name, help, labelNames, registers, buckets: [...(row.buckets ?? [])] }),
     ]),
   );
-  // A series that begins at 1 shows no increase: the first failure would fire no alert.
+  // A series that starts at 1 shows no increase, so the first failure would trigger no alert.
   for (const { name, row } of rowsOf(metricTable, 'counter')) {
     for (const labels of combinations(row)) found(counters, name).inc(labels, 0);
   }

@@ -1,6 +1,6 @@
 // Signs certificate requests with the world's authority, as kube-controller-manager's signers do:
-// the requested subject and names, and the usages in the request object. Approval is decided
-// elsewhere; only the request's own signature is verified here.
+// with the requested subject and names, and the usages in the request object. Another component
+// approves requests; this one verifies only the request's own signature.
 import 'reflect-metadata'; // x509's container needs it before anything else
 import * as x509 from '@peculiar/x509';
 import { algorithm, authorityOf, type KeyPair } from './pki.ts';

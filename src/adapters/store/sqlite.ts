@@ -10,7 +10,7 @@ import { type RowChange, type Store, StoreError } from '../../ports/index.ts';
 const applicationId = 0x44525652;
 /** Raised when the meaning of rows changes; an older Drover refuses a newer file. */
 const formatVersion = 1;
-/** A second process fails at once instead of waiting for the first. */
+/** No wait: a second process fails at once instead of waiting for the first. */
 const busyTimeoutMs = 0;
 
 const codeOf = (error: unknown): StoreError['code'] => {
@@ -78,7 +78,8 @@ class SqliteStore implements Store {
   }
 
   commit(changes: readonly RowChange[]): void {
-    // Before the disk is used: failures here are not the disk's.
+    // Serializes before the disk is used, so that a serialization error is not reported as a disk
+    // error.
     const texts = changes.map((change) => textOf(change));
     try {
       this.#db.exec('BEGIN IMMEDIATE');

@@ -3,10 +3,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ended, MemoryHost } from '../../../test/builders/node-host.ts';
 import { VirtualClock } from '../../../test/builders/runtime.ts';
+import type { BundleOptions } from './collect.ts';
 import { collectBundle } from './index.ts';
 import { redactText } from './redact.ts';
 
-const collected = async (host: MemoryHost) => {
+const collected = async (host: MemoryHost, more: Partial<BundleOptions> = {}) => {
   const entries = new Map<string, string>();
   const { manifest } = await collectBundle({
     host,
@@ -17,6 +18,7 @@ const collected = async (host: MemoryHost) => {
       add: async (name, bytes) => void entries.set(name, new TextDecoder().decode(bytes)),
       end: async () => 1,
     },
+    ...more,
   });
   return { manifest, entries };
 };
@@ -47,6 +49,15 @@ describe('a bundle', () => {
       kind: 'NodeBundle',
       node: 'n1',
     });
+  });
+
+  it('ends at its time, and says what was left out', async () => {
+    const host = new MemoryHost();
+    host.programs.set('dmesg', ended('one line\n'));
+    const clock = new VirtualClock();
+    const { manifest } = await collected(host, { clock, endsAt: clock.now() });
+    expect(manifest.entries.map(({ status }) => status)).not.toContain('collected');
+    expect(manifest.entries[0]).toMatchObject({ status: 'skipped', detail: 'the time is over' });
   });
 
   it('has no more than 50 MiB, and says what was left out', async () => {

@@ -45,6 +45,8 @@ export interface BundleOptions {
   readonly node: string;
   readonly writer: BundleWriter;
   readonly signal: AbortSignal;
+  /** Sources that are not collected by then are skipped. Default: no limit. */
+  readonly endsAt?: EpochMs;
 }
 
 interface Collected {
@@ -92,7 +94,11 @@ const ofProgram = (name: string, source: string, outcome: ProgramOutcome): Colle
   });
 };
 
-const collectOne = async ({ host, signal }: BundleOptions, one: Collector): Promise<Collected> => {
+const collectOne = async (
+  { host, signal }: BundleOptions,
+  one: Collector,
+  leftMs: number,
+): Promise<Collected> => {
   switch (one.kind) {
     case 'file': {
       const text = await host.read(one.path, { maxBytes: maxEntryBytes });
@@ -102,14 +108,15 @@ const collectOne = async ({ host, signal }: BundleOptions, one: Collector): Prom
     }
     case 'program': {
       const [program, ...words] = one.words;
-      const timeoutMs = one.timeoutMs ?? usualTimeoutMs;
+      const timeoutMs = Math.min(one.timeoutMs ?? usualTimeoutMs, leftMs);
       const options = { timeoutMs, maxBytes: maxEntryBytes, signal };
       return ofProgram(one.name, one.words.join(' '), await host.run(program, words, options));
     }
     case 'archive': {
       const [program, ...words] = one.words;
       const source = one.words.join(' ');
-      const options = { timeoutMs: one.timeoutMs, maxBytes: mebibyte, signal };
+      const timeoutMs = Math.min(one.timeoutMs, leftMs);
+      const options = { timeoutMs, maxBytes: mebibyte, signal };
       const outcome = await host.run(program, words, options);
       if (outcome.kind !== 'ended') return without(one.name, source, outcome.kind);
       if (outcome.code !== 0) return without(one.name, source, 'failed', outcome.errors);
@@ -156,9 +163,14 @@ export const collectBundle = async (
       entries.push(without(one.name, source, 'skipped', 'the bundle is full').entry);
       continue;
     }
+    const leftMs = (options.endsAt ?? Number.POSITIVE_INFINITY) - clock.now();
+    if (leftMs <= 0) {
+      entries.push(without(one.name, source, 'skipped', 'the time is over').entry);
+      continue;
+    }
     let collected: Collected;
     try {
-      collected = await collectOne(options, one);
+      collected = await collectOne(options, one, leftMs);
     } catch (error) {
       if (!(error instanceof NodeHostError)) throw error;
       collected = without(one.name, source, 'failed', error.message);

@@ -84,7 +84,7 @@ export const whyNoOutput = (program: string, outcome: ProgramOutcome): string | 
   return `${program} ended with ${outcome.code}${line === '' ? '' : `: ${line}`}`;
 };
 
-/** The text of a file, or undefined with the lack recorded. */
+/** The text of a file. If it cannot be read: undefined, and `results` says what is lacking. */
 export const readOrLack = async (
   { host }: CheckContext,
   results: Results,

@@ -28,7 +28,7 @@ const xid = (codes: readonly number[], rank: number): HealthRule => ({
       'numbers are in NVIDIA’s list of XID errors.',
     remedy:
       rank > 1
-        ? 'Replace the node: another boot does not help.'
+        ? 'Replace the node: a reboot does not help.'
         : 'Reboot the node; replace it when the error comes back.',
     origin: 'EKS',
     proof: 'recorded',

@@ -48,8 +48,7 @@ export const agentRules: readonly HealthRule[] = [
     clearAfterSeconds: 900,
     text: {
       ...text,
-      meaning:
-        'The ring buffer of the kernel went round while the agent did not run or was too slow.',
+      meaning: 'The kernel’s ring buffer overflowed while the agent was not running or too slow.',
       remedy: 'Enlarge it with log_buf_len= on the kernel’s command line.',
       proof: 'fault',
     },

@@ -16,9 +16,9 @@ export const kernelCheckRules: readonly HealthRule[] = [
     clearAfterSeconds: quietSeconds,
     text: {
       meaning:
-        'Threads take more than the limit (percent) of the smaller of kernel.pid_max and ' +
+        'The number of threads exceeds the limit (percent) of the smaller of kernel.pid_max and ' +
         'kernel.threads-max.',
-      remedy: 'Find what has so many threads: `ps -eo nlwp,pid,comm --sort=-nlwp | head`.',
+      remedy: 'Find the process with so many threads: `ps -eo nlwp,pid,comm --sort=-nlwp | head`.',
       origin: 'EKS',
       proof: 'written',
       found: [],
@@ -35,7 +35,8 @@ export const kernelCheckRules: readonly HealthRule[] = [
     key: 'zombies',
     clearAfterSeconds: quietSeconds,
     text: {
-      meaning: 'So many processes ended and were not collected by their parents (limit: a number).',
+      meaning:
+        'More processes than the limit have ended without being collected by their parents (zombies).',
       remedy: 'Restart the parent; a container needs an init process that collects them.',
       origin: 'EKS',
       proof: 'fault',
@@ -72,7 +73,7 @@ export const kernelCheckRules: readonly HealthRule[] = [
     key: 'files',
     clearAfterSeconds: quietSeconds,
     text: {
-      meaning: 'Open files take more than the limit (percent) of fs.file-max.',
+      meaning: 'The number of open files exceeds the limit (percent) of fs.file-max.',
       remedy:
         "Find what keeps files open: `lsof -n | awk '{print $1}' | sort | uniq -c | sort -n`.",
       origin: 'EKS',
@@ -92,7 +93,7 @@ export const kernelCheckRules: readonly HealthRule[] = [
     key: 'clock',
     clearAfterSeconds: quietSeconds,
     text: {
-      meaning: 'No daemon disciplines the kernel’s clock.',
+      meaning: 'No daemon synchronizes the kernel’s clock.',
       remedy:
         'Start chronyd (or another time daemon) and let it reach its source, 169.254.169.123.',
       origin: 'EKS',
@@ -111,8 +112,9 @@ export const kernelCheckRules: readonly HealthRule[] = [
     key: 'memory',
     clearAfterSeconds: quietSeconds,
     text: {
-      meaning: 'Pressure stall information says that work stood still for memory (limit: percent).',
-      remedy: 'Reserve memory for the system, or lower what pods may take.',
+      meaning:
+        'Pressure stall information shows that tasks were stalled by a lack of memory (limit: percent).',
+      remedy: 'Reserve memory for the system, or lower the memory limits of pods.',
       origin: 'Drover',
       proof: 'written',
       found: [],
@@ -130,7 +132,7 @@ export const kernelCheckRules: readonly HealthRule[] = [
     clearAfterSeconds: quietSeconds,
     text: {
       meaning: 'Compressed swap in memory is used beyond the limit (percent).',
-      remedy: 'Lower what pods may take: the node swaps.',
+      remedy: 'Lower the memory limits of pods: the node swaps.',
       origin: 'EKS',
       proof: 'written',
       found: [],

@@ -30,7 +30,7 @@ export const kernelRules: readonly HealthRule[] = [
     text: {
       meaning: 'The kernel refused to start a process for the kubelet or a service of the node.',
       remedy:
-        'Find what holds the processes: `ps -eLf | wc -l`, `cat /proc/sys/kernel/pid_max`, ' +
+        'Find the cause of so many processes: `ps -eLf | wc -l`, `cat /proc/sys/kernel/pid_max`, ' +
         'zombies, pids.max of the unit.',
       origin: 'EKS',
       proof: 'fault',
@@ -102,7 +102,7 @@ export const kernelRules: readonly HealthRule[] = [
     message: 'A kernel bug was detected and reported by the Linux kernel: {what}',
     clearAfterSeconds: quietSeconds,
     text: {
-      meaning: 'The kernel found itself in a state that its authors did not expect.',
+      meaning: 'A consistency check in the kernel failed.',
       remedy: 'Collect the trace (`drover agent bundle`), then replace the node or its image.',
       origin: 'EKS',
       proof: 'written',
@@ -127,7 +127,7 @@ export const kernelRules: readonly HealthRule[] = [
     message: 'The kernel reported an oops: a task was killed, and the node may be unstable',
     clearAfterSeconds: quietSeconds,
     text: {
-      meaning: 'Kernel code made an invalid access; the kernel went on without that task.',
+      meaning: 'Kernel code made an invalid memory access; the kernel continues without that task.',
       remedy: 'Collect the trace (`drover agent bundle`), then replace the node or its image.',
       origin: 'node-problem-detector',
       proof: 'written',
@@ -150,7 +150,7 @@ export const kernelRules: readonly HealthRule[] = [
     key: '{process}',
     clearAfterSeconds: quietSeconds,
     text: {
-      meaning: 'A process was ended by the kernel for an invalid access or instruction.',
+      meaning: 'The kernel killed a process for an invalid memory access or instruction.',
       remedy: 'Find the pod by the name of the process; the fault is in the program.',
       origin: 'EKS',
       proof: 'fault',
@@ -178,7 +178,7 @@ export const kernelRules: readonly HealthRule[] = [
     clearAfterSeconds: quietSeconds,
     text: {
       meaning:
-        'A process waited for a disk, a network file system or a lock, and could not be ended.',
+        'A process waited for a disk, a network file system or a lock, and could not be killed.',
       remedy: 'Look at the disks and network file systems that the process uses.',
       origin: 'EKS',
       proof: 'fault',
@@ -206,7 +206,7 @@ export const kernelRules: readonly HealthRule[] = [
     key: '{cgroup} {process}',
     clearAfterSeconds: quietSeconds,
     text: {
-      meaning: 'The kernel ended a process because its cgroup, or the node, was out of memory.',
+      meaning: 'The kernel killed a process because its cgroup, or the node, was out of memory.',
       remedy: 'Raise the container’s memory limit or find the leak; for the node, reserve memory.',
       origin: 'node-problem-detector',
       proof: 'fault',
@@ -231,8 +231,7 @@ export const kernelRules: readonly HealthRule[] = [
     clearAfterSeconds: quietSeconds,
     text: {
       meaning:
-        'The table of connections is full, or fuller than the limit (percent): new ' +
-        'connections are lost. The kernel often writes no line about it.',
+        'The connection tracking table is full, or above the limit (percent): new connections are dropped. The kernel often logs nothing about it.',
       remedy: 'Raise net.netfilter.nf_conntrack_max, or find what opens so many connections.',
       origin: 'EKS',
       proof: 'fault',

@@ -59,9 +59,8 @@ export const networkingRules: readonly HealthRule[] = [
     clearAfterSeconds: quietSeconds,
     text: {
       meaning:
-        'An interface of the node is down in two looks, a minute or more apart. Names that ' +
-        'the allow list matches (`*` stands for any text) are left out, and so are ' +
-        'interfaces without broadcast and multicast.',
+        'Two checks, at least a minute apart, found an interface of the node down. Names that ' +
+        'the allow list matches (`*` stands for any text) are not checked, and neither are interfaces without broadcast and multicast.',
       remedy: 'Bring it up, `ip link set DEVICE up`, or put its name on the allow list.',
       origin: 'EKS',
       ...byFault,
@@ -78,8 +77,7 @@ export const networkingRules: readonly HealthRule[] = [
     clearAfterSeconds: quietSeconds,
     text: {
       meaning:
-        'An interface is up and has no carrier in two looks: its cable or its other end is ' +
-        'gone. The allow list is that of InterfaceNotUp.',
+        'Two checks in a row found an interface that is up but has no carrier: it is disconnected. The allow list is that of InterfaceNotUp.',
       remedy: 'Look at the other end; on EC2 detach and attach the network interface.',
       origin: 'EKS',
       ...byFault,
@@ -113,8 +111,7 @@ export const networkingRules: readonly HealthRule[] = [
     clearAfterSeconds: quietSeconds,
     text: {
       meaning:
-        'The packet filter drops or rejects traffic by a rule, or by a chain’s policy, that ' +
-        'no known component made. Both iptables backends, IPv4 and IPv6, and native ' +
+        'The packet filter drops or rejects traffic by a rule, or by a chain’s policy, that no known component created. Both iptables backends, IPv4 and IPv6, and native ' +
         'nftables tables are read. Entries of the allow list are `table/chain`; `*` stands ' +
         'for any text.',
       remedy: 'Find who wrote the rule, delete it, or put its `table/chain` on the allow list.',
@@ -148,8 +145,8 @@ export const networkingRules: readonly HealthRule[] = [
     key: '{name}',
     clearAfterSeconds: quietSeconds,
     text: {
-      meaning: 'net.ipv4.ip_forward is not 1: traffic of pods is not passed on.',
-      remedy: '`sysctl -w net.ipv4.ip_forward=1`, and find what sets it back.',
+      meaning: 'net.ipv4.ip_forward is not 1: the node does not forward traffic of pods.',
+      remedy: '`sysctl -w net.ipv4.ip_forward=1`, and find what resets it.',
       origin: 'EKS',
       ...byFault,
     },
@@ -190,7 +187,7 @@ export const networkingRules: readonly HealthRule[] = [
     key: 'ipamd',
     clearAfterSeconds: quietSeconds,
     text: {
-      meaning: 'The VPC CNI is configured, and in two looks no process aws-k8s-agent existed.',
+      meaning: 'The VPC CNI is configured, but two checks in a row found no process aws-k8s-agent.',
       remedy: 'Look at the pod aws-node of this node.',
       origin: 'EKS',
       ...byLooking,
@@ -224,7 +221,7 @@ export const networkingRules: readonly HealthRule[] = [
     clearAfterSeconds: quietSeconds,
     text: {
       meaning: 'The subnet has no free addresses.',
-      remedy: 'Add a subnet, use prefix delegation, or retire unused network interfaces.',
+      remedy: 'Add a subnet, use prefix delegation, or delete unused network interfaces.',
       origin: 'EKS',
       proof: 'written',
       found: [
@@ -251,7 +248,7 @@ export const networkingRules: readonly HealthRule[] = [
     key: '{kind}',
     clearAfterSeconds: quietSeconds,
     text: {
-      meaning: 'kube-proxy asks for a kind that the API server does not have.',
+      meaning: 'kube-proxy requests a kind that the API server does not serve.',
       remedy: 'Update kube-proxy to the cluster’s version.',
       origin: 'EKS',
       proof: 'written',
@@ -312,31 +309,31 @@ export const networkingRules: readonly HealthRule[] = [
     'BandwidthInExceeded',
     'bw_in_allowance_exceeded',
     180,
-    'Inbound traffic was held to the instance’s bandwidth.',
+    'Inbound traffic was throttled to the instance’s bandwidth.',
   ),
   allowance(
     'BandwidthOutExceeded',
     'bw_out_allowance_exceeded',
     100,
-    'Outbound traffic was held to the instance’s bandwidth.',
+    'Outbound traffic was throttled to the instance’s bandwidth.',
   ),
   allowance(
     'PPSExceeded',
     'pps_allowance_exceeded',
     320,
-    'Traffic was held to the instance’s packets per second.',
+    'Traffic was throttled to the instance’s packets per second.',
   ),
   allowance(
     'ConntrackExceeded',
     'conntrack_allowance_exceeded',
     100,
-    'The instance’s table of connections was full.',
+    'The instance’s connection tracking table was full.',
   ),
   allowance(
     'LinkLocalExceeded',
     'linklocal_allowance_exceeded',
     100,
-    'Traffic to DNS, time and metadata services was held to its limit.',
+    'Traffic to the DNS, time and metadata services was throttled.',
   ),
   {
     reason: 'EFAErrorMetric',

@@ -20,7 +20,7 @@ const probeFailures = (kind: 'Readiness' | 'Liveness', word: string): HealthRule
   clearAfterSeconds: quietSeconds,
   text: {
     meaning: `Six ${word} probes failed within five seconds.`,
-    remedy: 'Look at the pods of the node: overload, or a dependency that is gone.',
+    remedy: 'Check the pods of the node: overload, or a missing dependency.',
     origin: 'EKS',
     proof: 'written',
     found: Array.from(
@@ -53,7 +53,7 @@ export const runtimeRules: readonly HealthRule[] = [
     clearAfterSeconds: quietSeconds,
     text: {
       meaning:
-        'Containers of three different pods could not be ended: the runtime does not answer.',
+        'Containers of three different pods could not be stopped: the runtime does not answer.',
       remedy: 'Restart containerd and the kubelet; look for processes in state D.',
       origin: 'EKS',
       proof: 'written',
@@ -79,7 +79,7 @@ export const runtimeRules: readonly HealthRule[] = [
     key: 'kubelet',
     clearAfterSeconds: quietSeconds,
     text: {
-      meaning: 'Three looks in a row at http://127.0.0.1:10248/healthz found no healthy kubelet.',
+      meaning: 'Three checks in a row of http://127.0.0.1:10248/healthz found no healthy kubelet.',
       remedy: 'Read `journalctl -u kubelet`; restart the kubelet.',
       origin: 'node-problem-detector',
       proof: 'fault',
@@ -97,7 +97,7 @@ export const runtimeRules: readonly HealthRule[] = [
     key: 'containerd',
     clearAfterSeconds: quietSeconds,
     text: {
-      meaning: 'Three looks in a row got no answer on containerd’s socket.',
+      meaning: 'Three checks in a row got no answer on containerd’s socket.',
       remedy: 'Read `journalctl -u containerd`; restart containerd.',
       origin: 'node-problem-detector',
       proof: 'fault',
@@ -120,7 +120,7 @@ export const runtimeRules: readonly HealthRule[] = [
     key: 'kubelet',
     clearAfterSeconds: quietSeconds,
     text: {
-      meaning: 'systemd gave up on the kubelet, or it ended with an error.',
+      meaning: 'systemd stopped restarting the kubelet, or the kubelet ended with an error.',
       remedy: 'Read `journalctl -u kubelet`; a wrong configuration is the usual cause.',
       origin: 'EKS',
       proof: 'written',
@@ -200,7 +200,7 @@ export const runtimeRules: readonly HealthRule[] = [
     key: '{id}',
     clearAfterSeconds: quietSeconds,
     text: {
-      meaning: 'containerd was asked within the last hour for something that it is to lose.',
+      meaning: 'Within the last hour, containerd received a request for a deprecated feature.',
       remedy: 'Follow the message: most often an image of an old manifest format.',
       origin: 'EKS',
       proof: 'written',

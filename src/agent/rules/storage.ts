@@ -16,7 +16,8 @@ const ebs = (reason: string, message: string, meaning: string): HealthRule => ({
   clearAfterSeconds: quietSeconds,
   text: {
     meaning: `${meaning} for longer than the limit (milliseconds) between two looks.`,
-    remedy: 'Raise the volume’s or choose a larger instance type; look at what reads and writes.',
+    remedy:
+      'Raise the limit of the volume, or choose a larger instance type; find the processes that read and write.',
     origin: 'EKS',
     proof: 'written',
     found: [],
@@ -42,8 +43,7 @@ export const storageRules: readonly HealthRule[] = [
     clearAfterSeconds: quietSeconds,
     text: {
       meaning:
-        'A file system that was mounted for writing accepts no writes: the kernel stopped ' +
-        'them after an error. The check reads the mount table and tries a write in the ' +
+        'A file system that was mounted for writing refuses writes: the kernel disabled them after an error. The check reads the mount table and tries a write in the ' +
         'directories of the kubelet, containerd and logs.',
       remedy: 'Replace the node. A repair of the file system and a reboot also clear it.',
       origin: 'node-problem-detector',
@@ -104,7 +104,7 @@ export const storageRules: readonly HealthRule[] = [
     key: '{device}',
     clearAfterSeconds: quietSeconds,
     text: {
-      meaning: 'A block device did not do what was asked of it.',
+      meaning: 'A block device failed a request.',
       remedy: 'Look at the volume’s status checks; replace the volume or the node.',
       origin: 'EKS',
       proof: 'fault',
@@ -128,7 +128,7 @@ export const storageRules: readonly HealthRule[] = [
     key: '{device}',
     clearAfterSeconds: quietSeconds,
     text: {
-      meaning: 'ext4 found its data on the disk inconsistent.',
+      meaning: 'ext4 found inconsistent data on the disk.',
       remedy: 'Plan a file system check or a replacement of the node.',
       origin: 'node-problem-detector',
       proof: 'fault',
@@ -147,7 +147,7 @@ export const storageRules: readonly HealthRule[] = [
     key: '{device}',
     clearAfterSeconds: quietSeconds,
     text: {
-      meaning: 'ext4 met something unusual that it could handle.',
+      meaning: 'ext4 reported a problem that it could handle.',
       remedy: 'Read the warning; often a directory is full or a check is due.',
       origin: 'node-problem-detector',
       proof: 'written',
@@ -168,7 +168,7 @@ export const storageRules: readonly HealthRule[] = [
     key: 'io',
     clearAfterSeconds: quietSeconds,
     text: {
-      meaning: 'Pressure stall information says that work stood still for I/O (limit: percent).',
+      meaning: 'Pressure stall information shows that tasks were stalled by I/O (limit: percent).',
       remedy: 'Give the volumes more IOPS and throughput, or find what reads and writes.',
       origin: 'EKS',
       proof: 'written',
@@ -238,7 +238,7 @@ export const storageRules: readonly HealthRule[] = [
     key: '{device}',
     clearAfterSeconds: quietSeconds,
     text: {
-      meaning: 'Free space of an XFS file system lies in extents below the limit (blocks).',
+      meaning: 'The free extents of an XFS file system are smaller than the limit (blocks).',
       remedy: 'Free space on the file system or replace the node.',
       origin: 'EKS',
       proof: 'written',

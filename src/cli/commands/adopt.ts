@@ -1,14 +1,13 @@
-// drover adopt and drover release: let Drover manage an Auto Scaling group that exists already, and
-// stop that again. Without --yes both only print what they would do. The controller installs and
-// removes hooks and tags; these commands write the NodeGroup alone.
+// drover adopt and drover release: start and stop managing an existing Auto Scaling group. Without
+// --yes both only print what they would do. The controller installs and removes hooks and tags;
+// these commands write only the NodeGroup.
 import type { Command } from 'commander';
 import { durationMs } from '../../api/brand.ts';
-import type { ScalingGroup } from '../../api/cloud.ts';
-import { defined } from '../../api/defined.ts';
-import { type Node, resourceTypes } from '../../api/kube.ts';
-import { autoScalingGroupNameOf, isRetained, type NodeGroup } from '../../api/nodegroup.ts';
-import { type Adoption, adoptionOf, nodeGroupNameFor } from '../../core/nodegroup/index.ts';
-import { type CloudApi, type KubeApi, readNodeGroup } from '../../ports/index.ts';
+import { resourceTypes } from '../../api/kube.ts';
+import { autoScalingGroupNameOf, isRetained } from '../../api/nodegroup.ts';
+import type { Adoption } from '../../core/nodegroup/index.ts';
+import { type KubeApi, readNodeGroup } from '../../ports/index.ts';
+import { type AdoptionFlags, observeAdoptions } from '../adopt/observe.ts';
 import {
   type CliContext,
   CommandError,
@@ -18,12 +17,11 @@ import {
 } from '../context.ts';
 import { timeoutMs } from '../duration.ts';
 import { outputOption, printDocument } from '../output.ts';
+import { inspectedLines, readDrains } from '../uninstall/read.ts';
+import { clusterText, nameCluster } from '../where.ts';
 import { oneName } from './one-name.ts';
 
-interface AdoptFlags {
-  readonly asg?: string;
-  readonly tag?: string;
-  readonly name?: string;
+interface AdoptFlags extends AdoptionFlags {
   readonly yes: boolean;
   readonly wait: boolean;
   readonly timeout: string;
@@ -36,56 +34,11 @@ type ReleaseFlags = Pick<AdoptFlags, 'yes' | 'wait' | 'timeout'>;
 const lookEveryMs = durationMs(1_000);
 const apiVersion = 'drover.dev/v1alpha1';
 
-const usage = (message: string): CommandError => new CommandError(exitCodes.usage, message);
-
-/** The cluster that the command is about to change, before it changes anything. */
-const clusterText = async (context: CliContext, connection: Connection): Promise<string> => {
-  const { embedded } = await context.cluster(connection);
-  if (embedded) return 'an embedded world';
-  const { context: name } = connection;
-  return name === undefined ? 'the current context of the kubeconfig' : `context ${name}`;
-};
-
-const groupsFor = async (
-  cloud: CloudApi,
-  { asg, tag }: AdoptFlags,
-): Promise<readonly ScalingGroup[]> => {
-  if ((asg === undefined) === (tag === undefined)) {
-    throw usage('name one Auto Scaling group (--asg NAME), or those with a tag (--tag KEY=VALUE)');
-  }
-  if (asg !== undefined) {
-    const found = await cloud.describeGroups([asg]);
-    if (found.length > 0) return found;
-    throw new CommandError(
-      exitCodes.failed,
-      `no Auto Scaling group ${asg} in this account and region; ` +
-        '`aws autoscaling describe-auto-scaling-groups` lists them',
-    );
-  }
-  const [key = '', value] = (tag ?? '').split(/=(.*)/s);
-  if (key === '') throw usage(`--tag takes KEY or KEY=VALUE, not ${tag}`);
-  const all = await cloud.describeGroups();
-  return all.filter(({ tags }) =>
-    value === undefined ? tags[key] !== undefined : tags[key] === value,
-  );
-};
-
-/** Karpenter's nodes stand in no Auto Scaling group. */
-const karpenterText = async (kube: KubeApi): Promise<readonly string[]> => {
-  const labelSelector = 'karpenter.sh/nodepool';
-  const { items } = await kube.list<Node>(resourceTypes.nodes, { labelSelector });
-  return items.length === 0
-    ? []
-    : [
-        `Karpenter manages ${items.length} nodes; they are in no Auto Scaling group and stay its own`,
-      ];
-};
-
 const print = (context: CliContext, adoptions: readonly Adoption[]): void => {
   for (const { autoScalingGroup, nodeGroup, found, adds, warnings, refusal } of adoptions) {
     context.out(`Auto Scaling group ${autoScalingGroup}`);
     if (refusal !== undefined) {
-      context.out(`  left alone: ${refusal}`);
+      context.out(`  skipped: ${refusal}`);
       continue;
     }
     for (const line of found) context.out(`  found:   ${line}`);
@@ -111,7 +64,7 @@ const waitForAdoption = async (
       throw new CommandError(
         context.signal.aborted ? exitCodes.interrupted : exitCodes.timedOut,
         `NodeGroup ${name} is not ACTIVE yet (${state ?? 'no controller has looked at it'}); ` +
-          `\`drover explain nodegroup ${name}\` says what it waits for`,
+          `\`drover explain nodegroup ${name}\` shows what it waits for`,
       );
     }
     await context.clock.sleep(lookEveryMs, context.signal).catch(() => undefined);
@@ -125,39 +78,24 @@ interface Waiting {
   readonly deadline: number;
 }
 
-const observe = async (
-  context: CliContext,
-  connection: Connection,
-  flags: AdoptFlags,
-): Promise<{ readonly kube: KubeApi; readonly adoptions: readonly Adoption[] }> => {
-  const kube = await context.kube(connection);
-  const cloud = await context.cloud(connection);
-  const provisioning = await context.provisioning(connection);
-  const groups = await groupsFor(cloud, flags);
-  if (flags.name !== undefined && groups.length > 1) {
-    throw usage(`--name names one NodeGroup, and ${groups.length} groups have this tag`);
-  }
-  const { items: nodeGroups } = await kube.list<NodeGroup>(resourceTypes.nodegroups);
-  const adoptions: Adoption[] = [];
-  for (const group of groups) {
-    const hooks = await cloud.describeHooks(group.name);
-    const refresh = await provisioning.activeRefresh(group.name);
-    const name = flags.name ?? nodeGroupNameFor(group);
-    adoptions.push(adoptionOf({ group, hooks, nodeGroups, name, ...defined({ refresh }) }));
-  }
-  return { kube, adoptions };
-};
-
 const adopt = async (
   context: CliContext,
   connection: Connection,
   flags: AdoptFlags,
 ): Promise<void> => {
   const there = flags.region === undefined ? connection : { ...connection, region: flags.region };
-  const { kube, adoptions } = await observe(context, there, flags);
+  const { kube, adoptions, karpenterNodes, hasDefinitions } = await observeAdoptions(
+    context,
+    there,
+    flags,
+  );
   if (flags.output === 'table') {
     print(context, adoptions);
-    for (const line of await karpenterText(kube)) context.out(line);
+    if (karpenterNodes > 0) {
+      context.out(
+        `Karpenter manages ${karpenterNodes} nodes; they are in no Auto Scaling group and stay its own`,
+      );
+    }
   } else {
     printDocument(context, flags.output, { apiVersion, kind: 'AdoptionList', items: adoptions });
   }
@@ -170,7 +108,15 @@ const adopt = async (
     context.err(`nothing was changed in ${where}: add --yes to adopt ${able.length} of them`);
     return;
   }
-  context.err(`adopting in ${where}`);
+  if (!hasDefinitions) {
+    throw new CommandError(
+      exitCodes.refused,
+      `${where} has no definitions of drover.dev, so no NodeGroup can be written and nothing was ` +
+        'changed: install them with the chart deploy/charts/drover-crds or `kubectl apply -f ' +
+        'deploy/crds`, then start `drover controller`',
+    );
+  }
+  await nameCluster(context, there, 'adopting in');
   const deadline = context.clock.now() + timeoutMs(flags.timeout);
   for (const { autoScalingGroup, nodeGroup } of able) {
     const spec = { autoScalingGroupName: autoScalingGroup };
@@ -218,15 +164,21 @@ const release = async (
     );
   }
   context.out(`nodegroup ${name}, Auto Scaling group ${asg}`);
-  context.out('  removes: the lifecycle hooks and tags that Drover added, and its marks on nodes');
+  context.out(
+    '  removes: the lifecycle hooks and tags that Drover added, and its labels and taints on nodes',
+  );
   context.out(`  stays:   the group, its ${group.status?.instances ?? 0} instances and sizes`);
+  const { inspected } = await readDrains(kube);
+  for (const line of inspectedLines(inspected.filter(({ spec }) => spec.nodeGroup === name))) {
+    context.out(`  stays:   ${line}`);
+  }
   context.out('  then:    instances that are terminated are no longer drained');
   const where = await clusterText(context, connection);
   if (!flags.yes) {
     context.err(`nothing was changed in ${where}: add --yes to release it`);
     return;
   }
-  context.err(`releasing in ${where}`);
+  await nameCluster(context, connection, 'releasing in');
   await kube.delete(resourceTypes.nodegroups, { name });
   const deadline = context.clock.now() + timeoutMs(flags.timeout);
   if (flags.wait) await released({ context, kube, deadline }, name);

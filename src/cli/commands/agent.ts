@@ -6,6 +6,7 @@ import { defined } from '../../api/defined.ts';
 import type { Connection } from '../context.ts';
 import { type CliContext, CommandError, exitCodes, type OutputFormat } from '../context.ts';
 import { outputOption, printDocument } from '../output.ts';
+import { addProbeOptions } from '../probe-options.ts';
 import { renderTable } from '../table.ts';
 import { visible } from '../visible.ts';
 
@@ -14,7 +15,10 @@ interface AgentFlags {
   readonly rules?: string;
   readonly hostRoot: string;
   readonly recordFile: string;
+  readonly bundleDirectory?: string;
   readonly compat: boolean;
+  readonly metricsHost: string;
+  readonly metricsPort?: number;
 }
 
 interface CheckFlags {
@@ -133,30 +137,36 @@ export const addAgentCommand = (
     .option('--rules <file>', rulesText)
     .option('--host-root <dir>', rootText, '/')
     .option('--record-file <file>', 'file for the agent’s state', '/var/lib/drover/agent.json')
+    .option(
+      '--bundle-directory <dir>',
+      'where log bundles that a repair asks for are stored (default: none are collected)',
+    )
     .option('--compat', 'report events as eks-node-monitoring-agent', false)
     .addHelpText(
       'after',
       `
 Runs as root on each node: as a systemd unit, or as the DaemonSet of deploy/agent. It writes the
 conditions KernelReady, StorageReady, NetworkingReady, ContainerRuntimeReady,
-AcceleratedHardwareReady and AgentHealthy of its own Node, Events about it, and nothing else.
+AcceleratedHardwareReady and AgentHealthy of its own Node, LogBundleCollected where a repair asks
+for logs, Events about it, and nothing else.
 
 Examples:
   drover agent --kubeconfig /var/lib/kubelet/kubeconfig
-  drover agent --rules /etc/drover/rules.json
+  drover agent --rules /etc/drover/rules.json --metrics-port 9090
+  drover agent --bundle-directory /mnt/shared/bundles
   drover agent check
 
 Exit codes: 0 stopped by a signal, 1 failed, 2 usage.`,
     )
-    .action(async ({ node, rules, hostRoot, recordFile, compat }: AgentFlags) => {
+    .action(async ({ node, rules, metricsHost, metricsPort, ...flags }: AgentFlags) => {
       await context.agent({
         connection: connection(),
-        hostRoot,
-        recordFile,
-        compat,
+        ...flags,
+        probes: { host: metricsHost, port: metricsPort },
         ...defined({ node, rules }),
       });
     });
+  addProbeOptions(agent);
   addCheck(agent, context);
   addBundle(agent, context);
 };

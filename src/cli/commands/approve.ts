@@ -10,6 +10,7 @@ import {
 } from '../../api/update-pacing.ts';
 import { type KubeApi, KubeError } from '../../ports/index.ts';
 import type { CliContext, Connection } from '../context.ts';
+import { nameCluster } from '../where.ts';
 import { needRunning, patchUpdate, whichOne } from './update-control.ts';
 
 const reviews: ResourceType = {
@@ -49,7 +50,7 @@ const approve = async (
   const kinds = (status?.holds ?? []).map(({ kind }) => kind);
   const isWave = kinds.includes('WaveApproval');
   const waits = isWave || kinds.includes('Approval');
-  // The approval is for the reviewed plan.
+  // The approval applies to the reviewed plan.
   const by = await whoAmI(kube);
   const annotations = isWave
     ? {
@@ -60,11 +61,12 @@ const approve = async (
         [approvedAnnotation]: spec.planHash ?? 'true',
         [approvedByAnnotation]: by ?? null,
       };
+  await nameCluster(context, connection, 'approving in');
   await patchUpdate(kube, name, { metadata: { annotations } });
   const who = by === undefined ? '' : ` by ${by}`;
   context.out(
     waits
-      ? `update ${name} is approved${who}: it goes on when nothing else holds it`
+      ? `update ${name} is approved${who}: it continues when nothing else holds it`
       : `update ${name} is approved${who}; it was not waiting for that`,
   );
 };

@@ -30,7 +30,7 @@ const flagsOfConnection = {
   '--context': 'context',
 } as const;
 
-/** The flags of the program among the typed words: these name the cluster. */
+/** Options of the program among the typed words, which select the cluster. */
 const connectionIn = (words: readonly string[]): Connection => {
   const connection: { dataDir?: string; kubeconfig?: string; context?: string } = {};
   words.forEach((word, i) => {

@@ -8,17 +8,21 @@ import {
   exitCodes,
   type NotificationOptions,
 } from '../context.ts';
+import { addProbeOptions, checkPort } from '../probe-options.ts';
 
 interface ControllerFlags {
   readonly queueUrl?: string;
   readonly compat: 'eks' | 'native';
   readonly leaderElect: boolean;
   readonly approveCertificates: boolean;
+  readonly surge: boolean;
   readonly allowLoopbackWebhooks: boolean;
   readonly notificationsSecret?: NotificationOptions['secret'];
   readonly allowPrivateNotifications: boolean;
   readonly metricsPort?: number;
   readonly metricsHost: string;
+  readonly pagePort?: number;
+  readonly pageActions: boolean;
 }
 
 /** Undefined when absent. Throws CommandError for a text that cannot be a queue's URL. */
@@ -39,12 +43,6 @@ const checkSecret = (text: string): NotificationOptions['secret'] => {
   throw new InvalidArgumentError(`a Secret is named NAMESPACE/NAME, not ${text}`);
 };
 
-const checkPort = (text: string): number => {
-  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
-  if (port <= 65_535) return port;
-  throw new InvalidArgumentError(`a port is a number from 0 to 65535, not ${text}`);
-};
-
 const notes = `
 AWS credentials, region and endpoint come from the environment (AWS_*), as for every AWS client.
 The controller installs its CustomResourceDefinitions and retries while the API server does not
@@ -57,11 +55,11 @@ Examples:
 
 The definitions are for Kubernetes 1.30 and later: a rule of NodeGroup uses \`optionalOldSelf\`.
 
-Metrics: docs/metrics.md. Notifications: docs/notifications.md.
+Page: docs/page.md. Metrics: docs/metrics.md. Notifications: docs/notifications.md.
 
 Exit codes: 0 stopped by a signal, 1 cannot work (rights, definitions), 2 usage.`;
 
-/** What others see of the process. */
+/** Options for what is visible from outside the process: metrics, probes, notifications. */
 const addOutsideOptions = (command: Command): Command =>
   command
     .option(
@@ -71,11 +69,17 @@ const addOutsideOptions = (command: Command): Command =>
     )
     .option('--allow-private-notifications', 'allow a receiver with a private address', false)
     .option(
-      '--metrics-port <port>',
-      'serve /metrics and the health probes on this port (0: any free port; default: off)',
+      '--page-port <port>',
+      'serve the page on this port of loopback (0: any free port; default: off)',
       checkPort,
     )
-    .option('--metrics-host <address>', 'IP address of that listener', '127.0.0.1');
+    .option('--page-actions', 'approve, pause and stop updates on the page, with a token', false);
+
+const pageOf = ({ pagePort: port, pageActions: actions }: ControllerFlags) => {
+  if (port !== undefined) return { port, actions };
+  if (!actions) return undefined;
+  throw new CommandError(exitCodes.usage, '--page-actions needs a page: add --page-port 8780');
+};
 
 export const addControllerCommand = (
   program: Command,
@@ -104,24 +108,33 @@ export const addControllerCommand = (
       false,
     )
     .option(
+      '--surge',
+      'scale up Deployments labelled drover.dev/surge=true before their pods go',
+      false,
+    )
+    .option(
       '--allow-loopback-webhooks',
       'allow webhook hooks on loopback addresses, plain HTTP included',
       false,
     )
     .addHelpText('after', notes);
-  addOutsideOptions(command).action(async ({ queueUrl, ...flags }: ControllerFlags) => {
-    const { metricsPort: port, metricsHost: host, notificationsSecret: secret } = flags;
-    const allowPrivate = flags.allowPrivateNotifications;
-    const { compat, leaderElect, approveCertificates, allowLoopbackWebhooks } = flags;
-    await context.controller({
-      queueUrl: checkQueueUrl(queueUrl),
-      compat,
-      leaderElect,
-      approveCertificates,
-      allowLoopbackWebhooks,
-      notifications: secret === undefined ? undefined : { secret, allowPrivate },
-      probes: { host, port },
-      connection: connection(),
-    });
-  });
+  addProbeOptions(addOutsideOptions(command)).action(
+    async ({ queueUrl, ...flags }: ControllerFlags) => {
+      const { metricsPort: port, metricsHost: host, notificationsSecret: secret } = flags;
+      const allowPrivate = flags.allowPrivateNotifications;
+      const { compat, leaderElect, approveCertificates, surge, allowLoopbackWebhooks } = flags;
+      await context.controller({
+        queueUrl: checkQueueUrl(queueUrl),
+        compat,
+        leaderElect,
+        approveCertificates,
+        surge,
+        allowLoopbackWebhooks,
+        notifications: secret === undefined ? undefined : { secret, allowPrivate },
+        page: pageOf(flags),
+        probes: { host, port },
+        connection: connection(),
+      });
+    },
+  );
 };

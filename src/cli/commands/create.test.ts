@@ -37,7 +37,7 @@ describe('a name of a node group that is taken', () => {
       'DELETE_IN_PROGRESS',
       /is still being deleted; `drover delete nodegroup --cluster c blue --wait`/,
     ],
-    ['DELETE_FAILED', /the stack of node group blue is DELETE_FAILED; .* says what holds it up/],
+    ['DELETE_FAILED', /the stack of node group blue is DELETE_FAILED; .* shows what blocks that/],
     ['ROLLBACK_COMPLETE', /is ROLLBACK_COMPLETE/],
   ])('with a stack that is %s', async (status, told) => {
     expect(await of(status)).toMatch(told);

@@ -14,6 +14,7 @@ import { addGroupFlags, type GroupFlags, groupOfFlags } from '../create/group-fl
 import { choose, createNodeGroups } from '../create/nodegroups.ts';
 import { timeoutMs } from '../duration.ts';
 import { progressOf } from '../progress.ts';
+import { accountOf, nameAccount, nameCluster } from '../where.ts';
 import { addCreateClusterCommand } from './create-cluster.ts';
 
 interface CreateFlags extends GroupFlags {
@@ -109,6 +110,7 @@ const createNodeGroup = async (
   if (nothing && flags.configFile === undefined) {
     throw await existsAlready(api, kube, clusterName, groups[0]?.name ?? '');
   }
+  if (!nothing) await nameCluster(context, connection, 'creating in', cluster.arn);
   await createNodeGroups(creation, chosen);
 };
 
@@ -130,7 +132,7 @@ export const existsAlready = async (
   }
   if (status.endsWith('_FAILED') || status === 'ROLLBACK_COMPLETE') {
     const what = `of node group ${name} is ${status}`;
-    return refused(`the stack ${what}; ${again} takes it away and says what holds it up`);
+    return refused(`the stack ${what}; ${again} deletes it and shows what blocks that`);
   }
   const isLeft =
     isManagedStack(tags) &&
@@ -198,6 +200,7 @@ const createAddon = async (
   const api = await context.provisioning(there);
   const cluster = await requireCluster(api, flags.cluster);
   const progress = progressOf(context);
+  await nameAccount(context, connection, 'creating in', accountOf(cluster.arn));
   progress.info(`creating addon "${flags.name}" in cluster "${cluster.name}"`);
   await api.createAddon(cluster.name, {
     name: flags.name,
@@ -234,7 +237,7 @@ const waitForAddon = async (
     if (context.signal.aborted) {
       throw new CommandError(
         exitCodes.interrupted,
-        `not watching any more; EKS goes on with addon ${name} (${addon.status})`,
+        `stopped watching; EKS continues with addon ${name} (${addon.status})`,
       );
     }
     await context.clock.sleep(durationMs(addonLookEveryMs), context.signal).catch(() => undefined);

@@ -25,11 +25,13 @@ import {
 import { tellNews, waitForStack } from '../create/stack-wait.ts';
 import { drainForRemoval } from '../drain/removal.ts';
 import { timeoutMs } from '../duration.ts';
+import { listRepairs } from '../health/read.ts';
 import { takeOut } from '../node-role.ts';
-import { noOtherPlace, readHolding } from '../nodegroup/deleting.ts';
+import { noOtherPlace, quarantineLines, readHolding } from '../nodegroup/deleting.ts';
 import { planOfDelete, printGroupPlan } from '../nodegroup/dry-run.ts';
 import { outputOption } from '../output.ts';
 import { type Progress, progressOf } from '../progress.ts';
+import { accountOf, nameAccount, nameCluster } from '../where.ts';
 import { requireCluster } from './create.ts';
 import { collectNodeGroups } from './get.ts';
 import { oneName } from './one-name.ts';
@@ -80,7 +82,7 @@ const drainNodes = async (deletion: Deletion) => {
     force: flags.force,
     reason: `drover delete nodegroup ${name}`,
     tell: (line) => progress.info(line),
-    consequence: `node group ${name} is left as it is (--no-drain goes on without)`,
+    consequence: `node group ${name} stays unchanged (--no-drain deletes it without draining)`,
   });
 };
 
@@ -126,7 +128,7 @@ const waitForObject = async (deletion: Deletion): Promise<void> => {
       throw new CommandError(
         context.signal.aborted ? exitCodes.interrupted : exitCodes.timedOut,
         `node group ${name} is still being deleted (${found.object.status?.state ?? 'unknown'}); ` +
-          `it goes on: \`kubectl describe nodegroup ${name}\` says what it waits for`,
+          `it continues: \`kubectl describe nodegroup ${name}\` shows what it waits for`,
       );
     }
     held = tellNews(progress, held, await readHolding(kube, name));
@@ -139,6 +141,11 @@ const warnOfNoPlace = async ({ kube, name, progress }: Deletion): Promise<void> 
   const { items } = await kube.list<Node>(resourceTypes.nodes);
   const warning = noOtherPlace(items, name);
   if (warning !== undefined) progress.warning(warning);
+};
+
+/** Not of a group that is released: its instances in quarantine stay. */
+const warnOfQuarantine = async ({ kube, name, progress }: Deletion): Promise<void> => {
+  for (const line of quarantineLines(await listRepairs(kube), name)) progress.warning(line);
 };
 
 const deleteStack = async (
@@ -210,6 +217,7 @@ const dryRunOf = async (deletion: Deletion, group: NodeGroup | undefined): Promi
   const asked = isForced ? { ...group, metadata: { ...group.metadata, annotations } } : group;
   const cloud = await context.cloud(connection);
   const { now } = await context.cluster(connection);
+  for (const line of quarantineLines(await listRepairs(kube), name)) context.err(line);
   printGroupPlan(context, flags.output, await planOfDelete({ kube, cloud, now }, asked));
 };
 
@@ -225,7 +233,7 @@ const deleteNodeGroup = async (
   }
   const there = flags.region === undefined ? connection : { ...connection, region: flags.region };
   const api = await context.provisioning(there);
-  await requireCluster(api, flags.cluster);
+  const { arn } = await requireCluster(api, flags.cluster);
   const deletion: Deletion = {
     context,
     connection,
@@ -242,7 +250,10 @@ const deleteNodeGroup = async (
   const stack = await api.describeStack(stackName);
   if (group === undefined && stack === undefined) throw await unknown(deletion, connection);
   if (flags.dryRun) return dryRunOf(deletion, group);
+  const account = stack === undefined ? undefined : arn;
+  await nameCluster(context, connection, 'deleting in', account);
   if (group !== undefined && isRetained(group)) return releaseNodeGroup(deletion, group, stack);
+  if (group !== undefined) await warnOfQuarantine(deletion);
   progress.info(`will delete 1 nodegroup (${name}) from cluster "${flags.cluster}"`);
   if (flags.drain && !flags.force) await warnOfNoPlace(deletion);
   if (group === undefined && flags.drain) await drainNodes(deletion);
@@ -273,8 +284,9 @@ interface AddonFlags {
 const deleteAddon = async (context: CliContext, connection: Connection, flags: AddonFlags) => {
   const there = flags.region === undefined ? connection : { ...connection, region: flags.region };
   const api = await context.provisioning(there);
-  await requireCluster(api, flags.cluster);
+  const { arn } = await requireCluster(api, flags.cluster);
   const progress = progressOf(context);
+  await nameAccount(context, connection, 'deleting in', accountOf(arn));
   progress.info(`deleting addon: ${flags.name}`);
   if (await api.deleteAddon(flags.cluster, flags.name)) {
     return progress.done(`deleted addon: ${flags.name}`);

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { type KubeObject, resourceTypes } from '../../api/kube.ts';
 import { type NodeGroupUpdate, updateStatusOf } from '../../api/nodegroup-update.ts';
+import { type NodeView, updateView } from '../../core/overview/index.ts';
 import { openInTurn } from '../../core/update/index.ts';
 import { type KubeApi, orUnknown } from '../../ports/index.ts';
 import {
@@ -20,7 +21,6 @@ import {
 } from '../nodegroup/describe.ts';
 import { outputOption, printDocument } from '../output.ts';
 import { listUpdates, needGroup, readFacts } from '../update/read.ts';
-import { type NodeView, updateView } from '../update/view.ts';
 import { oneName } from './one-name.ts';
 
 interface DescribeFlags {

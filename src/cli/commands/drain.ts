@@ -21,6 +21,7 @@ import { DrainWait, type WaitResult } from '../drain/wait.ts';
 import { parseDuration } from '../duration.ts';
 import { resolveNodes } from '../nodes.ts';
 import { outputOption, printDocument } from '../output.ts';
+import { nameCluster } from '../where.ts';
 
 interface DrainFlags {
   readonly selector?: string;
@@ -129,9 +130,9 @@ const interruptedText = (result: WaitResult, recorded: readonly Recorded[]): str
   const hints = [
     ...(ours.length > 0 ? [`\`drover undrain ${joined(ours)}\` stops it`] : []),
     ...(leaving.length > 0 ? [`${joined(leaving)}: leaving for another cause as well`] : []),
-    `\`drover explain ${recorded[0]?.node ?? 'NODE'}\` says where it stands`,
+    `\`drover explain ${recorded[0]?.node ?? 'NODE'}\` shows its state`,
   ];
-  return `not watching any more; the drain goes on. ${hints.join(', ')}`;
+  return `stopped watching; the drain continues. ${hints.join(', ')}`;
 };
 
 /** The error for the result of the wait, which ends the command; undefined on success. */
@@ -158,7 +159,7 @@ const failureOf = (result: WaitResult, recorded: readonly Recorded[]): CommandEr
   });
   return new CommandError(
     code,
-    `not drained: ${joined(failed)}. The node keeps its marks until \`drover undrain\`; ` +
+    `not drained: ${joined(failed)}. The node stays cordoned until \`drover undrain\`; ` +
       `\`drover explain ${failed[0]?.node}\` says what held it`,
   );
 };
@@ -208,6 +209,7 @@ const drain = async (
   }
   const { output } = flags;
   const tell = output === 'table' ? context.out : context.err;
+  await nameCluster(context, connection, 'draining in');
   const recorded = await record(context, kube, nodes, request, tell);
   const waiting = new DrainWait(
     {
@@ -232,7 +234,7 @@ const drain = async (
     printDocument(context, output, resultDocument(rows));
   }
   if (!flags.wait) {
-    tell(`\`drover explain ${recorded[0]?.node ?? 'NODE'}\` says where it stands`);
+    tell(`\`drover explain ${recorded[0]?.node ?? 'NODE'}\` shows its state`);
     return;
   }
   const failure = failureOf(result, recorded);

@@ -1,8 +1,9 @@
-// What drover explain adds to the texts of core: history, marks and their owners, an idle
-// controller.
+// What drover explain adds to the texts of core: history, labels and taints with their owners, an
+// idle controller.
 import { describe, expect, it } from 'vitest';
 import {
   aDisruption,
+  aGroup,
   aManualCause,
   aMarkedNode,
   aNode,
@@ -21,6 +22,17 @@ const draining = aDisruption([aManualCause()], {
 });
 
 describe('drover explain', () => {
+  it('names the startup taints for which a launch hook waits, and no others', () => {
+    const taints = ['a/starting', 'b/other'].map((key) => ({ key, effect: 'NoSchedule' as const }));
+    const node = { ...aNode(), spec: { ...aNode().spec, taints } };
+    const group = aGroup({ launch: { startupTaints: ['a/starting'] } });
+    const inHealth = { health: { state: 'Healthy', findings: [] }, group } as never;
+    expect(explainLines({ node, disruption: undefined, inHealth })[1]).toBe(
+      'startup taint a/starting is still on the node: its launch hook is completed only once ' +
+        'that is gone',
+    );
+  });
+
   it('tells when each phase was reached, in order', () => {
     expect(historyOf(draining)).toEqual([
       { what: 'recorded', at: timePlus(0) },
@@ -53,7 +65,7 @@ describe('drover explain', () => {
     ]);
   });
 
-  it('tells of a deadline that was missed, and of none that was met', () => {
+  it('reports a deadline that was missed, and none that was met', () => {
     const ended = (outcome: 'Failed' | 'Forced' | 'Drained') => {
       const status = { ...draining.status, episode: 1, phase: 'Ended', outcome } as const;
       const causes = { completingCauses: [aManualCause().id], handledCauses: [aManualCause().id] };
@@ -76,7 +88,7 @@ describe('drover explain', () => {
     expect(explainLines(subject)).toContain('`kubectl uncordon n1` lifts that cordon');
   });
 
-  it('claims no mark on a node that has come anew under the same name', () => {
+  it('claims no mark on a node that has come again under the same name', () => {
     const node = aMarkedNode({ uid: 'uid-other' });
     expect(marksDocument({ node, disruption: draining }).some(({ ours }) => ours)).toBe(false);
   });
@@ -84,7 +96,7 @@ describe('drover explain', () => {
   it('says so when nothing is held', () => {
     expect(explainLines({ node: aNode(), disruption: undefined })).toEqual([
       'node n1: drover holds nothing on it',
-      'no marks on the node',
+      'Drover set no label, taint or cordon on the node',
     ]);
   });
 

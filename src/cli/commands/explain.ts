@@ -1,19 +1,26 @@
 // drover explain: what blocks a node, an instance or a disruption, since when, what would free it
-// and when it is forced. The texts are core/explain's; this command adds history and marks.
+// and when pods are deleted by force. The texts are core/explain's; this command adds history,
+// labels and taints.
 import type { Command } from 'commander';
 import { instanceIdOfProviderId } from '../../api/brand.ts';
 import { defined } from '../../api/defined.ts';
 import type { NodeDisruption, OwnedMarks } from '../../api/disruption.ts';
 import { type Node, resourceTypes } from '../../api/kube.ts';
 import { explainDisruption, explainHealth, explainRepair } from '../../core/explain/index.ts';
-import { causesInForce, marksOn, wasHandled } from '../../core/termination/index.ts';
+import { disruptionNameOf, type NodeInHealth } from '../../core/overview/index.ts';
+import {
+  causesInForce,
+  marksOn,
+  startupTaintsOn,
+  wasHandled,
+} from '../../core/termination/index.ts';
 import type { KubeApi } from '../../ports/index.ts';
 import { type CliContext, CommandError, type Connection, type OutputFormat } from '../context.ts';
 import { readDisruption } from '../drain/record.ts';
 import { documentVersion } from '../drain/render.ts';
 import { addExplainNodegroupCommand, explainGroup, groupMeant } from '../explain/nodegroup.ts';
-import { lastRenewal, type NodeInHealth, readHealth } from '../health/read.ts';
-import { closeNames, disruptionNameOf, unknownNode } from '../nodes.ts';
+import { lastRenewal, readHealth } from '../health/read.ts';
+import { closeNames, unknownNode } from '../nodes.ts';
 import { outputOption, printDocument } from '../output.ts';
 import { type Target, type TargetKind, targetOf } from '../target.ts';
 import { describeUpdate } from './get-updates.ts';
@@ -146,7 +153,7 @@ const markText: Readonly<Record<keyof OwnedMarks, string>> = {
 };
 const markNames = ['excludeLabel', 'unschedulable', 'taint', 'annotation'] as const;
 
-/** The marks on the node, and whether they are ours. */
+/** Labels, taints and cordon on the node, and which of them Drover set. */
 export const marksDocument = (subject: Subject): readonly { mark: string; ours: boolean }[] => {
   const { node, disruption } = subject;
   if (node === undefined) return [];
@@ -162,7 +169,7 @@ const nodeLines = (subject: Subject): readonly string[] => {
   const { node } = subject;
   if (node === undefined) return ['the node itself is gone'];
   const found = marksDocument(subject);
-  if (found.length === 0) return ['no marks on the node'];
+  if (found.length === 0) return ['Drover set no label, taint or cordon on the node'];
   const lines = found.map(
     ({ mark, ours }) => `${mark}${ours ? '' : ': not by drover, which will not undo it'}`,
   );
@@ -170,6 +177,17 @@ const nodeLines = (subject: Subject): readonly string[] => {
   return cordoned
     ? [...lines, `\`kubectl uncordon ${node.metadata.name}\` lifts that cordon`]
     : lines;
+};
+
+/** Whether the instance still waits in a launch hook, Auto Scaling alone knows. */
+const startupLines = ({ node, inHealth }: Subject): readonly string[] => {
+  const { group } = inHealth ?? {};
+  const taints = node === undefined || group === undefined ? [] : startupTaintsOn(node, group);
+  if (taints.length === 0) return [];
+  return [
+    `startup taint ${taints.join(', ')} is still on the node: its launch hook is completed only ` +
+      'once that is gone',
+  ];
 };
 
 /** True while the controller has not acted on the request. */
@@ -183,7 +201,8 @@ export const explainLines = (subject: Subject): readonly string[] => {
   const { node, disruption } = subject;
   if (disruption === undefined) {
     const name = node?.metadata.name ?? '';
-    return [`node ${name}: drover holds nothing on it`, ...nodeLines(subject)];
+    const nothing = `node ${name}: drover holds nothing on it`;
+    return [nothing, ...startupLines(subject), ...nodeLines(subject)];
   }
   const idle = isUnclaimed(disruption)
     ? [
@@ -194,6 +213,7 @@ export const explainLines = (subject: Subject): readonly string[] => {
   return [
     ...explainDisruption(disruption),
     ...idle,
+    ...startupLines(subject),
     ...nodeLines(subject),
     ...historyOf(disruption).map(({ what, at }) => `${at}  ${what}`),
   ];
@@ -243,7 +263,7 @@ const explainNode = async (
   const kube = await context.kube(connection);
   const subject = await findSubject(kube, name).catch(asError);
   if (subject instanceof Error) {
-    // No node has that name. A node group or an instance without a node may.
+    // No node has that name; a node group or an instance without a node may have it.
     const group =
       subject instanceof CommandError ? await groupMeant(context, connection, name) : undefined;
     if (group === undefined) throw subject;

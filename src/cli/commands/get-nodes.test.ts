@@ -1,9 +1,9 @@
-// One row of `drover get nodes`, and what `drover explain` says of health first.
+// One row of `drover get nodes`, and the health that `drover explain` prints first.
 import { describe, expect, it } from 'vitest';
 import { aMember, aRepair, aRepairGroup, bad, timeAt } from '../../../test/builders/core-repair.ts';
 import { explainRepair } from '../../core/explain/index.ts';
+import { nodeRow } from '../../core/overview/index.ts';
 import { healthLines } from './explain.ts';
-import { nodeRow } from './get-nodes.ts';
 
 const { node, health } = aMember(1, 40, { conditions: [bad(0)] });
 if (node === undefined) throw new Error('no node');

@@ -4,61 +4,12 @@ import { epochMs, formatKubeTime, parseTime } from '../../api/brand.ts';
 import type { NodeDisruption } from '../../api/disruption.ts';
 import { type Node, resourceTypes } from '../../api/kube.ts';
 import type { NodeRepair } from '../../api/node-repair.ts';
-import { explainRepair, explainWaiting } from '../../core/explain/index.ts';
+import { explainWaiting } from '../../core/explain/index.ts';
+import { type NodeRow, nodeRow } from '../../core/overview/index.ts';
 import type { CliContext, Connection, OutputFormat } from '../context.ts';
 import { documentVersion } from '../drain/render.ts';
-import { listDisruptions, listRepairs, type NodeInHealth, readHealth } from '../health/read.ts';
-import { groupNameOf } from '../nodes.ts';
+import { listDisruptions, listRepairs, readHealth } from '../health/read.ts';
 import { outputOption, print } from '../output.ts';
-
-const zoneLabel = 'topology.kubernetes.io/zone';
-
-/** One row; the json and yaml form of `drover get nodes`. */
-export interface NodeRow {
-  readonly name: string;
-  readonly group: string | null;
-  readonly zone: string | null;
-  /** The kubelet's version. */
-  readonly revision: string | null;
-  readonly health: string;
-  /** The first finding: condition and reason. */
-  readonly finding: string | null;
-  /** RFC 3339: since when it has this health. */
-  readonly since: string | null;
-  readonly waitsFor: string | null;
-}
-
-const waitsFor = ({ health, group, repair, disruption }: NodeInHealth): string | undefined => {
-  const { phase, waitingOn = [] } = disruption?.status ?? {};
-  const [first] = waitingOn;
-  if (phase !== undefined && phase !== 'Ended') {
-    return first === undefined ? `drain: ${phase}` : `drain: ${explainWaiting(first)}`;
-  }
-  const [line] = explainRepair(health, {
-    ...(repair === undefined ? {} : { repair }),
-    ...(group === undefined ? {} : { group }),
-  });
-  return line;
-};
-
-type WithVersion = Node & {
-  readonly status: { readonly nodeInfo?: { readonly kubeletVersion?: string } };
-};
-
-export const nodeRow = (one: NodeInHealth): NodeRow => {
-  const { node, health } = one;
-  const [finding] = health.findings;
-  return {
-    name: node.metadata.name,
-    group: groupNameOf(node) ?? null,
-    zone: node.metadata.labels?.[zoneLabel] ?? null,
-    revision: (node as WithVersion).status.nodeInfo?.kubeletVersion ?? null,
-    health: health.state,
-    finding: finding === undefined ? null : `${finding.condition} ${finding.reason}`,
-    since: health.since === undefined ? null : formatKubeTime(health.since),
-    waitsFor: waitsFor(one) ?? null,
-  };
-};
 
 const header = ['NAME', 'GROUP', 'ZONE', 'REVISION', 'HEALTH', 'SINCE', 'WAITS FOR'];
 

@@ -1,6 +1,7 @@
 // drover get updates, get update --watch and describe update: the state of updates. Read only.
 import type { Command } from 'commander';
 import type { EpochMs } from '../../api/brand.ts';
+import { updateView } from '../../core/overview/index.ts';
 import {
   type CliContext,
   CommandError,
@@ -28,7 +29,6 @@ import {
   withOldNodes,
 } from '../update/read.ts';
 import { headerLines } from '../update/screen.ts';
-import { updateView } from '../update/view.ts';
 import { exitCodeOf, UpdateWatch, type WatchResult } from '../update/watch.ts';
 import { addDescribeNodeGroup } from './describe-nodegroup.ts';
 
@@ -38,9 +38,9 @@ export const clusterTime =
     (await context.cluster(connection)).now;
 
 const howItStands: Readonly<Record<Exclude<WatchResult['how'], 'ended'>, string>> = {
-  gone: 'was deleted by somebody',
-  timedOut: 'is not over yet; it goes on',
-  interrupted: 'is not watched any more; it goes on',
+  gone: 'was deleted by another client',
+  timedOut: 'has not ended; it continues',
+  interrupted: 'is no longer watched; it continues',
 };
 
 /** Throws CommandError unless the update ends successfully. */
@@ -95,7 +95,10 @@ const getUpdates = async (
   const kube = await context.kube(connection);
   if (flags.watch) {
     if (flags.output !== 'table') {
-      throw new CommandError(exitCodes.usage, '--watch draws or tells lines: leave --output out');
+      throw new CommandError(
+        exitCodes.usage,
+        '--watch draws a screen or prints lines: omit --output',
+      );
     }
     const { metadata } = await needUpdate(kube, { id, nodeGroup: flags.nodegroup });
     const giveUpAfterMs = patienceMs(flags.timeout);

@@ -23,6 +23,7 @@ import {
 } from '../context.ts';
 import { outputOption, print, printDocument } from '../output.ts';
 import { renderTable } from '../table.ts';
+import { nameCluster } from '../where.ts';
 
 interface OutputFlags {
   readonly output: OutputFormat;
@@ -180,6 +181,7 @@ const restore = async (context: CliContext, connection: Connection, flags: Resto
     what: `restore backup ${backup.number}`,
     warn: () => undefined,
   };
+  await nameCluster(context, connection, 'restoring aws-auth in');
   await changeAwsAuth(change, (now) => planRestore(now, backup, facts));
   context.out(`aws-auth is as ${name} has it again`);
 };
@@ -195,13 +197,13 @@ export const addIdentityCommands = (
     .description('check who is authorized as a node by kube-system/aws-auth');
   identity
     .command('show')
-    .description('show the entries, the nodes that use them, and the backups')
+    .description('show aws-auth and access entries, the nodes that use them, and backups')
     .addOption(outputOption())
     .addHelpText('after', '\nExamples:\n  drover identity show\n  drover identity show -o json')
     .action((flags: OutputFlags) => show(context, connection(), flags));
   identity
     .command('check')
-    .description('report mistakes in the entries')
+    .description('report mistakes in the entries that authorize nodes')
     .addOption(outputOption())
     .addHelpText(
       'after',
@@ -211,7 +213,7 @@ export const addIdentityCommands = (
     .action((flags: OutputFlags) => check(context, connection(), flags));
   identity
     .command('restore')
-    .description('restore a backup; refused if it would lock out nodes')
+    .description('restore a backup of aws-auth; refused if nodes would lose access')
     .option('--to <number>', 'number of the backup (default: the newest)')
     .option('--dry-run', 'print the changes and write nothing', false)
     .option('--force', 'restore even if existing nodes lose access', false)

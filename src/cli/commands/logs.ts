@@ -43,7 +43,7 @@ const addQuery = (logs: Command, context: CliContext, connection: () => Connecti
       [
         '',
         'Files may be compressed (gzip, zstd); `-` is standard input. docs/insights.md ' +
-          'tells the language.',
+          'describes the language.',
         '',
         'Examples:',
         '  drover logs query \'filter verb = "patch" and objectRef.resource = "nodes"\'',

@@ -60,7 +60,7 @@ const addInit = (node: Command, context: CliContext): void => {
       '--certificate-authority <base64>',
       'certificate authority of the cluster, as describe-cluster returns it',
     )
-    .option('--service-cidr <cidr>', 'likewise')
+    .option('--service-cidr <cidr>', 'service CIDR of the cluster')
     .option('--imds-endpoint <url>', 'metadata service (default: http://169.254.169.254)')
     .addHelpText(
       'after',

@@ -74,7 +74,7 @@ const refuseBlocked = (plan: UpdatePlan): void => {
   if (plan.verdict !== 'blocked') return;
   throw new CommandError(
     exitCodes.refused,
-    `blocked ${blockedText(plan)} (docs/preflight.md tells of each)`,
+    `blocked ${blockedText(plan)} (docs/preflight.md describes each)`,
   );
 };
 
@@ -163,7 +163,7 @@ export const addPlanCommand = (
     )
     .option(
       '--replace-equal',
-      'like EKS, replace nodes even if the template version has equal content',
+      'replace all nodes, even if template content and release stay the same',
       false,
     )
     .option('--force', 'plan an update with --force', false);

@@ -1,5 +1,5 @@
-// drover repair: requests that the repair controller replaces or reboots a node, or prevents a
-// repair. Prints the controller's plan. Drains, reboots and terminates nothing.
+// drover repair: requests that the repair controller replaces, reboots or quarantines a node, or
+// prevents a repair. Prints the controller's plan. Drains, reboots and terminates nothing.
 import { type Command, Option } from 'commander';
 import { durationMs, formatTime } from '../../api/brand.ts';
 import { type Node, resourceTypes } from '../../api/kube.ts';
@@ -10,6 +10,7 @@ import {
   overrulableBlockers,
   type RepairRequest,
   repairAnnotation,
+  requestableActions,
 } from '../../api/node-repair.ts';
 import {
   explainHealth,
@@ -33,9 +34,10 @@ import { outputOption, printDocument } from '../output.ts';
 import { observeForRepair } from '../repair/observe.ts';
 import { repairedNode } from '../repair/one-node.ts';
 import { record } from '../repair/record.ts';
+import { nameCluster } from '../where.ts';
 
 interface RepairFlags {
-  readonly action: 'Replace' | 'Reboot';
+  readonly action: RepairRequest['action'];
   readonly overrule?: string;
   readonly hold: boolean;
   readonly release: boolean;
@@ -85,6 +87,7 @@ const refusalText = (decision: Exclude<RequestDecision, Accepted>, node: string)
       `\`drover explain ${node}\` says how far it is`
     );
   }
+  if (decision.kind === 'impossible') return `${node}: ${decision.message}`;
   const { blockedBy, isOverrulable } = decision;
   const kinds = blockedBy.map(({ kind }) => kind).join(',');
   const remedy = isOverrulable
@@ -96,7 +99,7 @@ const refusalText = (decision: Exclude<RequestDecision, Accepted>, node: string)
   );
 };
 
-/** Resolves when the repair has succeeded. Throws CommandError. */
+/** Resolves when it has succeeded, or the instance is in quarantine. Throws CommandError. */
 const waitFor = async (
   context: CliContext,
   kube: KubeApi,
@@ -115,7 +118,7 @@ const waitFor = async (
     const line = phase === undefined ? '' : `${name}: ${phase}: ${message}`;
     if (line !== told) tell(line);
     told = line;
-    if (phase === 'Succeeded') return;
+    if (phase === 'Succeeded' || phase === 'Quarantined') return;
     if (phase !== undefined && endedRepairPhases.includes(phase)) {
       throw new CommandError(exitCodes.failed, `${name} has not helped: ${phase}: ${message}`);
     }
@@ -125,10 +128,10 @@ const waitFor = async (
       tell('no controller has acted on it yet: start `drover controller`; the request is recorded');
     }
     if (signal.aborted) {
-      throw new CommandError(exitCodes.interrupted, `not watching any more; ${name} goes on`);
+      throw new CommandError(exitCodes.interrupted, `stopped watching; ${name} continues`);
     }
     if (waited >= patienceMs) {
-      throw new CommandError(exitCodes.timedOut, `timed out; ${name} goes on: ${line}`);
+      throw new CommandError(exitCodes.timedOut, `timed out; ${name} continues: ${line}`);
     }
     await clock.sleep(lookEveryMs, signal).catch(() => undefined);
   }
@@ -153,6 +156,8 @@ const repair = async (
   const kube = await context.kube(connection);
   const node = await repairedNode(kube, words);
   if (flags.hold || flags.release) {
+    const doing = flags.hold ? 'holding a node in' : 'removing the hold of a node in';
+    await nameCluster(context, connection, doing);
     return annotate(context, kube, node, flags.hold ? 'hold' : null);
   }
   const { now } = await context.cluster(connection);
@@ -190,26 +195,31 @@ const repair = async (
     tell('Dry run: nothing was written.');
     return;
   }
+  await nameCluster(context, connection, 'repairing in');
   await record(kube, decision.write, group.metadata);
   tell(`${node.metadata.name}: ${flags.action} requested (NodeRepair ${name})`);
   if (flags.wait) return waitFor(context, kube, name, tell, patienceMs);
-  tell(`\`drover explain ${node.metadata.name}\` says where it stands`);
+  tell(`\`drover explain ${node.metadata.name}\` shows its state`);
 };
 
 const examples = `
 The repair starts without a wait, whether the node is healthy or not, and whether its group
 repairs nodes by itself or not. The controller drains the node, then replaces or reboots it.
+Quarantine takes the instance out of its group and keeps it for inspection until the time limit of
+nodeRepair.quarantine; a node that cannot be quarantined is refused, not replaced. An instance whose
+kubelet stops during the drain is terminated, since nothing would stop its pods.
 
 Examples:
-  drover repair NODE --dry-run                what would happen, and what holds it up
-  drover repair NODE --wait                   replace it, and wait for the new node
+  drover repair NODE --dry-run              # print the steps, and what blocks them
+  drover repair NODE --wait                 # replace the node and wait for the new one
   drover repair NODE --action Reboot
-  drover repair NODE --overrule cooldown      although the group rests after a breaker
-  drover repair NODE --hold                   no repair of this node starts
-  drover repair NODE --release                remove the hold
+  drover repair NODE --action Quarantine    # keep the instance for inspection
+  drover repair NODE --overrule cooldown    # although a breaker has just closed
+  drover repair NODE --hold                 # start no repair of this node
+  drover repair NODE --release              # remove the hold
 
-Exit codes: 0 requested, or with --wait repaired; 1 it did not help; 2 usage; 3 refused (what
-holds it up is printed); 4 not repaired in time; 130 ^C (the repair goes on).`;
+Exit codes: 0 requested, or with --wait repaired; 1 the repair did not help; 2 usage; 3 refused
+(the blockers are printed); 4 timed out; 130 interrupted (the repair continues).`;
 
 export const addRepairCommand = (
   program: Command,
@@ -218,10 +228,10 @@ export const addRepairCommand = (
 ): void => {
   program
     .command('repair <node...>')
-    .description('replace or reboot one node, or protect it from repairs')
+    .description('replace, reboot or quarantine one node, or protect it from repairs')
     .addOption(
       new Option('--action <action>', 'what to do once the node is drained')
-        .choices(['Replace', 'Reboot'])
+        .choices(requestableActions)
         .default('Replace'),
     )
     .option(

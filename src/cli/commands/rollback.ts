@@ -9,12 +9,13 @@ import {
   type Revision,
   updateStatusOf,
 } from '../../api/nodegroup-update.ts';
+import { revisionText } from '../../core/overview/index.ts';
 import { type CliContext, CommandError, type Connection, exitCodes } from '../context.ts';
 import { patienceMs } from '../duration.ts';
 import { progressOf } from '../progress.ts';
 import { listUpdates, needGroup } from '../update/read.ts';
 import { requestUpdate } from '../update/request.ts';
-import { revisionText } from '../update/view.ts';
+import { nameCluster } from '../where.ts';
 import { oneName } from './one-name.ts';
 import { follow, waits } from './update.ts';
 
@@ -124,6 +125,7 @@ const rollback = async (
   const group = await needGroup(kube, name, flags.cluster);
   const change = changeBack(name, await listUpdates(kube, name));
   const request = { group, change, action: 'Rollback', force: flags.force } as const;
+  await nameCluster(context, connection, 'rolling back in');
   const { metadata } = await requestUpdate({ kube }, request);
   const progress = progressOf(context);
   progress.info(

@@ -25,9 +25,10 @@ import { podsOn } from '../drain/read.ts';
 import { drainForRemoval } from '../drain/removal.ts';
 import { timeoutMs } from '../duration.ts';
 import { planOf, printGroupPlan } from '../nodegroup/dry-run.ts';
-import { type AskedSizes, askedOnly, sizesWanted } from '../nodegroup/sizes.ts';
+import { askedOnly, type RequestedSizes, sizesWanted } from '../nodegroup/sizes.ts';
 import { outputOption } from '../output.ts';
 import { type Progress, progressOf } from '../progress.ts';
+import { nameCluster } from '../where.ts';
 import { collectNodeGroups } from './get.ts';
 import { oneName } from './one-name.ts';
 
@@ -72,7 +73,7 @@ const number = (flag: string, text: string | undefined): number | undefined => {
   throw usage(`${flag} takes a whole number, not ${text}`);
 };
 
-const askedOf = (flags: ScaleFlags): AskedSizes => {
+const askedOf = (flags: ScaleFlags): RequestedSizes => {
   const desired = number('--nodes', flags.nodes);
   const minSize = number('--nodes-min', flags.nodesMin);
   const maxSize = number('--nodes-max', flags.nodesMax);
@@ -88,7 +89,7 @@ const askedOf = (flags: ScaleFlags): AskedSizes => {
 export const scaleManaged = async (
   scaling: ManagedScaling,
   group: NodeGroup,
-  asked: AskedSizes,
+  asked: RequestedSizes,
   { dryRun = false }: { readonly dryRun?: boolean } = {},
 ) => {
   const { kube, name, progress } = scaling;
@@ -144,10 +145,10 @@ const waitForManaged = async (scaling: Scaling, wanted: NodeGroup): Promise<void
 
 const pause = async (context: CliContext, deadline: number, where: string): Promise<void> => {
   if (context.signal.aborted) {
-    throw new CommandError(exitCodes.interrupted, `not watching any more; it goes on: ${where}`);
+    throw new CommandError(exitCodes.interrupted, `stopped watching; it continues: ${where}`);
   }
   if (context.clock.now() >= deadline) {
-    throw new CommandError(exitCodes.timedOut, `timed out; it goes on: ${where}`);
+    throw new CommandError(exitCodes.timedOut, `timed out; it continues: ${where}`);
   }
   await context.clock.sleep(lookEveryMs, context.signal).catch(() => undefined);
 };
@@ -218,7 +219,7 @@ const drainSurplus = async (
   return victims.map(({ instanceId }) => instanceId);
 };
 
-const scaleUnmanaged = async (scaling: Scaling, group: ScalingGroup, asked: AskedSizes) => {
+const scaleUnmanaged = async (scaling: Scaling, group: ScalingGroup, asked: RequestedSizes) => {
   const { cloud, progress, context, deadline, flags } = scaling;
   const wanted = sizesWanted(asked, { ...group, desired: group.desiredCapacity });
   const surplus = group.desiredCapacity - wanted.desired;
@@ -287,7 +288,7 @@ const groupOf = async (
 const dryRunOf = async (
   scaling: Scaling,
   group: NodeGroup | undefined,
-  asked: AskedSizes,
+  asked: RequestedSizes,
 ): Promise<void> => {
   const { context, connection, kube, cloud, name, flags } = scaling;
   if (group === undefined) {
@@ -316,6 +317,7 @@ const scale = async (
   const { group, row, cluster } = await groupOf({ kube, cloud }, name, flags.cluster);
   const scaling = { context, connection, progress, kube, cloud, name, cluster, flags, deadline };
   if (flags.dryRun) return dryRunOf(scaling, group, asked);
+  await nameCluster(context, connection, 'scaling in', row?.arn);
   progress.info(`scaling nodegroup "${name}" in cluster ${cluster}`);
   if (group !== undefined) {
     const asGiven = await scaleManaged(scaling, group, asked);

@@ -27,6 +27,7 @@ import {
   statusOf,
   watchSequence,
 } from '../update/sequence.ts';
+import { nameCluster } from '../where.ts';
 import { waits } from './update.ts';
 
 const refused = (message: string): CommandError => new CommandError(exitCodes.refused, message);
@@ -70,6 +71,7 @@ const update = async (
   const target = {
     ...defined({ version, releaseVersion }),
   };
+  await nameCluster(context, connection, 'updating in');
   await requestSequence(kube, name, {
     groups: groups.map((group) => ({ name: group })),
     ...(Object.keys(target).length === 0 ? {} : { target }),
@@ -99,7 +101,7 @@ const get = async (
   const { timeout, output } = flags;
   if (flags.watch) {
     if (name === undefined || output !== 'table') {
-      const message = '--watch takes the name of a sequence, and tells lines: leave --output out';
+      const message = '--watch takes the name of a sequence, and prints lines: omit --output';
       throw new CommandError(exitCodes.usage, message);
     }
     return watch(context, connection, name, { timeout, tell: context.out });
@@ -130,9 +132,12 @@ const pause = async (context: CliContext, connection: Connection, name: string):
   if (sequence.spec.abort !== undefined) {
     throw refused(`update sequence ${name} is being stopped already`);
   }
+  await nameCluster(context, connection, 'pausing in');
   await patchSequence(kube, name, { paused: true });
-  const how = `\`drover resume sequence ${name}\` goes on`;
-  context.out(`update sequence ${name} is paused: drains under way end, nothing is begun; ${how}`);
+  const how = `\`drover resume sequence ${name}\` continues it`;
+  context.out(
+    `update sequence ${name} is paused: running drains finish, nothing further is started; ${how}`,
+  );
 };
 
 const resume = async (context: CliContext, connection: Connection, name: string): Promise<void> => {
@@ -145,9 +150,10 @@ const resume = async (context: CliContext, connection: Connection, name: string)
   const isOver = status !== 'InProgress';
   if (!isOver && !paused) return context.out(`update sequence ${name} is not paused`);
   const again = isOver ? { resume: context.clock.now().toString(36) } : {};
+  await nameCluster(context, connection, 'resuming in');
   await patchSequence(kube, name, { ...again, paused: null });
   const what = isOver ? ': groups that are done stay done, the others are tried again' : '';
-  context.out(`update sequence ${name} goes on${what}`);
+  context.out(`update sequence ${name} continues${what}`);
 };
 
 const abort = async (
@@ -165,6 +171,7 @@ const abort = async (
   if (asked !== wanted) {
     throw refused(`update sequence ${name} is being aborted already (${asked}), which stays so`);
   }
+  await nameCluster(context, connection, 'aborting in');
   await patchSequence(kube, name, { abort: wanted });
   const how = isRollback ? 'updates that run go back' : 'updates that run are stopped';
   context.out(`update sequence ${name} is being aborted: ${how}; groups that are done stay so`);

@@ -1,5 +1,5 @@
-// drover top: groups and nodes, what each waits for and since when, live. On a terminal it is
-// redrawn and takes keys; elsewhere it prints a line for each change. Reads only.
+// drover top: groups and nodes, what each waits for and since when, live. On a terminal it redraws
+// the screen and reads keys; elsewhere it prints a line for each change. Read-only.
 import type { Command } from 'commander';
 import { durationMs, type EpochMs, epochMs, formatKubeTime } from '../../api/brand.ts';
 import type { CliContext, Connection } from '../context.ts';
@@ -12,12 +12,12 @@ interface TopFlags {
   readonly once: boolean;
 }
 
-/** Changes of a large update come by the hundred: drawn together. */
+/** A large update causes hundreds of changes, which are drawn together. */
 const drawEveryMs = durationMs(500);
-/** Ages grow without any change. */
+/** Ages grow without any change, so the screen is also redrawn at this interval. */
 const refreshEveryMs = 5_000;
 
-/** The cluster's time: that of an embedded world may be ahead, and goes on with ours. */
+/** The cluster's time. The clock of an embedded world may be ahead, but runs at real speed. */
 const clusterClock = async (
   context: CliContext,
   connection: Connection,
@@ -34,7 +34,7 @@ const rowsByName = (model: TopModel): ReadonlyMap<string, string> =>
       ...model.nodesOf(undefined).map(({ name, cells }) => [`node ${name}`, cells] as const),
     ].map(([name, cells]) => {
       const [, ...rest] = cells;
-      // An age changes by itself: it is no change.
+      // Ignores the age, which changes all the time.
       return [name, rest.filter((cell, i) => cell !== '' && i !== rest.length - 2).join('  ')];
     }),
   );
@@ -59,7 +59,7 @@ interface Running {
   readonly context: CliContext;
   readonly feed: TopFeed;
   readonly now: () => EpochMs;
-  /** Set by a change of the objects. */
+  /** Set when an object changes. */
   readonly news: { isNew: boolean };
   readonly signal: AbortSignal;
 }
@@ -144,7 +144,7 @@ const top = async (
   try {
     await feed.first;
     const fault = feed.fault();
-    // Nothing to show: the first failure is reported as of any other command.
+    // Nothing can be shown yet: the first failure is reported as by any other command.
     if (fault !== undefined && feed.objects().nodes.length === 0) throw new Error(fault);
     const running = { context, feed, now, news, signal };
     if (once || !context.isTerminal) printTables(context, topModel(feed.objects(), now()));

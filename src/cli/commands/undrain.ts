@@ -1,9 +1,10 @@
-// drover undrain: withdraws manual drains and rebalance recommendations, and waits until the marks
-// that Drover set are removed. It refuses where another cause (a hook, an interruption) keeps the
-// node out of service.
+// drover undrain: withdraws manual drains and rebalance recommendations, and waits until Drover has
+// removed its labels, taints and cordon. It refuses if another cause (a hook, an interruption)
+// keeps the node out of service.
 import type { Command } from 'commander';
 import { formatTime } from '../../api/brand.ts';
 import { type Node, resourceTypes } from '../../api/kube.ts';
+import { disruptionNameOf } from '../../core/overview/index.ts';
 import { withdrawWrite } from '../../core/termination/index.ts';
 import type { KubeApi } from '../../ports/index.ts';
 import { type CliContext, CommandError, type Connection, exitCodes } from '../context.ts';
@@ -11,7 +12,8 @@ import { readDisruption, writeCauses } from '../drain/record.ts';
 import { undrainDecision, undrainState } from '../drain/state.ts';
 import { pollMs, unclaimedAfterMs } from '../drain/wait.ts';
 import { patienceMs } from '../duration.ts';
-import { disruptionNameOf, resolveNodes } from '../nodes.ts';
+import { resolveNodes } from '../nodes.ts';
+import { nameCluster } from '../where.ts';
 
 interface UndrainFlags {
   readonly selector?: string;
@@ -19,7 +21,7 @@ interface UndrainFlags {
   readonly wait: boolean;
 }
 
-/** Refuses before anything is written: withdrawing the drains of some of the nodes helps no one. */
+/** Refuses before anything is written, so that not just some of the nodes are undrained. */
 const checkAll = async (kube: KubeApi, nodes: readonly Node[]): Promise<void> => {
   const refused: string[] = [];
   for (const node of nodes) {
@@ -60,9 +62,9 @@ const tellUndone = async (context: CliContext, kube: KubeApi, nodeName: string) 
   const cordoned = found.kind === 'found' && found.object.spec.unschedulable === true;
   context.out(
     cordoned
-      ? `${nodeName}: marks of ours are gone; it stays cordoned, as it was before the drain ` +
+      ? `${nodeName}: Drover's labels and taints are removed; it stays cordoned, as it was before the drain ` +
           `(\`kubectl uncordon ${nodeName}\`)`
-      : `${nodeName}: marks of ours are gone, it takes pods again`,
+      : `${nodeName}: Drover's labels and taints are removed, it takes pods again`,
   );
 };
 
@@ -109,7 +111,7 @@ const waitUntilUndone = async (
     if (signal.aborted) {
       throw new CommandError(
         exitCodes.interrupted,
-        `not watching any more; the withdrawal of ${names} stands and goes on`,
+        `stopped watching; the cancellation of ${names} is recorded and continues`,
       );
     }
   }
@@ -126,6 +128,7 @@ const undrain = async (
   const nodes = await resolveNodes(kube, { names, selector: flags.selector });
   await checkAll(kube, nodes);
   const at = formatTime((await context.cluster(connection)).now);
+  await nameCluster(context, connection, 'undraining in');
   const open: Open[] = [];
   for (const node of nodes) {
     const one = await withdraw(context, kube, node, at);
@@ -159,8 +162,8 @@ Examples:
   drover undrain NODE
   drover undrain -l eks.amazonaws.com/nodegroup=demo-ng
 
-Exit codes: 0 given back, 1 failed, 2 usage, 3 refused (held by something else), 4 not in time,
-130 ^C (the withdrawal stands).`,
+Exit codes: 0 in service, 1 failed, 2 usage, 3 refused (another cause keeps a node out of service),
+4 timed out, 130 interrupted (the cancellation continues).`,
     )
     .action((names: readonly string[], flags: UndrainFlags) =>
       undrain(context, connection(), names, flags),

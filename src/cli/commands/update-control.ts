@@ -5,11 +5,17 @@ import type { Command } from 'commander';
 import type { JsonObject } from '../../api/json.ts';
 import { resourceTypes } from '../../api/kube.ts';
 import type { NodeGroupUpdate } from '../../api/nodegroup-update.ts';
-import { updateStatusOf } from '../../api/nodegroup-update.ts';
 import { soakOverAnnotation } from '../../api/update-pacing.ts';
+import {
+  abortVerdict,
+  type ControlVerdict,
+  notRunning,
+  pauseVerdict,
+} from '../../core/update/index.ts';
 import type { KubeApi } from '../../ports/index.ts';
 import { type CliContext, CommandError, type Connection, exitCodes } from '../context.ts';
 import { needUpdate } from '../update/read.ts';
+import { nameCluster } from '../where.ts';
 
 const refused = (message: string): CommandError => new CommandError(exitCodes.refused, message);
 
@@ -20,11 +26,9 @@ export const needRunning = async (
   nodeGroup: string | undefined,
 ): Promise<NodeGroupUpdate> => {
   const update = await needUpdate(kube, { id, nodeGroup });
-  const { name } = update.metadata;
-  const status = updateStatusOf(update);
-  if (status !== 'InProgress') throw refused(`update ${name} is over: ${status}`);
-  if (update.spec.type === 'VersionUpdate') return update;
-  throw refused(`update ${name} is a ${update.spec.type}: only version updates take long enough`);
+  const why = notRunning(update);
+  if (why !== undefined) throw refused(why);
+  return update;
 };
 
 export const patchUpdate = async (kube: KubeApi, name: string, body: JsonObject): Promise<void> => {
@@ -35,17 +39,24 @@ export const patchUpdate = async (kube: KubeApi, name: string, body: JsonObject)
   }
 };
 
-/**
- * Refuses a pause in phase Restoring: no further node is started then, and a pause does not hold
- * the rest.
- */
-export const refuseLatePause = ({ metadata, status }: NodeGroupUpdate): void => {
-  if (status?.phase !== 'Restoring') return;
-  const what =
-    status.ending === undefined
-      ? 'has replaced all nodes and only sets back what it had set apart for that'
-      : `is being set back already, and ends as ${status.ending}`;
-  throw refused(`update ${metadata.name} ${what}: nothing is left to hold`);
+/** Writes what the verdict asks for; throws CommandError where it refuses. */
+const carryOut = async (
+  asked: {
+    readonly context: CliContext;
+    readonly connection: Connection;
+    readonly kube: KubeApi;
+    readonly doing: string;
+  },
+  { metadata }: NodeGroupUpdate,
+  verdict: ControlVerdict,
+): Promise<void> => {
+  const { context, connection, kube, doing } = asked;
+  if (verdict.kind === 'refused') throw refused(verdict.text);
+  if (verdict.kind === 'patch') {
+    await nameCluster(context, connection, doing);
+    await patchUpdate(kube, metadata.name, verdict.patch);
+  }
+  context.out(verdict.text);
 };
 
 const setPaused = async (
@@ -54,24 +65,11 @@ const setPaused = async (
   id: string | undefined,
   asked: { readonly nodeGroup: string | undefined; readonly paused: boolean },
 ): Promise<void> => {
-  const { nodeGroup, paused } = asked;
   const kube = await context.kube(connection);
-  const update = await needRunning(kube, id, nodeGroup);
-  const { metadata, spec } = update;
-  const { name } = metadata;
-  if (spec.abort !== undefined) throw refused(`update ${name} is being stopped already`);
-  if (paused) refuseLatePause(update);
-  if ((spec.paused ?? false) === paused) {
-    context.out(`update ${name} ${paused ? 'is paused' : 'is not paused'} already`);
-    return;
-  }
-  await patchUpdate(kube, name, { spec: { paused } });
-  context.out(
-    paused
-      ? `update ${name} is paused: drains under way end, no node is begun; ` +
-          `\`drover resume update ${name}\` goes on`
-      : `update ${name} goes on`,
-  );
+  const update = await needRunning(kube, id, asked.nodeGroup);
+  const doing = asked.paused ? 'pausing in' : 'resuming in';
+  const verdict = pauseVerdict(update, asked.paused);
+  await carryOut({ context, connection, kube, doing }, update, verdict);
 };
 
 /** As GKE's complete-upgrade: ends the soak early. */
@@ -89,6 +87,7 @@ const complete = async (
     throw refused(`update ${name} is ${is}: only the soak of BLUE_GREEN can be ended (Soaking)`);
   }
   if (spec.abort !== undefined) throw refused(`update ${name} is being stopped already`);
+  await nameCluster(context, connection, 'completing in');
   await patchUpdate(kube, name, { metadata: { annotations: { [soakOverAnnotation]: 'true' } } });
   const others = (status.holds ?? []).filter(({ kind }) => kind !== 'Soak');
   context.out(
@@ -105,64 +104,6 @@ interface AbortFlags {
   readonly rollback: boolean;
 }
 
-/** For an update in phase Restoring: the request only affects what follows it. */
-const endingText = ({ metadata, spec, status }: NodeGroupUpdate, rollback: boolean): string => {
-  const { name } = metadata;
-  const { ending } = status ?? {};
-  if (ending !== undefined) {
-    const then = rollback ? '; then a rollback takes back what it has done' : '';
-    return `update ${name} is being set back already, and ends as ${ending}${then}`;
-  }
-  const what = `update ${name} has replaced all nodes and only sets back what it had set apart for that`;
-  if (rollback) return `${what}: it ends as Successful; then a rollback replaces them again`;
-  throw refused(
-    `${what}: nothing is left to stop. \`drover rollback nodegroup ${spec.nodeGroup}\` goes ` +
-      'back when it is over',
-  );
-};
-
-/**
- * The effect on the group, by the phase in which the update is stopped. Throws CommandError where
- * it is too late.
- */
-export const abortText = (update: NodeGroupUpdate, rollback: boolean): string => {
-  const { metadata, status } = update;
-  const { phase, strategy, progress, phases = [] } = status ?? {};
-  const verb = rollback ? 'rolled back' : 'stopped';
-  const what = `update ${metadata.name} is being ${verb}`;
-  if (phase === undefined || phase === 'Pending') {
-    return `${what}: it had not begun, and the group stays as it is`;
-  }
-  if (phase === 'Restoring') return endingText(update, rollback);
-  // A rollback where no new node is left.
-  const asked = rollback ? '; then a rollback sets back what the group asks for' : '';
-  const isLast = phases.some((one) => one.phase === 'ScalingDown');
-  if (strategy === 'BLUE_GREEN' && !isLast) {
-    return (
-      `${what}: the group goes back to its old nodes, all of them; the new ones are drained ` +
-      `and retire${asked}`
-    );
-  }
-  if (isLast) {
-    const again = rollback ? '; then a rollback replaces the new ones' : '';
-    const go =
-      strategy === 'BLUE_GREEN'
-        ? 'old nodes that were asked to go still go'
-        : 'the surplus still goes';
-    return `${what}: all new nodes are there; ${go}${again}`;
-  }
-  const { done = 0, draining = 0 } = progress ?? {};
-  if (done + draining === 0) {
-    return (
-      `${what}: no node was replaced, and the group keeps its old ones; what was made for it ` +
-      `goes${asked}`
-    );
-  }
-  if (rollback) return `${what}: drains under way end; nodes already updated are replaced again`;
-  const ends = 'drains under way end, waiting nodes are given back';
-  return `${what}: ${ends}; the group keeps nodes of both revisions`;
-};
-
 const abort = async (
   context: CliContext,
   connection: Connection,
@@ -171,15 +112,8 @@ const abort = async (
 ): Promise<void> => {
   const kube = await context.kube(connection);
   const update = await needRunning(kube, id, nodegroup);
-  const { metadata, spec } = update;
-  const { name } = metadata;
-  const wanted = rollback ? 'RollBack' : 'Stop';
-  if (spec.abort !== undefined && spec.abort !== wanted) {
-    throw refused(`update ${name} is being aborted already (${spec.abort}), which stays so`);
-  }
-  const text = abortText(update, rollback);
-  if (spec.abort === undefined) await patchUpdate(kube, name, { spec: { abort: wanted } });
-  context.out(text);
+  const verdict = abortVerdict(update, rollback);
+  await carryOut({ context, connection, kube, doing: 'aborting in' }, update, verdict);
 };
 
 /** Help text that distinguishes pause, approve and complete. */

@@ -4,6 +4,7 @@
 import { type Command, Option } from 'commander';
 import { defined } from '../../api/defined.ts';
 import { type UpdateStrategy, updateStrategies } from '../../api/nodegroup-update.ts';
+import { revisionText } from '../../core/overview/index.ts';
 import {
   type CliContext,
   CommandError,
@@ -21,7 +22,7 @@ import { needFittingPolicies, type PolicyFlags, policiesAsked } from '../update/
 import { addPolicyFlags } from '../update/policy-flags.ts';
 import { needGroup } from '../update/read.ts';
 import { changeWanted, requestUpdate } from '../update/request.ts';
-import { revisionText } from '../update/view.ts';
+import { nameCluster } from '../where.ts';
 import { watchToEnd } from './get-updates.ts';
 import { oneName } from './one-name.ts';
 import { addUpgradeClusterCommand } from './upgrade-cluster.ts';
@@ -125,6 +126,7 @@ const update = async (
     const printed = await planOfUpdate(sources, group, made);
     return printGroupPlan(context, flags.output, printed);
   }
+  await nameCluster(context, connection, 'updating in');
   const { metadata } = await requestUpdate({ kube }, request);
   progress.info(
     `update ${metadata.name} of nodegroup "${name}" to ${revisionText(change)} recorded`,
@@ -193,7 +195,7 @@ export const addUpdateCommand = (
     )
     .option(
       '--replace-equal',
-      'like EKS, replace nodes even if the template version has equal content',
+      'replace all nodes, even if template content and release stay the same',
       false,
     )
     .option('--force', 'like EKS, delete pods that budgets still protect after 15 minutes', false);

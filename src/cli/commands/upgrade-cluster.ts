@@ -8,6 +8,7 @@ import type { ProvisioningApi } from '../../ports/index.ts';
 import { type CliContext, CommandError, type Connection, exitCodes } from '../context.ts';
 import { patienceMs } from '../duration.ts';
 import { type Progress, progressOf } from '../progress.ts';
+import { accountOf, nameAccount } from '../where.ts';
 import { oneName } from './one-name.ts';
 
 interface UpgradeFlags {
@@ -93,11 +94,11 @@ const waitForUpdate = async (
       throw new CommandError(exitCodes.failed, `update ${id} of the cluster is ${status}${told}`);
     }
     if (context.signal.aborted) {
-      throw new CommandError(exitCodes.interrupted, `stopped watching; EKS goes on: ${look}`);
+      throw new CommandError(exitCodes.interrupted, `stopped watching; EKS continues: ${look}`);
     }
     if (context.clock.now() >= deadline) {
       const over = `timed out waiting for update ${id} of cluster "${cluster}" (${status})`;
-      throw new CommandError(exitCodes.timedOut, `${over}; EKS goes on: ${look}`);
+      throw new CommandError(exitCodes.timedOut, `${over}; EKS continues: ${look}`);
     }
     await context.clock.sleep(lookEveryMs, context.signal).catch(() => undefined);
   }
@@ -150,6 +151,7 @@ const upgrade = async (
     progress.warning("no changes were applied, run again with '--approve' to apply the changes");
     return;
   }
+  await nameAccount(context, connection, 'updating in', accountOf(cluster.arn));
   await apply({ api, context, progress, giveUpAfterMs }, cluster, to, flags);
 };
 
@@ -176,8 +178,8 @@ export const addUpgradeClusterCommand = (
       'after',
       `
 A cluster moves one minor version at a time, and its managed node groups may be at most three
-behind. The nodes keep their version; \`drover upgrade nodegroup\` updates them. ^C ends the
-waiting, not the upgrade.
+minor versions behind. The nodes keep their version; \`drover upgrade nodegroup\` updates them.
+^C ends the waiting, not the upgrade.
 
 Examples:
   drover upgrade cluster --name ironman-2022

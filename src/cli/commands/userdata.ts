@@ -32,7 +32,7 @@ const launchedBy = (flags: LintFlags): 'managed' | 'own-image' | undefined => {
   return flags.ownImage === true ? 'own-image' : undefined;
 };
 
-/** Reading a small file is mostly waiting. */
+/** Number of files read in parallel. */
 const filesAtOnce = 16;
 
 const runLint = async (
@@ -165,7 +165,7 @@ const addExplain = (userdata: Command, context: CliContext): void => {
   addNodeFlags(
     userdata
       .command('explain <file> <field>')
-      .description('show which value of a field is in force, what set it and what it overrides'),
+      .description('show the effective value of a field, what set it and what it overrides'),
   )
     .addHelpText(
       'after',

@@ -37,6 +37,7 @@ const addUp = (program: Command, context: CliContext, connection: () => Connecti
     .description('start an embedded world: a Kubernetes API, AWS APIs, machines and controllers')
     .option('--demo', 'create the demo cluster ironman-2022', false)
     .option('--no-controller', "run without Drover's controllers")
+    .option('--page-actions', 'approve, pause and stop updates on the page, with a token', false)
     .option('--allow-loopback-webhooks', 'allow webhook hooks on loopback addresses', false)
     .option(
       '--port <port>',
@@ -57,6 +58,7 @@ Examples:
       await context.up({
         demo: options.demo === true,
         controller: options.controller !== false,
+        pageActions: options.pageActions === true,
         allowLoopbackWebhooks: options.allowLoopbackWebhooks === true,
         dataDir: connection().dataDir ?? '.drover',
         port:
@@ -191,6 +193,14 @@ export const addWorldCommands = (
       for (const [key, value] of Object.entries(context.environment(connection()))) {
         context.out(`export ${key}='${value.replaceAll("'", `'\\''`)}'`);
       }
+    });
+  program
+    .command('page')
+    .description("print the link that opens the embedded world's page")
+    .addHelpText('after', '\nExamples:\n  drover page\n  drover --data-dir /tmp/w page')
+    .action(async () => {
+      const { link } = await (await context.world(connection())).page();
+      context.out(String(link));
     });
   program
     .command('down')

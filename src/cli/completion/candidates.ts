@@ -1,14 +1,14 @@
-// What may follow the words of a command line: commands, flags and choices from the command tree,
-// and the kind of name where a name is expected. Runs no command and asks no cluster.
+// The words that may follow on a command line: commands, options and choices from the command tree,
+// and the kind of name where a name is expected. Runs no command and reads no cluster.
 import type { Argument, Command, Option } from 'commander';
 
-/** Whose names are expected. */
+/** The kind of object whose names are expected. */
 export type NameKind = 'nodes' | 'nodegroups' | 'updates' | 'sequences';
 
 export interface Candidates {
-  /** Words that begin like the last one. */
+  /** Candidates that start with the last word. */
   readonly words: readonly string[];
-  /** Names from the cluster are expected too. */
+  /** Names from the cluster are expected, too. */
   readonly names?: NameKind;
   /** A file is expected: the shell completes it. */
   readonly isFile: boolean;
@@ -16,7 +16,7 @@ export interface Candidates {
 
 const none: Candidates = { words: [], isFile: false };
 
-/** The commands that are named by `<name>` or `<id>` say what they name by their own name. */
+/** The kind of object that `<name>` or `<id>` means, by the name of the command. */
 const kindsOfCommands: Readonly<Record<string, NameKind>> = {
   nodegroup: 'nodegroups',
   update: 'updates',
@@ -74,9 +74,9 @@ const valueCandidates = (command: Command, option: Option, last: string): Candid
 
 interface Place {
   readonly command: Command;
-  /** Arguments of the command before the last word. */
+  /** Number of arguments of the command before the last word. */
   readonly given: number;
-  /** The option whose value the last word is. */
+  /** The option that takes the last word as its value. */
   readonly valueFor?: Option;
 }
 
@@ -101,7 +101,7 @@ const placeOf = (program: Command, words: readonly string[]): Place => {
   return { command, given };
 };
 
-/** `words`: after the program's name; the last one is incomplete and may be empty. */
+/** `words`: the words after the program's name; the last one is incomplete and may be empty. */
 export const candidatesFor = (program: Command, words: readonly string[]): Candidates => {
   const last = words.at(-1) ?? '';
   const { command, given, valueFor } = placeOf(program, words.slice(0, -1));

@@ -1,5 +1,5 @@
-// Completion in a real bash: what `compgen`'s reply holds after a TAB, from the command tree and
-// with names from a cluster. zsh and fish read their scripts where they are installed.
+// Completion in a real bash: the reply after a TAB, from the command tree and with names from a
+// cluster. zsh and fish load their scripts if they are installed.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -72,7 +72,7 @@ describe('what may follow', () => {
 const dir = mkdtempSync(join(tmpdir(), 'drover-completion-'));
 afterAll(() => rmSync(dir, { recursive: true }));
 
-/** Stands for the program: answers as `__complete` would, and prints what it was asked. */
+/** A stand-in for the program: answers like `__complete`, and prints its arguments. */
 const stub = join(dir, 'drover');
 writeFileSync(stub, `#!/bin/sh\nshift 2\nprintf '%s\\n' "asked:$*" 'a b' ${endings.withFiles}\n`, {
   mode: 0o755,

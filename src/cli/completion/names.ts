@@ -1,13 +1,13 @@
-// Names from the cluster for a completion: one list, bounded in time and number. Without an answer
-// in time there are none, and no error is shown: a shell is waiting for its prompt.
+// Names from the cluster for a completion: one list, limited in time and number. If the cluster
+// does not answer in time, there are no names and no error, because the user is at a shell prompt.
 import { durationMs } from '../../api/brand.ts';
 import { type KubeObject, type ResourceType, resourceTypes } from '../../api/kube.ts';
 import type { CliContext, Connection } from '../context.ts';
 import type { NameKind } from './candidates.ts';
 
-/** A person who pressed TAB waits no longer; the start of the program comes on top. */
+/** A user who pressed TAB waits at most this long, plus the start of the program. */
 const withinMs = durationMs(1_000);
-/** A shell asks before it shows more than about a hundred. */
+/** A shell asks for confirmation before it shows more than about a hundred. */
 const maxNames = 500;
 
 const types: Readonly<Record<NameKind, ResourceType>> = {
@@ -17,7 +17,7 @@ const types: Readonly<Record<NameKind, ResourceType>> = {
   sequences: resourceTypes.nodegroupupdatesequences,
 };
 
-/** Only what cannot change the meaning of a command line. */
+/** Excludes characters that a shell would interpret. */
 const namePattern = /^[a-zA-Z0-9][\w.:-]*$/;
 
 export const namesOf = async (

@@ -1,10 +1,10 @@
-// The scripts that a shell loads: each asks `drover __complete` for the words that may follow. The
-// same answer serves kubectl's `kubectl drover`. Knows no command.
+// The scripts that a shell loads. Each calls `drover __complete` for the words that may follow;
+// kubectl's `kubectl drover` uses the same answer. Contains no command names.
 
 export const shells = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof shells)[number];
 
-/** The last line of an answer, as of Cobra's programs: whether the shell adds file names. */
+/** The last line of an answer, as in Cobra's programs: whether the shell adds file names. */
 export const endings = { withFiles: ':0', withoutFiles: ':4' } as const;
 
 const bash = `# bash completion for drover. Load it with: source <(drover completion bash)

@@ -3,9 +3,10 @@
 import { defined } from '../../api/defined.ts';
 import { clusterStack, zoneBlocks } from '../../core/provisioning/index.ts';
 import type { ClusterConfig } from '../../formats/index.ts';
-import { CloudError, type ProvisioningApi } from '../../ports/index.ts';
+import { CloudError, orUnknown, type ProvisioningApi } from '../../ports/index.ts';
 import { type CliContext, CommandError, type Connection, exitCodes } from '../context.ts';
 import type { Progress } from '../progress.ts';
+import { accountText, nameAccount } from '../where.ts';
 import { choose, createNodeGroups, imageComplaint } from './nodegroups.ts';
 import { failStack, waitForStack } from './stack-wait.ts';
 
@@ -147,7 +148,7 @@ const addAccessEntries = async ({ api, config, progress }: ClusterCreation): Pro
   if (failed.length === 0) return;
   throw new CommandError(
     exitCodes.failed,
-    `cluster ${config.name} stands; access entries of ${failed.join(', ')} are not whole: ` +
+    `cluster ${config.name} exists; access entries of ${failed.join(', ')} are incomplete: ` +
       '`aws eks create-access-entry` and `associate-access-policy` make them',
   );
 };
@@ -181,6 +182,9 @@ export const createCluster = async (creation: ClusterCreation): Promise<void> =>
       `nothing is made in ${config.region}: this world's zones are ${zones.join(', ')}`,
     );
   }
+  const { region } = config;
+  const account = await orUnknown(api.callerAccount());
+  await nameAccount(context, connection, 'creating in', accountText({ region, account }));
   const groups = config.groups.length;
   progress.info(
     `creating EKS cluster "${config.name}" in "${config.region}" region with ` +
@@ -198,7 +202,7 @@ export const createCluster = async (creation: ClusterCreation): Promise<void> =>
   if (!embedded) {
     await addAccessEntries(creation);
     await addAddons(creation);
-    // Our kubeconfig is for another cluster, and this command must not change it.
+    // This command's kubeconfig is for another cluster and must stay unchanged.
     progress.info(
       `\`aws eks update-kubeconfig --name ${config.name} --region ${config.region}\`, then ` +
         '`drover create nodegroup -f` with the same file makes its node groups',
@@ -221,7 +225,7 @@ export const createCluster = async (creation: ClusterCreation): Promise<void> =>
       await createNodeGroups(nodes, await choose(nodes, config.groups));
     } catch (error) {
       progress.info(
-        `cluster "${config.name}" stands; \`drover create nodegroup -f\` with the same file ` +
+        `cluster "${config.name}" exists; \`drover create nodegroup -f\` with the same file ` +
           'makes ' +
           'what is missing',
       );

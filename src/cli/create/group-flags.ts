@@ -118,7 +118,7 @@ const asConfig = (flags: GroupFlags, name: string): JsonObject => {
     labels: pairs('--node-labels', flags.nodeLabels),
     tags: pairs('--tags', flags.tags),
     ssh: {
-      // eksctl: naming a key enables access as well.
+      // As in eksctl, naming a key also enables access.
       allow: flags.sshAccess || flags.sshPublicKey !== undefined,
       ...defined({ publicKeyName: flags.sshPublicKey }),
     },

@@ -239,8 +239,8 @@ const accessOf = ({ kube, cloud, cluster, context, progress }: Creation): NodeRo
 });
 
 /**
- * Authorizes the role of a self-managed group; EKS, or its controller, authorizes those of managed
- * ones.
+ * Authorizes the role of a self-managed group. EKS, or the group's controller, authorizes the roles
+ * of managed groups.
  */
 const admit = async (
   creation: Creation,
@@ -298,12 +298,12 @@ const waitForNodes = async (creation: Creation, group: GroupConfig): Promise<voi
     if (context.clock.now() >= deadline) {
       throw new CommandError(
         exitCodes.timedOut,
-        `timed out waiting for ${wanted} ready node(s) in "${group.name}"; the group stands, and ` +
-          `goes on trying: \`drover get ng --cluster ${cluster.name}\` shows it`,
+        `timed out waiting for ${wanted} ready node(s) in "${group.name}"; the group exists and ` +
+          `keeps trying: \`drover get ng --cluster ${cluster.name}\` shows it`,
       );
     }
     if (context.signal.aborted) {
-      throw new CommandError(exitCodes.interrupted, 'not watching any more; the nodes still come');
+      throw new CommandError(exitCodes.interrupted, 'stopped watching; the nodes still come');
     }
     await context.clock.sleep(lookEveryMs, context.signal).catch(() => undefined);
     nodes = await look();

@@ -6,7 +6,7 @@ import type { ProvisioningApi } from '../../ports/index.ts';
 import { type CliContext, CommandError, exitCodes } from '../context.ts';
 import type { Progress } from '../progress.ts';
 
-/** Interval between two looks, and between two progress lines. */
+/** Interval between two polls, and between two progress lines. */
 const lookEveryMs = durationMs(1_000);
 const sayEveryMs = 30_000;
 
@@ -19,7 +19,7 @@ export interface StackWait {
   readonly holding?: () => Promise<readonly string[]>;
 }
 
-/** Prints what is new since the last look. */
+/** Prints what is new since the last poll. */
 export const tellNews = (
   progress: Pick<Progress, 'info'>,
   before: ReadonlySet<string>,
@@ -32,7 +32,7 @@ export const tellNews = (
 const interrupted = (name: string): CommandError =>
   new CommandError(
     exitCodes.interrupted,
-    `not watching any more; CloudFormation goes on with stack "${name}"; the same command again ` +
+    `stopped watching; CloudFormation continues with stack "${name}"; the same command again ` +
       'finishes what is missing',
   );
 

@@ -16,7 +16,6 @@ import {
 import { defined } from '../../api/defined.ts';
 import type { NodeDisruption } from '../../api/disruption.ts';
 import type { Node, Pod, PodDisruptionBudget } from '../../api/kube.ts';
-import { defaultLimits } from '../../core/drain/index.ts';
 import { type NodePreview, type PreviewInput, previewDrains } from './preview.ts';
 import { previewLines } from './render.ts';
 
@@ -29,7 +28,7 @@ interface Scene extends Partial<Omit<PreviewInput, 'reads'>> {
   readonly onDeadline?: 'force' | 'fail';
 }
 
-const preview = (scene: Scene, limits = defaultLimits): NodePreview => {
+const preview = (scene: Scene): NodePreview => {
   const { node = aNode(), pods = [], disruption, deadline, onDeadline = 'fail' } = scene;
   const cause = aManualCause({ onDeadline, ...defined({ deadline }) });
   const input: PreviewInput = {
@@ -40,7 +39,7 @@ const preview = (scene: Scene, limits = defaultLimits): NodePreview => {
     ...scene,
     reads: [{ node, pods, disruption, cause }],
   };
-  const [first] = previewDrains(input, limits);
+  const [first] = previewDrains(input);
   if (first === undefined) throw new Error('no preview');
   return first;
 };
@@ -70,11 +69,10 @@ describe('previewDrains', () => {
     expect(found.refusals).toEqual([]);
   });
 
-  it('takes critical pods after the others where tiers are on', () => {
+  it('takes critical pods after the others with native marks', () => {
     const critical = aPod('a', { owner: '', priorityClassName: 'system-cluster-critical' });
-    const limits = { ...defaultLimits, tiers: true };
-    const found = preview({ pods: [critical, aPod('z')] }, limits);
-    expect(steps(found).slice(2)).toEqual(['Evict z', 'Evict a']);
+    const found = preview({ pods: [critical, aPod('z')], compat: 'native' });
+    expect(steps(found).slice(1)).toEqual(['Evict z', 'Evict a']);
   });
 
   it('names what stays and why, and what is lost', () => {

@@ -1,5 +1,5 @@
-// What a drain would do, decided by the controller's own functions on a live read: marks, evictions
-// in order, pods that stay, blockers. Sends nothing, reads no clock.
+// What a drain would do, decided by the controller's own functions on a live read: labels and
+// taints, evictions in order, pods that stay, blockers. Sends nothing, reads no clock.
 
 import { durationMs, type EpochMs, formatTime } from '../../api/brand.ts';
 import { defined } from '../../api/defined.ts';
@@ -65,7 +65,7 @@ export type PodStep =
       readonly why: string;
     };
 
-/** The marks of one node, then its pods. */
+/** The patches of one node, then the evictions of its pods. */
 export interface DrainPlan {
   readonly subject: string;
   readonly steps: readonly (Step | PodStep)[];
@@ -99,7 +99,7 @@ export interface PreviewPod {
 export interface NodePreview {
   readonly node: string;
   readonly disruption: string;
-  /** Steps and blockers of the controller: the patches, then the evictions. */
+  /** Steps and blockers of the controller: first the patches, then the evictions. */
   readonly plan: DrainPlan;
   readonly pods: readonly PreviewPod[];
   readonly stays: readonly {
@@ -107,7 +107,7 @@ export interface NodePreview {
     readonly owner?: string;
     readonly reason: SkipReason;
   }[];
-  /** Blockers that waiting cannot remove, where no deadline ends the wait either. */
+  /** Blockers that waiting cannot remove, in a drain without a deadline. */
   readonly refusals: readonly WaitingOn[];
   /** Other causes that also take the node out of service. */
   readonly others: readonly DisruptionCause[];
@@ -152,7 +152,7 @@ const observe = (read: NodeRead, input: PreviewInput): Observation => {
   };
 };
 
-/** The node as it would be with its marks. */
+/** The node as it would be with Drover's labels and taints. */
 const marked = (node: Node): Node => ({
   ...node,
   metadata: {
@@ -231,7 +231,7 @@ const stepOf = (grant: Grant): PodStep => {
   };
 };
 
-/** More rounds than tiers and batches could ever need: an endless loop is a bug, not a plan. */
+/** More rounds than any combination of tiers and batches needs; an endless loop is a defect. */
 const maxRounds = 10_000;
 
 interface Rounds {
@@ -240,8 +240,8 @@ interface Rounds {
 }
 
 /**
- * Every eviction that the current tokens allow, in order: a granted eviction keeps its token and
- * its pod counts as gone, until nothing more is granted. The rest waits for a change.
+ * Every eviction that the current tokens allow, in order. A granted eviction uses its token and its
+ * pod counts as gone, until nothing more is granted. The other pods wait for a change.
  */
 const allocateAll = (
   observed: readonly Observed[],

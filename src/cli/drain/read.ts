@@ -8,8 +8,8 @@ import {
   type PodDisruptionBudget,
   resourceTypes,
 } from '../../api/kube.ts';
+import { disruptionNameOf } from '../../core/overview/index.ts';
 import { type KubeApi, KubeError } from '../../ports/index.ts';
-import { disruptionNameOf } from '../nodes.ts';
 import type { NodeRead } from './preview.ts';
 import { readDisruption } from './record.ts';
 

@@ -87,7 +87,7 @@ describe('recordDrain', () => {
     expect(kinds(await readDisruption(kube, anId))).toEqual(['Manual', 'Manual']);
   });
 
-  it('asks anew when the last drain has ended', async () => {
+  it('asks again when the last drain has ended', async () => {
     const status = {
       episode: 1,
       phase: 'Ended' as const,

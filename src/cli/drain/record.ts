@@ -5,6 +5,7 @@ import { type EpochMs, epochMs, formatTime } from '../../api/brand.ts';
 import { defined } from '../../api/defined.ts';
 import type { DisruptionCause, NodeDisruption } from '../../api/disruption.ts';
 import { type Node, resourceTypes } from '../../api/kube.ts';
+import { disruptionNameOf } from '../../core/overview/index.ts';
 import {
   type CauseWrite,
   causesInForce,
@@ -13,7 +14,6 @@ import {
 } from '../../core/termination/index.ts';
 import { type KubeApi, KubeError } from '../../ports/index.ts';
 import { CommandError, exitCodes } from '../context.ts';
-import { disruptionNameOf } from '../nodes.ts';
 
 /** A conflict between our read and our write is normal; this many in a row are not. */
 const maxRaces = 8;

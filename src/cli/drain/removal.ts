@@ -19,7 +19,7 @@ export interface Removal {
   readonly force?: boolean;
   readonly reason: string;
   readonly tell: (line: string) => void;
-  /** Ends the error message: what stays unchanged. */
+  /** The end of the error message: what has not changed. */
   readonly consequence: string;
 }
 

@@ -16,7 +16,7 @@ const skipText: Readonly<Record<SkipReason, string>> = {
   finished: 'has finished',
   daemonSet: 'DaemonSet pod: it would come back at once',
   boomerang: 'was evicted once and put back here by its owner',
-  unstoppable: 'was told to stop, and its kubelet is unreachable: it goes with the instance',
+  unstoppable: 'was asked to stop, but its kubelet is unreachable: it ends with the instance',
 };
 
 const warningText: Readonly<Record<PodWarning, string>> = {
@@ -76,8 +76,8 @@ export const previewLines = (preview: NodePreview): readonly string[] => {
         `taken out of service already: ${kind}${reason === undefined ? '' : ` (${reason})`}`,
     ),
     patches.length === 0
-      ? 'marks: all there already'
-      : 'marks, all visible before the first eviction:',
+      ? 'labels, taints and cordon: already set'
+      : 'labels, taints and cordon, all visible before the first eviction:',
     ...patches.map(({ patch, body }) => `  ${patch} patch ${JSON.stringify(body)}`),
     ...(rows.length === 0
       ? ['no pods on it']

@@ -103,7 +103,7 @@ describe('undrainDecision', () => {
       ]),
       'refused',
     ],
-    ['being given back', some({ phase: 'Undoing' }, [gone]), 'withdraw'],
+    ['being uncordoned', some({ phase: 'Undoing' }, [gone]), 'withdraw'],
   ])('%s', (_, disruption, kind) => {
     expect(undrainDecision(disruption).kind).toBe(kind);
   });

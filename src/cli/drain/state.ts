@@ -95,11 +95,14 @@ export type UndrainState =
 const anyOf = (marks: OwnedMarks | undefined): boolean =>
   marks !== undefined && Object.values(marks).some(Boolean);
 
-/** The state after every cause was withdrawn: undone once no mark is ours. */
+/**
+ * The state after every cause was withdrawn: undone once the node has none of Drover's labels,
+ * taints or cordon.
+ */
 export const undrainState = (disruption: NodeDisruption | undefined): UndrainState => {
   if (disruption === undefined) return { kind: 'undone' };
   const { status } = disruption;
-  // A controller's first write needs the version that it read, so it cannot begin any more.
+  // No controller can begin the drain any more: its first write needs the version that it read.
   if (status === undefined) return { kind: 'undone' };
   if (status.phase === 'Undoing') return { kind: 'working', phase: status.phase };
   if (status.phase === 'Ended' && !anyOf(status.ownedMarks)) return { kind: 'undone' };
@@ -121,7 +124,8 @@ export const undrainDecision = (disruption: NodeDisruption | undefined): Undrain
   const inForce = causesInForce(disruption);
   if (ended && inForce.length === 0) {
     if (!anyOf(status.ownedMarks)) return { kind: 'nothing' };
-    // The marks of an ended drain are removed only when every cause is withdrawn.
+    // The labels, taints and cordon of an ended drain are removed only when every cause is
+    // withdrawn.
     const causes = spec.causes.filter(isOthers);
     return causes.length > 0 ? { kind: 'refused', causes } : { kind: 'withdraw' };
   }

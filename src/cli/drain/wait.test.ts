@@ -137,7 +137,7 @@ describe('DrainWait', () => {
     await clock.advance(5_000);
     expect((await running).how).toBe('ended');
     expect(told).toEqual([
-      expect.stringMatching(/told to fail: Unreachable; the drain goes on/),
+      expect.stringMatching(/told to fail: Unreachable; the drain continues/),
       'n1: drained',
       'the API server answers again',
     ]);

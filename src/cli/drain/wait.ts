@@ -1,10 +1,11 @@
 // Polls every second until drains have ended, and reports changes: one line per change, or one line
 // that is replaced on a terminal. Decides nothing about the drains.
 import { durationMs, type EpochMs, parseTime } from '../../api/brand.ts';
-import type { NodeDisruption, WaitingOn } from '../../api/disruption.ts';
+import type { NodeDisruption } from '../../api/disruption.ts';
 import { type Node, resourceTypes } from '../../api/kube.ts';
 import { classifyPods } from '../../core/drain/index.ts';
 import { explainWaiting } from '../../core/explain/index.ts';
+import { isLasting } from '../../core/overview/index.ts';
 import { leavesPods } from '../../core/termination/index.ts';
 import { type Clock, type KubeApi, KubeError } from '../../ports/index.ts';
 import { formatDuration } from '../duration.ts';
@@ -57,13 +58,6 @@ const fresh = (): Seen => ({
   left: undefined,
   total: 0,
 });
-
-/** Worth reporting: it does not resolve by itself in a moment. */
-export const isLasting = (waiting: WaitingOn): boolean =>
-  waiting.kind !== 'settling' &&
-  waiting.kind !== 'tier' &&
-  waiting.kind !== 'marks' &&
-  !(waiting.kind === 'termination' && waiting.why === 'grace');
 
 export class DrainWait {
   readonly #deps: WaitDeps;
@@ -129,7 +123,7 @@ export class DrainWait {
       this.#unreachable = false;
     } catch (error) {
       if (!(error instanceof KubeError) || error.retry === 'never') throw error;
-      if (!this.#unreachable) this.#deps.tell(`${error.message}; the drain goes on, asking again`);
+      if (!this.#unreachable) this.#deps.tell(`${error.message}; the drain continues; retrying`);
       this.#unreachable = true;
     }
   }
@@ -191,7 +185,8 @@ export class DrainWait {
   #tellEnd({ node }: WaitTarget, state: DrainState): void {
     const { tell } = this.#deps;
     if (state.kind === 'ended') tell(`${node}: ${endText(state)}`);
-    if (state.kind === 'gone') tell(`${node}: the record of the drain was deleted by somebody`);
+    if (state.kind === 'gone')
+      tell(`${node}: the record of the drain was deleted by another client`);
   }
 
   #warnUnclaimed(open: readonly WaitTarget[]): void {
@@ -226,7 +221,7 @@ const phaseText: Readonly<Record<string, string>> = {
   Marking: 'being excluded from load balancers and cordoned',
   Draining: 'excluded from load balancers and cordoned; pods are being evicted',
   Completing: 'done with its pods; telling whoever waits for it',
-  Undoing: 'withdrawn; the marks are being taken away',
+  Undoing: 'cancelled; labels and taints are being removed',
 };
 
 const outcomeText = {

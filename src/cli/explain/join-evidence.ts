@@ -13,7 +13,12 @@ import type {
   JoiningInstance,
   RoleMap,
 } from '../../core/explain/index.ts';
-import { joinTimeoutMs, launchIssues } from '../../core/nodegroup/index.ts';
+import {
+  classicLoadBalancersText,
+  joinTimeoutMs,
+  launchIssues,
+} from '../../core/nodegroup/index.ts';
+import { startupTaintsOn } from '../../core/termination/index.ts';
 import { familyCalled } from '../../formats/index.ts';
 import {
   type CloudApi,
@@ -49,6 +54,14 @@ export interface JoiningGroup {
   readonly warnings: readonly string[];
 }
 
+/** An instance whose node is Ready, and which still waits in a launch hook. */
+export interface LaunchingInstance {
+  readonly instanceId: string;
+  readonly node: string;
+  /** Keys of the startup taints that are still on the node; the hook waits for their removal. */
+  readonly startupTaints: readonly string[];
+}
+
 const clusterTag = 'alpha.eksctl.io/cluster-name';
 const nameTag = 'alpha.eksctl.io/nodegroup-name';
 
@@ -63,6 +76,12 @@ export const warningsOf = (group: NodeGroup): readonly string[] => [
     ? []
     : holdingLines(group, [], group.metadata.name)),
 ];
+
+interface FoundGroup {
+  readonly group: JoiningGroup;
+  /** Undefined: a group of a stack. */
+  readonly object?: NodeGroup;
+}
 
 const ofObject = (group: NodeGroup): JoiningGroup => ({
   name: group.metadata.name,
@@ -83,10 +102,10 @@ export const findJoiningGroup = async (
   kube: KubeApi,
   cloud: CloudApi,
   name: string,
-): Promise<JoiningGroup> => {
+): Promise<FoundGroup> => {
   const items = await listNodeGroups(kube);
   const managed = items.find(({ metadata }) => metadata.name === name);
-  if (managed !== undefined) return ofObject(managed);
+  if (managed !== undefined) return { group: ofObject(managed), object: managed };
   const stacks = await cloud.listStacks();
   const stack = stacks.find(({ tags }) => tags[nameTag] === name);
   if (stack?.autoScalingGroupName === undefined) {
@@ -103,7 +122,7 @@ export const findJoiningGroup = async (
         : `there are: ${known.join(', ') || 'none'}`;
     throw new CommandError(exitCodes.failed, `no node group ${name}; ${hint}`);
   }
-  return {
+  const group: JoiningGroup = {
     name,
     cluster: stack.tags[clusterTag] ?? '',
     type: 'unmanaged',
@@ -116,6 +135,7 @@ export const findJoiningGroup = async (
     autoScalingGroupName: stack.autoScalingGroupName,
     warnings: [],
   };
+  return { group };
 };
 
 /** The node group whose Auto Scaling group contains the instance; undefined: no known one. */
@@ -189,10 +209,11 @@ const consoleOf = async (cloud: CloudApi, instanceId: string): Promise<string | 
 const instancesOf = async (
   kube: KubeApi,
   cloud: CloudApi,
-  group: JoiningGroup,
+  { group, object }: FoundGroup,
   { instances }: ScalingGroup,
 ): Promise<{
   readonly joined: number;
+  readonly launching: readonly LaunchingInstance[];
   readonly joining: readonly JoiningInstance[];
   readonly hasReadRequests: boolean;
 }> => {
@@ -233,14 +254,21 @@ const instancesOf = async (
             },
     });
   }
+  const launching = instances.flatMap(({ instanceId, lifecycleState }) => {
+    const node = nodes.get(instanceId);
+    if (lifecycleState !== 'Pending:Wait' || node === undefined || !isReady(node)) return [];
+    const startupTaints = object === undefined ? [] : startupTaintsOn(node, object);
+    return [{ instanceId, node: node.metadata.name, startupTaints }];
+  });
   const hasReadRequests = requests !== undefined;
-  return { joined: own.length - unjoined.length, joining, hasReadRequests };
+  return { joined: own.length - unjoined.length, launching, joining, hasReadRequests };
 };
 
 export interface Gathered {
   readonly group: JoiningGroup;
   readonly evidence: JoinEvidence;
   readonly joined: number;
+  readonly launching: readonly LaunchingInstance[];
   readonly desired: number;
   /** Sentences about what could not be read. */
   readonly unseen: readonly string[];
@@ -253,19 +281,23 @@ export const gatherJoinEvidence = async (
   wanted: { readonly name: string; readonly now: EpochMs },
 ): Promise<Gathered> => {
   const { name, now } = wanted;
-  const group = await findJoiningGroup(kube, cloud, name);
-  const [scaling] = await cloud.describeGroups([group.autoScalingGroupName]);
+  const found = await findJoiningGroup(kube, cloud, name);
+  const [scaling] = await cloud.describeGroups([found.group.autoScalingGroupName]);
   if (scaling === undefined) {
     throw new CommandError(
       exitCodes.failed,
-      `node group ${name} has no Auto Scaling group ${group.autoScalingGroupName} (yet): ` +
+      `node group ${name} has no Auto Scaling group ${found.group.autoScalingGroupName} (yet): ` +
         `\`kubectl describe nodegroup ${name}\` says what keeps it`,
     );
   }
+  const classic = classicLoadBalancersText(scaling);
+  const warnings = [...found.group.warnings, ...(classic === undefined ? [] : [classic])];
+  const group = { ...found.group, warnings };
   const describing = cloud.describeCluster(group.cluster);
   const roles = await rolesOf(kube, describing);
   const cluster = await orUnknown(describing);
-  const { joined, joining, hasReadRequests } = await instancesOf(kube, cloud, group, scaling);
+  const members = await instancesOf(kube, cloud, found, scaling);
+  const { joined, launching, joining, hasReadRequests } = members;
   const isShort = scaling.instances.length < scaling.desiredCapacity;
   const activities = isShort ? await cloud.describeActivities(scaling.name) : [];
   const { network, unseen } = await lookAtJoinNetwork(cloud, {
@@ -279,6 +311,7 @@ export const gatherJoinEvidence = async (
   return {
     group,
     joined,
+    launching,
     desired: scaling.desiredCapacity,
     unseen: [
       ...(roles.kind === 'unknown' ? [roles.why] : []),

@@ -58,6 +58,16 @@ const bootingLines = (
     });
 };
 
+/** Members that are Ready nodes and not in service yet. */
+const launchingLines = ({ launching }: Gathered): readonly string[] =>
+  launching.map(({ instanceId, node, startupTaints }) => {
+    const why =
+      startupTaints.length === 0
+        ? ''
+        : `: the node still has the startup taint ${startupTaints.join(', ')}`;
+    return `${instanceId} (node ${node}) is Ready and waits in a launch hook${why}`;
+  });
+
 /** The instance types of the update in progress; empty in a cluster without updates. */
 const typesOf = async (kube: KubeApi, name: string): Promise<readonly string[]> => {
   try {
@@ -111,7 +121,10 @@ export const nodegroupLines = (
     `node group ${group.name} (${group.state}): ${joined} of ` +
     `${desired} nodes joined and Ready`;
   const nothing =
-    causes.length === 0 && gathered.evidence.instances.length === 0 && joined >= desired
+    causes.length === 0 &&
+    gathered.launching.length === 0 &&
+    gathered.evidence.instances.length === 0 &&
+    joined >= desired
       ? ['nothing keeps its nodes out']
       : [];
   return [
@@ -122,12 +135,14 @@ export const nodegroupLines = (
     ...failure,
     ...causes.flatMap(causeLines),
     ...bootingLines(gathered, causes, now),
+    ...launchingLines(gathered),
     ...unseen.map((text) => `not looked at: ${text}`),
   ];
 };
 
 /**
- * Cluster and cloud may not know node groups, or refuse to show them: then the name refers to none.
+ * The cluster or the cloud may not know node groups, or may refuse to list them: then the name
+ * refers to no group.
  */
 const unlessRefused = (error: unknown): undefined => {
   if (error instanceof KubeError || error instanceof CloudError) return undefined;
@@ -144,7 +159,8 @@ const concerns =
 const narrowed = (gathered: Gathered, instanceId: string | undefined): Gathered => {
   if (instanceId === undefined) return gathered;
   const instances = gathered.evidence.instances.filter((one) => one.instanceId === instanceId);
-  return { ...gathered, evidence: { ...gathered.evidence, instances } };
+  const launching = gathered.launching.filter((one) => one.instanceId === instanceId);
+  return { ...gathered, launching, evidence: { ...gathered.evidence, instances } };
 };
 
 export interface GroupAsked {
@@ -172,13 +188,14 @@ export const explainGroup = async (
     for (const line of nodegroupLines(gathered, causes, around)) context.out(line);
     return;
   }
-  const { group, joined, desired, unseen } = gathered;
+  const { group, joined, launching, desired, unseen } = gathered;
   printDocument(context, output, {
     apiVersion: documentVersion,
     kind: 'NodeGroupExplanation',
     nodeGroup: group,
     ...defined({ instance: instanceId }),
     joined,
+    launching,
     desired,
     causes,
     instanceTypes: types,
@@ -190,7 +207,7 @@ export const explainGroup = async (
 const instancePattern = /^i-[0-9a-f]{8,17}$/;
 
 /**
- * The group that a name refers to which is not a node's: its own name, or that of an instance
+ * The group for a name that no node has: the group of that name, or the group of an instance
  * without a node.
  */
 export const groupMeant = async (
@@ -203,7 +220,7 @@ export const groupMeant = async (
   try {
     const cloud = await context.cloud(connection);
     if (!instancePattern.test(wanted)) {
-      return { name: (await findJoiningGroup(kube, cloud, wanted)).name };
+      return { name: (await findJoiningGroup(kube, cloud, wanted)).group.name };
     }
     const name = await groupNameOf(kube, cloud, wanted);
     return name === undefined ? undefined : { name, instanceId: wanted };

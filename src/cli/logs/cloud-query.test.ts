@@ -31,12 +31,12 @@ interface Asked {
   readonly groups?: readonly string[];
   readonly files?: readonly string[];
   readonly flags?: Partial<QueryFlags>;
-  /** The result of each look; the last one repeats. */
+  /** The result of each poll; the last one repeats. */
   readonly looks?: readonly (LogQueryState | Error)[];
   /** Errors of the first starts. */
   readonly starts?: readonly Error[];
   readonly known?: readonly string[] | Error;
-  /** ^C during the wait for that look. */
+  /** ^C during the wait for that poll. */
   readonly interruptedAt?: number;
   readonly stop?: boolean | Error;
 }
@@ -244,7 +244,7 @@ describe('drover logs query --log-group', () => {
     expect(many.error).toMatchObject({ message: expect.stringContaining('stop-query') });
   });
 
-  it('names the groups that are like one that is not there', async () => {
+  it('names the groups that are like one that does not exist', async () => {
     const missing = refusal('no-group', 'The specified log group does not exist.');
     const told = async (known: readonly string[] | Error, name = '/aws/eks/ironman-2202/cluster') =>
       run({ groups: [name], starts: [missing], known });

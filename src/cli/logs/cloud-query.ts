@@ -28,14 +28,14 @@ interface CloudQuery {
 }
 
 /**
- * The first look comes soon, because most queries take a second; later looks spare CloudWatch's
- * quota.
+ * The first poll comes soon, because most queries take a second. Later polls are rarer, because
+ * CloudWatch limits them.
  */
 const firstWaitMs = 250;
 const longestWaitMs = 2_000;
 /** CloudWatch ends a query after an hour; after this time no result is expected. */
 const patienceMs = 65 * 60_000;
-/** Number of consecutive looks that may fail, with the longest wait between them. */
+/** Number of consecutive polls that may fail, with the longest wait between them. */
 const maxFailedLooks = 10;
 const maxStarts = 4;
 /**
@@ -124,7 +124,7 @@ const started = async (
       return await queries.startQuery(request);
     } catch (error) {
       if (error instanceof LogQueryError) throw await explained(queries, request, error);
-      // Retries only what certainly did not happen: each query is charged.
+      // Retries only starts that certainly had no effect, because each query is charged.
       const isThrottled = error instanceof CloudError && error.code === 'Throttled';
       if (!isThrottled || tries >= maxStarts) throw withRemedy(error, 'StartQuery', request.groups);
     }
@@ -206,7 +206,7 @@ const withRemedy = (error: unknown, action: string, groups: readonly string[]): 
   if (error.code !== 'AccessDenied') return error;
   if (aboutCredentials.test(said)) {
     return failed(
-      'who asks is told by AWS_PROFILE, by AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY or ' +
+      'the credentials are taken from AWS_PROFILE, or from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY or ' +
         'by `aws configure`; ' +
         'see what `aws sts get-caller-identity` says',
     );

@@ -1,5 +1,5 @@
-// Opens and reads the logs of a command. All are opened before one is read, so that a log rotated
-// meanwhile is still the one that was named. Logs that could not be read completely are reported,
+// Opens and reads the logs of a command. All are opened before one is read, so that a rotation
+// meanwhile does not replace a named log. Logs that could not be read completely are reported,
 // never skipped silently.
 import { LogError, type LogInput } from '../../ports/index.ts';
 import { type CliContext, CommandError, exitCodes } from '../context.ts';
@@ -72,8 +72,8 @@ export const readLogs = async (context: CliContext, reading: Reading): Promise<R
 const looksAt = 4096;
 
 /**
- * Beginnings of documents that contain events in a list, and the jq filter that prints a line for
- * each.
+ * The start of documents that contain events in a list, and the jq filter that prints one event per
+ * line.
  */
 const documents: readonly (readonly [begins: RegExp, filter: string, what: string])[] = [
   [/^\s*\{\s*"Records":\s*\[/, '.Records[]', ' (a CloudTrail file)'],
@@ -138,8 +138,8 @@ const shareOf = (inputs: readonly LogInput[]): string => {
   return Number.isNaN(total) ? '' : `${Math.floor((done / Math.max(1, total)) * 100)}%, `;
 };
 
-/** Reports troubles and hints; a command with a trouble fails. */
-export const tellTroubles = (context: CliContext, { troubles, hints }: Read): void => {
+/** Prints problems and hints; a command with a problem fails. */
+export const reportProblems = (context: CliContext, { troubles, hints }: Read): void => {
   for (const told of [...troubles, ...hints]) context.err(`! ${told}`);
 };
 

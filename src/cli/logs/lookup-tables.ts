@@ -4,7 +4,7 @@ import { LogError } from '../../ports/index.ts';
 import { type CliContext, CommandError, exitCodes } from '../context.ts';
 import { visible } from '../visible.ts';
 
-/** Limit of a table in CloudWatch. */
+/** Maximum size of a table in CloudWatch. */
 const maxBytes = 10 * 1024 * 1024;
 
 /** Throws CommandError. */

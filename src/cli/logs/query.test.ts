@@ -108,7 +108,7 @@ describe('drover logs query', () => {
     expect(error).toMatchObject({ exitCode: 2, message: expect.stringMatching(/bzip2.*bzcat/) });
   });
 
-  it('gives names to so many fields as asked for, and says what it left out', async () => {
+  it('gives names to that many fields as asked for, and says what it left out', async () => {
     const log = { 'a.log': '{"a":1,"b":{"c":[2,3]},"d":4}\n{"d":5}\n' };
     const { out, err } = await run('fields a, b.c.0, b.c.1, d | sort d', log, { fieldCap: '2' });
     expect(out).toBe('a,b.c.0,b.c.1,d\n,,,5\n1,2,,');

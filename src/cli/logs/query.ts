@@ -11,7 +11,7 @@ import {
   QueryLimitError,
 } from '../../insights/index.ts';
 import { type CliContext, CommandError, type Connection, exitCodes } from '../context.ts';
-import { failOn, readLogs, tellTroubles } from './inputs.ts';
+import { failOn, readLogs, reportProblems } from './inputs.ts';
 import { readLookupTables } from './lookup-tables.ts';
 import { parseMoment } from './moment.ts';
 import { noticesOf, type ResultFormat, renderResult, summaryOf } from './render-result.ts';
@@ -132,7 +132,7 @@ export const runQuery = async (
   const finished = explained(query, () => execution.finish());
   const result = { ...finished, notices: [...finished.notices, ...cutNotices(cap)] };
   for (const line of renderResult(result, flags.output)) context.out(line);
-  tellTroubles(context, read);
+  reportProblems(context, read);
   for (const notice of noticesOf(result)) context.err(`! ${notice}`);
   context.err(summaryOf(result));
   failOn(read);

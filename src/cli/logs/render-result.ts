@@ -114,7 +114,7 @@ export const noticesOf = (result: QueryResult): readonly string[] => {
     ],
     [
       result.withoutTime,
-      `${count(result.withoutTime, 'event tells', 'events tell')} no time and stand outside ` +
+      `${count(result.withoutTime, 'event has', 'events have')} no time and are outside ` +
         'of --start and --end',
     ],
   ];

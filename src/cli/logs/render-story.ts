@@ -1,4 +1,4 @@
-// Renders the story of a node as text and as JSON. core/story has found its problems before.
+// Renders the history of a node as text and as JSON. core/story finds its problems.
 import { defined } from '../../api/defined.ts';
 import type { JsonObject } from '../../api/json.ts';
 import type { NodeStory, Step, StepKind } from '../../core/story/index.ts';

@@ -1,5 +1,5 @@
-// The story of nodes as one self-contained HTML file: no script, no font, no picture. One line per
-// step, with a mark for its place in time; readable as a table without styles.
+// The history of nodes as one self-contained HTML file: no script, no font, no picture. One line
+// per step, with a marker that shows its time; readable as a table without styles.
 import type { NodeStory, Step, StepKind } from '../../core/story/index.ts';
 import { visible } from '../visible.ts';
 import { groupedSteps, shortAgent, shownTime, whatOf } from './render-story.ts';
@@ -15,7 +15,7 @@ const entities: Readonly<Record<string, string>> = {
 const escaped = (text: string): string =>
   visible(text).replace(/[&<>"']/g, (unit) => entities[unit] ?? unit);
 
-/** The look of a mark: steps of the node itself, of pods, and failures. */
+/** The style of a step's marker: steps of the node itself, of pods, and failures. */
 const toneOf = (kind: StepKind): string => {
   if (kind === 'refused' || kind === 'notReady') return 'bad';
   return ['placed', 'evicted', 'podDeleted'].includes(kind) ? 'pod' : 'node';
@@ -59,8 +59,8 @@ const rowOf = (
   const width = placeOf(until, steps) - left;
   const often = times === 1 ? '' : ` (${times} times until ${shownTime(until).slice(11)})`;
   const long = width > 0 ? `;width:${width.toFixed(2)}%` : '';
-  // Thousands of nodes have a million rows: each is as short as possible, and the styles are at the
-  // top.
+  // Thousands of nodes have a million rows: each is as short as possible, and the styles are
+  // defined once at the top.
   const cells = [
     `<td>${shownTime(step.at)}</td>`,
     `<td><i style="left:${left.toFixed(2)}%${long}"></i></td>`,

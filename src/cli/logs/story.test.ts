@@ -153,10 +153,10 @@ describe('drover logs story', () => {
     await expect(run({})).rejects.toMatchObject({ exitCode: 2 });
     await expect(run({ node: 'n1', nodegroup: 'g' })).rejects.toMatchObject({ exitCode: 2 });
     await expect(run({ node: 'n2' })).rejects.toThrow(
-      'the log does not tell of the node n2: it tells of n1',
+      'the log does not tell of the node n2: it has n1',
     );
     await expect(run({ nodegroup: 'x' })).rejects.toThrow(
-      'the log does not tell of the group x: it tells of g',
+      'the log does not tell of the group x: it has g',
     );
   });
 });

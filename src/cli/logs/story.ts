@@ -1,12 +1,12 @@
-// drover logs story: the story of a node, or of the nodes of a group, from an audit log. Works on
-// any API server's log at level Metadata or higher; with request bodies (Request) marks and budgets
-// have names.
+// drover logs story: the history of a node, or of the nodes of a group, from an audit log. Works on
+// any API server's log at level Metadata or higher; with request bodies (level Request) it shows
+// labels, taints and budgets by name.
 import type { JsonObject } from '../../api/json.ts';
 import { type NodeStory, StoryReader, tellStory } from '../../core/story/index.ts';
 import { LineFeed, type LogEvent, noLines } from '../../insights/index.ts';
 import { type CliContext, CommandError, type Connection, exitCodes } from '../context.ts';
 import { visible, visibleJson } from '../visible.ts';
-import { failOn, readLogs, tellTroubles } from './inputs.ts';
+import { failOn, readLogs, reportProblems } from './inputs.ts';
 import { storyDocument, storyText } from './render-story.ts';
 import { storyPage } from './story-page.ts';
 
@@ -50,15 +50,16 @@ export const runStory = async (
   });
   const stories = wanted(reader, flags);
   for (const line of rendered(stories, flags, reader)) context.out(line);
-  tellTroubles(context, read);
+  reportProblems(context, read);
   const notJson = counts.notJson + counts.broken;
   if (notJson > 0) {
     const least = counts.unparsed > 0 ? 'at least ' : '';
     context.err(`! ${least}${notJson} ${notJson === 1 ? 'line is' : 'lines are'} no JSON object`);
   }
-  if (reader.isFull) context.err('! the log tells more than is kept: the rest was left out');
+  if (reader.isFull) context.err('! the log has more steps than are kept; the others were omitted');
   const homeless = reader.homeless().length;
-  if (homeless > 0) context.err(`! of ${homeless} evicted pods nothing tells where they ran`);
+  if (homeless > 0)
+    context.err(`! the log does not show on which node ${homeless} evicted pods ran`);
   failOn(read);
 };
 
@@ -75,8 +76,7 @@ const wanted = (reader: StoryReader, { node, nodegroup }: StoryFlags): readonly 
       ? [...new Set(all.flatMap(({ group }) => group ?? []))]
       : all.map(({ name }) => name);
   const what = node === undefined ? `group ${nodegroup}` : `node ${node}`;
-  const others =
-    names.length === 0 ? 'it tells of none' : `it tells of ${names.slice(0, 5).join(', ')}`;
+  const others = names.length === 0 ? 'it has none' : `it has ${names.slice(0, 5).join(', ')}`;
   const message = visible(`the log does not tell of the ${what}: ${others}`);
   throw new CommandError(exitCodes.failed, message);
 };

@@ -38,7 +38,7 @@ describe('a subquery', () => {
     await expect(run("filter a in (SOURCE '/none.log' | fields a)")).rejects.toThrow('/none.log');
   });
 
-  it('reads the files of the query where it names none, and tells of them once', async () => {
+  it('reads the files of the query where it names none, and reports them once', async () => {
     const told = await run('filter name not in (filter name = "a" | fields name) | display name');
     expect(told.slice(0, 2)).toEqual(['name', 'b']);
     expect(told.filter((line) => line.includes('last line'))).toHaveLength(1);

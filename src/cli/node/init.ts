@@ -151,7 +151,7 @@ const refuseProblems = (evaluation: Evaluation, source: Source, image: InitImage
     [
       'refused, and nothing is written:',
       ...lines,
-      'the rules are told by `drover userdata lint`; mend the user data or give what is missing',
+      '`drover userdata lint` lists the rules; correct the user data or add what is missing',
     ].join('\n'),
   );
 };

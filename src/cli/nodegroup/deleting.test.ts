@@ -2,8 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import type { NodeDisruption, WaitingOn } from '../../api/disruption.ts';
 import type { Node } from '../../api/kube.ts';
+import type { NodeRepair } from '../../api/node-repair.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
-import { holdingLines, noOtherPlace } from './deleting.ts';
+import { holdingLines, noOtherPlace, quarantineLines } from './deleting.ts';
 
 const blocked: WaitingOn = {
   kind: 'pdb',
@@ -73,5 +74,34 @@ describe('pods of a group that is deleted', () => {
     const warning = noOtherPlace(nodes, 'ng');
     if (hasNone) expect(warning).toMatch(/Create another node group first.*--force/);
     else expect(warning).toBeUndefined();
+  });
+});
+
+describe('instances in quarantine', () => {
+  const repair = (status: object | undefined, spec: object = {}) =>
+    ({
+      metadata: { name: 'r1' },
+      spec: { nodeGroup: 'ng', instanceId: 'i-1', node: { name: 'n1', uid: 'u1' }, ...spec },
+      ...(status === undefined ? {} : { status }),
+    }) as unknown as NodeRepair;
+  const byHand = { requested: { action: 'Quarantine', at: '2026-01-01T00:00:00Z' } };
+
+  it('are named with their repair and its time limit', () => {
+    const until = '2026-01-02T00:00:00Z';
+    const kept = repair({ phase: 'Quarantined', quarantinedUntil: until }, byHand);
+    expect(quarantineLines([kept], 'ng')).toEqual([
+      `instance i-1 (node n1) is in quarantine until ${until} (NodeRepair r1): the deletion ` +
+        'terminates it; finish its inspection first',
+    ]);
+  });
+
+  it.each([
+    ['a request that no controller has taken up', repair(undefined, byHand), 1],
+    ['a drain that ends in quarantine', repair({ phase: 'Repairing', action: 'Quarantine' }), 1],
+    ['a replacement', repair({ phase: 'Repairing', action: 'Replace' }), 0],
+    ['a quarantine that is over', repair({ phase: 'Succeeded', action: 'Quarantine' }, byHand), 0],
+    ['one of another group', repair({ phase: 'Quarantined' }, { nodeGroup: 'other' }), 0],
+  ])('%s', (_, one, count) => {
+    expect(quarantineLines([one], 'ng')).toHaveLength(count);
   });
 });

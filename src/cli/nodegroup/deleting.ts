@@ -1,12 +1,14 @@
 // What the deletion of a managed node group waits for, as its controller reports it: pods and
-// budgets that block its nodes, its health. Also whether its pods have any other place. Reads only.
+// budgets that block its nodes, its health. Also whether its pods have any other place, and which
+// instances in quarantine it ends. Reads only.
 import type { NodeDisruption } from '../../api/disruption.ts';
 import { type Node, resourceTypes } from '../../api/kube.ts';
+import { endedRepairPhases, type NodeRepair } from '../../api/node-repair.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import { explainWaiting, healthRemedy } from '../../core/explain/index.ts';
+import { isLasting } from '../../core/overview/index.ts';
 import { groupTag } from '../../core/provisioning/index.ts';
 import type { KubeApi } from '../../ports/index.ts';
-import { isLasting } from '../drain/wait.ts';
 
 const groupLabels = ['eks.amazonaws.com/nodegroup', groupTag] as const;
 /** Further lines are only counted. */
@@ -41,6 +43,29 @@ export const readHolding = async (kube: KubeApi, name: string): Promise<readonly
   ]);
   return holdingLines(group.kind === 'found' ? group.object : undefined, items, name);
 };
+
+/** Detached for inspection, or about to be. */
+const isQuarantine = ({ status, spec }: NodeRepair): boolean => {
+  if (status?.phase === 'Quarantined') return true;
+  const isOver = status !== undefined && endedRepairPhases.includes(status.phase);
+  const action = status?.attempts?.at(-1)?.action ?? status?.action ?? spec.requested?.action;
+  return !isOver && action === 'Quarantine';
+};
+
+/** A line for each instance in quarantine, which the deletion of its node group terminates. */
+export const quarantineLines = (repairs: readonly NodeRepair[], name: string): readonly string[] =>
+  repairs
+    .filter((repair) => repair.spec.nodeGroup === name && isQuarantine(repair))
+    .map(({ metadata, spec, status }) => {
+      const node = spec.node === undefined ? '' : ` (node ${spec.node.name})`;
+      const until = status?.quarantinedUntil;
+      const state =
+        until === undefined ? 'being put into quarantine' : `in quarantine until ${until}`;
+      return (
+        `instance ${spec.instanceId}${node} is ${state} (NodeRepair ${metadata.name}): the ` +
+        'deletion terminates it; finish its inspection first'
+      );
+    });
 
 const isOpen = ({ spec }: Node): boolean =>
   spec.unschedulable !== true &&

@@ -75,7 +75,7 @@ describe('a node group in print', () => {
     ]);
   });
 
-  it('tells of the newest update and events', () => {
+  it('reports the newest update and events', () => {
     const lines = describeGroup(facts({ update: anUpdate(), events: [event] }), now);
     expect(lines).toContain('  u1 (VersionUpdate) InProgress, Rolling, 2 of 5 nodes');
     expect(lines).toContain('  1m ago (x3)  Warning  Degraded  one issue');
@@ -88,7 +88,7 @@ describe('a node group in print', () => {
     expect(document.update).toBeNull();
   });
 
-  it('is told before any controller has seen it', () => {
+  it('is reported before any controller has seen it', () => {
     const { status: _, ...group } = aGroup();
     expect(describeGroup(facts({ group }), now)).toContain(
       'State:              <not taken note of yet>',

@@ -10,11 +10,11 @@ import {
 } from '../../api/nodegroup.ts';
 import { type NodeGroupUpdate, updateStatusOf } from '../../api/nodegroup-update.ts';
 import { healthRemedy } from '../../core/explain/index.ts';
+import type { NodeView } from '../../core/overview/index.ts';
 import { strategyOf } from '../../core/update/index.ts';
 import { documentVersion } from '../drain/render.ts';
 import { formatDuration } from '../duration.ts';
 import { nodeLine } from '../update/branches.ts';
-import type { NodeView } from '../update/view.ts';
 
 export interface GroupEvent extends KubeObject {
   readonly type?: string;

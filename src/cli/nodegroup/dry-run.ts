@@ -16,7 +16,7 @@ import {
   type GroupObservation,
   idsToLook,
   instancesToLeave,
-  instancesToWeigh,
+  instancesToRead,
   recordsOf,
   withEmpty,
 } from '../../core/group-plan/index.ts';
@@ -53,7 +53,7 @@ const weigh = async (
   { kube, cloud }: DryRunSources,
   observation: GroupObservation,
   nodes: ReadonlyMap<string, Node>,
-  { open, missing }: ReturnType<typeof instancesToWeigh>,
+  { open, missing }: ReturnType<typeof instancesToRead>,
 ): Promise<GroupObservation> => {
   if (missing === 0) return observation;
   const found = await cloud.describeInstances(open.map(({ instanceId }) => instanceId));
@@ -116,7 +116,7 @@ const refuseUnderWay = ({ group, updates }: GroupObservation): void => {
   if (open === undefined) return;
   const { name } = open.metadata;
   const message =
-    `update ${name} of node group ${group.metadata.name} is under way, and what follows ` +
+    `update ${name} of node group ${group.metadata.name} is in progress, and what follows ` +
     `depends on it; \`drover get update ${name}\` says how far it is`;
   throw new CommandError(exitCodes.refused, message);
 };
@@ -128,7 +128,7 @@ const refuseUnderWay = ({ group, updates }: GroupObservation): void => {
 export const planOf = async (sources: DryRunSources, changed: NodeGroup): Promise<GroupPlan> => {
   const { observation, nodes } = await observe(sources, changed);
   refuseUnderWay(observation);
-  const weighed = await weigh(sources, observation, nodes, instancesToWeigh(observation));
+  const weighed = await weigh(sources, observation, nodes, instancesToRead(observation));
   return decideGroup(weighed).plan;
 };
 

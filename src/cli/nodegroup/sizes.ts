@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../api/json.ts';
 import { CommandError, exitCodes } from '../context.ts';
 
-export interface AskedSizes {
+export interface RequestedSizes {
   readonly desired?: number;
   readonly minSize?: number;
   readonly maxSize?: number;
@@ -12,9 +12,9 @@ const usage = (message: string): CommandError => new CommandError(exitCodes.usag
 
 /** The resulting sizes; refuses impossible ones with the names of the flags. */
 export const sizesWanted = (
-  asked: AskedSizes,
+  asked: RequestedSizes,
   now: { readonly minSize: number; readonly maxSize: number; readonly desired: number },
-): Required<AskedSizes> => {
+): Required<RequestedSizes> => {
   const minSize = asked.minSize ?? now.minSize;
   const maxSize = asked.maxSize ?? now.maxSize;
   // A new bound moves a size that violates it; a requested size never moves.
@@ -40,8 +40,8 @@ export const sizesWanted = (
  * autoscalers and are not set in passing.
  */
 export const askedOnly = (
-  asked: AskedSizes,
-  wanted: Required<AskedSizes>,
+  asked: RequestedSizes,
+  wanted: Required<RequestedSizes>,
   desired: number | undefined,
 ): JsonObject => ({
   ...(asked.minSize === undefined ? {} : { minSize: wanted.minSize }),

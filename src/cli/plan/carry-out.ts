@@ -1,5 +1,5 @@
-// An update by a saved plan: what it requests, whether it still holds, what of it is recorded.
-// Reads only; the caller records the update.
+// Starts an update from a saved plan: what it requests, whether the plan is still current, and what
+// the update records about it. Reads only; the caller records the update.
 import { defined } from '../../api/defined.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import type { NodeGroupUpdateSpec } from '../../api/nodegroup-update.ts';
@@ -80,7 +80,10 @@ const partText: Readonly<Record<keyof PlanBasis, string>> = {
   budgets: 'budgets',
 };
 
-/** What differs. Other nodes have other pods, so the pods are not reported in addition. */
+/**
+ * The part that differs. Other nodes have other pods, so then the pods are not reported in
+ * addition.
+ */
 export const staleText = (before: PlanBasis, now: PlanBasis): string => {
   const parts = (['settings', 'nodes', 'pods', 'budgets'] as const).filter(
     (part) => before[part] !== now[part],

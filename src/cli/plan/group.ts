@@ -27,7 +27,10 @@ export interface PlanGroup {
    * cluster.
    */
   readonly stopTimes?: readonly StopTimes[];
-  /** How long earlier updates took to begin, those of this group if there are any. */
+  /**
+   * How long earlier updates took to begin: those of this group if there are any, else of all
+   * groups.
+   */
   readonly setups?: readonly number[];
   /** EKS' status. */
   readonly state: string | undefined;

@@ -130,21 +130,23 @@ describe('a plan on a screen', () => {
     [
       [{ nodes: 0, minute: 0 }, behind(1)],
       'READY, wants 2 approvals',
-      'somebody approves before it begins, behind wave 1 of 5 (1 node, about minute 1): `drover approve update`; minutes leave that time out',
+      'an operator must approve before it begins, behind wave 1 of 5 (1 node, about minute 1): `drover approve update`; minutes leave that time out',
     ],
     [
       [1, 2, 3, 4, 5].map(behind),
       'READY, wants 5 approvals',
-      'somebody approves behind wave 1 of 5 (1 node, about minute 1), behind wave 2 of 5 (2 nodes, about minute 2), behind wave 3 of 5 (3 nodes, about minute 3), and 2 more (--details): `drover approve update`; minutes leave that time out',
+      'an operator must approve behind wave 1 of 5 (1 node, about minute 1), behind wave 2 of 5 (2 nodes, about minute 2), behind wave 3 of 5 (3 nodes, about minute 3), and 2 more (--details): `drover approve update`; minutes leave that time out',
     ],
   ])('tells which approvals it wants: %j', (approvals, verdict, line) => {
     const plan = { ...planOf(2, 0), approvals };
     const [first, ...rest] = screenLines(plan);
     expect(first?.replace(/: .*/, '')).toBe(verdict);
     const told = rest.join(' ').replaceAll(/ +/g, ' ');
-    if (line === undefined) expect(told).not.toContain('somebody approves');
+    if (line === undefined) expect(told).not.toContain('an operator must approve');
     else expect(told).toContain(line);
-    expect(markdownLines(plan).join(' ').includes('somebody approves')).toBe(line !== undefined);
+    expect(markdownLines(plan).join(' ').includes('an operator must approve')).toBe(
+      line !== undefined,
+    );
     expect(detailLines(plan).join(' ')).not.toContain('(--details): `drover');
   });
 
@@ -185,7 +187,7 @@ describe('a plan on a screen', () => {
     expect(screenLines(planOf(0, 0))[0]).toBe('UP TO DATE');
   });
 
-  it('says what an earlier update left over, which is taken back', () => {
+  it('says what an earlier update left over, which is reverted', () => {
     const plan = { ...planOf(0, 0), verdict: 'ready' as const, leftover: 2 };
     expect(screenLines(plan)).toContain(
       'takes back 2 nodes more than asked for, left by an earlier update',

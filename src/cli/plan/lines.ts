@@ -279,7 +279,7 @@ const approvalsText = ({ approvals }: UpdatePlan, most: number): readonly string
     ...(more > 0 ? [`and ${more} more (--details)`] : []),
   ].join(', ');
   const how = '`drover approve update`; minutes leave that time out';
-  return [`somebody approves ${told}: ${how}`];
+  return [`an operator must approve ${told}: ${how}`];
 };
 
 const headLines = (plan: UpdatePlan, most = maxToldApprovals): readonly string[] => {

@@ -8,6 +8,7 @@ import type { UpdateStrategy } from '../../api/nodegroup-update.ts';
 import type { UpdatePolicies } from '../../api/update-policy.ts';
 import type { FullNode } from '../../api/workloads.ts';
 import { overridesComplaint } from '../../core/nodegroup/index.ts';
+import { podWaitsOf } from '../../core/termination/index.ts';
 import { isOfRevision, maxUnavailableOf, outlookOf, policiesOf } from '../../core/update/index.ts';
 import type { Snapshot } from '../../core/update/preflight/index.ts';
 import type { CloudApi, KubeApi, ProvisioningApi } from '../../ports/index.ts';
@@ -48,12 +49,10 @@ const isOfTarget = (
   node: FullNode,
   startedFrom: string | undefined,
   { imageId, templateVersion, launchTemplate }: Snapshot['target'],
+  replaceEqual: boolean,
 ): boolean => {
   if (imageId === undefined) return false;
-  const target = {
-    imageId,
-    ...defined({ templateVersion, launchTemplate }),
-  };
+  const target = { imageId, replaceEqual, ...defined({ templateVersion, launchTemplate }) };
   return isOfRevision(target, { version: startedFrom, restored: undefined }, node);
 };
 
@@ -64,6 +63,7 @@ const plannedNodes = (
     readonly scaling: ScalingGroup | undefined;
     readonly instances: readonly CloudInstance[];
     readonly target: Snapshot['target'];
+    readonly replaceEqual: boolean;
   },
 ): readonly PlannedNode[] => {
   const members = new Map(facts.scaling?.instances.map((one) => [one.instanceId, one]));
@@ -80,7 +80,7 @@ const plannedNodes = (
     return {
       node,
       isOfGroup,
-      isOld: isOfGroup && !isOfTarget(node, startedFrom, facts.target),
+      isOld: isOfGroup && !isOfTarget(node, startedFrom, facts.target, facts.replaceEqual),
       zone: labels[zoneLabel] ?? instance?.availabilityZone ?? '',
       ...defined({ instanceId: id }),
       ...(instance === undefined ? {} : { instanceType: instance.instanceType }),
@@ -126,7 +126,7 @@ const readCloud = async (
     provisioning.describeCluster(spec.clusterName),
   );
   if (cluster === undefined) {
-    collector.note('controlPlane', `EKS tells of no cluster ${spec.clusterName}`);
+    collector.note('controlPlane', `EKS has no cluster ${spec.clusterName}`);
   }
   return { scaling, instances, subnets, clusterVersion: cluster?.version };
 };
@@ -160,6 +160,9 @@ const groupFacts = (
     maxUnavailable: maxUnavailableOf(spec.updateConfig, desired),
     force: request.force,
     drainTimeoutSeconds: policies.drainTimeoutMs / 1000,
+    ...(managedBy === 'eks'
+      ? {}
+      : { podWaits: podWaitsOf(spec.drain ?? {}, policies.drainTimeoutMs / 1000) }),
     cooldownSeconds: policies.cooldownSeconds,
     policies,
     ...(strategyUsed === 'SURGE' ? { onShortage: policies.onShortage } : {}),
@@ -233,7 +236,10 @@ export const readSnapshot = async (
     now,
     group: groupFacts(planned, scaling, request),
     target,
-    nodes: plannedNodes(nodes, { name, scaling, instances, target }),
+    nodes: plannedNodes(nodes, {
+      ...{ name, scaling, instances, target },
+      replaceEqual: around.replaceEqual,
+    }),
     ...(scaling === undefined
       ? {}
       : {

@@ -1,5 +1,5 @@
-// What `drover repair` decides on: the facts that the repair controller has, also of instances
-// without a Node, and no more than one answer for a group that is made or deleted.
+// The input of `drover repair`: the same facts that the repair controller has, also about instances
+// without a Node. Refuses a group that is being created or deleted.
 import { describe, expect, it } from 'vitest';
 import {
   aMember,
@@ -21,7 +21,7 @@ const nodeOf = (n: number, providerID?: string): Node => {
   return { ...node, metadata: { ...node.metadata, labels }, spec };
 };
 
-/** Members 1 and 2 of the group, of which 2 has no Node, and two nodes of no instance. */
+/** Members 1 and 2 of the group, of which 2 has no Node, and two nodes without an instance. */
 const observe = async (group: NodeGroup) => {
   const nodes = [nodeOf(1), nodeOf(8, 'kind://a'), nodeOf(9, 'kind://b')];
   const asked: (readonly string[])[] = [];

@@ -4,6 +4,7 @@ import { type EpochMs, instanceIdOfProviderId, parseTime } from '../../api/brand
 import { nodeAmong } from '../../api/claims.ts';
 import { type Node, resourceTypes } from '../../api/kube.ts';
 import { autoScalingGroupNameOf, type NodeGroup } from '../../api/nodegroup.ts';
+import { groupNameOf } from '../../core/overview/index.ts';
 import {
   checksByInstance,
   membersWithoutNode,
@@ -14,7 +15,6 @@ import {
 import { type CloudApi, type KubeApi, readNodeGroup } from '../../ports/index.ts';
 import { CommandError, exitCodes } from '../context.ts';
 import { listDisruptions, listRepairs } from '../health/read.ts';
-import { groupNameOf } from '../nodes.ts';
 
 export interface RepairSources {
   readonly kube: KubeApi;
@@ -39,7 +39,9 @@ export const groupOfNode = async (kube: KubeApi, node: Node): Promise<NodeGroup>
   );
 };
 
-/** A controller repairs no node of a group that is being made or deleted. Throws CommandError. */
+/**
+ * The controller repairs no node of a group that is being created or deleted. Throws CommandError.
+ */
 const checkLive = ({ metadata: { name, deletionTimestamp }, status }: NodeGroup): void => {
   if (deletionTimestamp !== undefined) {
     throw refused(`node group ${name} is being deleted: its nodes are not repaired`);
@@ -97,7 +99,7 @@ export const observeForRepair = async (
     repairs: repairs.filter(({ spec }) => spec.nodeGroup === name),
     disruptionOf: (id) => byName.get(id),
     launchedAt: await launchesOf(cloud, membersWithoutNode(scaling, nodeOf)),
-    // A command sees no Node go; the open repairs say which one did.
+    // A command does not watch Node objects disappear; the open repairs record which one did.
     missedSince: new Map(),
     impaired: checksByInstance(impaired),
     now,

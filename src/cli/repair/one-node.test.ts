@@ -1,4 +1,4 @@
-// A repair ends an instance, so that words which could mean several nodes are refused.
+// A repair may terminate an instance, so arguments that could mean several nodes are refused.
 import { describe, expect, it } from 'vitest';
 import { aNode } from '../../../test/builders/core-termination.ts';
 import type { KubeApi } from '../../ports/index.ts';
@@ -7,7 +7,7 @@ import { repairedNode } from './one-node.ts';
 const node = aNode();
 const name = node.metadata.name;
 
-/** A cluster of that node, as a member of node group g; it counts what is read. */
+/** A cluster with that node as a member of node group g; it counts the reads. */
 const cluster = () => {
   const labels = { 'eks.amazonaws.com/nodegroup': 'g' };
   const member = { ...node, metadata: { ...node.metadata, labels } };

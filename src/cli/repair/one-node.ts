@@ -1,4 +1,5 @@
-// Which node `drover repair` means. Its words name exactly one: a repair ends an instance.
+// The node that `drover repair` refers to. Its arguments must name exactly one, because a repair
+// may terminate an instance.
 import type { Node } from '../../api/kube.ts';
 import type { KubeApi } from '../../ports/index.ts';
 import { CommandError, exitCodes } from '../context.ts';
@@ -7,7 +8,7 @@ import { targetsOf } from '../target.ts';
 
 const rule = 'drover repair takes exactly one node: NAME, node/NAME or node NAME';
 
-/** Throws CommandError, before it reads anything where the words name no single node. */
+/** Throws CommandError; without any read if the arguments name no single node. */
 export const repairedNode = async (kube: KubeApi, words: readonly string[]): Promise<Node> => {
   const targets = targetsOf(words);
   const [target] = targets;

@@ -1,4 +1,4 @@
-// A request that reaches no NodeRepair is an error.
+// A request that changes no NodeRepair is an error.
 import { describe, expect, it } from 'vitest';
 import type { RequestWrite } from '../../core/repair/index.ts';
 import type { KubeApi } from '../../ports/index.ts';

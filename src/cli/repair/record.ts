@@ -1,4 +1,4 @@
-// Writes what `drover repair` asks for: a NodeRepair, or the request in the open one.
+// Writes the request of `drover repair`: a new NodeRepair, or the request into the open one.
 import { resourceTypes } from '../../api/kube.ts';
 import { newRepair } from '../../api/new-repair.ts';
 import type { RequestWrite } from '../../core/repair/index.ts';

@@ -19,6 +19,9 @@ ${JSON.stringify(document, null, 2)
   .join('\n')}
   JSON`;
 
+const listOf = (texts: readonly string[]): string =>
+  `[${texts.map((text) => JSON.stringify(text)).join(', ')}]`;
+
 const block = (head: string, lines: readonly string[]): string =>
   `${head} {\n${lines.map((line) => `  ${line}`).join('\n')}\n}`;
 
@@ -39,11 +42,15 @@ export const terraformText = (options: SetupOptions): string => {
       `policy    = ${heredoc(queuePolicy)}`,
     ]),
     ...rules.flatMap(({ name, pattern }) => {
-      const id = name.replaceAll(/[^A-Za-z0-9_]/g, '_');
+      // An identifier must not begin with a digit, which a queue's name may.
+      const id = name.slice(queue.length + 1);
       return [
         block(`resource "aws_cloudwatch_event_rule" "${id}"`, [
-          `name          = "${name}"`,
-          `event_pattern = jsonencode(${JSON.stringify(pattern)})`,
+          `name = "${name}"`,
+          'event_pattern = jsonencode({',
+          `  source        = ${listOf(pattern.source)}`,
+          `  "detail-type" = ${listOf(pattern['detail-type'])}`,
+          '})',
         ]),
         block(`resource "aws_cloudwatch_event_target" "${id}"`, [
           `rule = aws_cloudwatch_event_rule.${id}.name`,

@@ -1,5 +1,5 @@
-// The objects of `drover top`: each kind is listed once and then watched; after a broken or expired
-// watch it is listed again. Keeps what is shown and nothing else.
+// The objects of `drover top`: each kind is listed once and then watched, and listed again after
+// its watch fails or expires. Stores only the fields that are shown.
 
 import { completeNodeGroup } from '../../api/adopted.ts';
 import type { DurationMs } from '../../api/brand.ts';
@@ -11,9 +11,9 @@ import type { NodeGroup } from '../../api/nodegroup.ts';
 import type { NodeGroupUpdate } from '../../api/nodegroup-update.ts';
 import { type Clock, type KubeApi, KubeError } from '../../ports/index.ts';
 
-/** Between two lists of a kind that fails. */
+/** Delay before a kind is listed again after a failure. */
 const againMs = durationMs(2_000);
-/** A cluster may get Drover's definitions while `top` runs. */
+/** The same if the kind is not defined: Drover's definitions may be installed while `top` runs. */
 const missingMs = durationMs(15_000);
 
 export interface TopObjects {
@@ -26,15 +26,15 @@ export interface TopObjects {
 
 export interface TopFeed {
   objects(): TopObjects;
-  /** The reason why what is shown may be old. */
+  /** Why the data may be outdated; undefined if it is current. */
   fault(): string | undefined;
-  /** Settles when every kind was listed, or failed, once. */
+  /** Resolves when each kind has been listed, or has failed, once. */
   readonly first: Promise<void>;
   /** Resolves after the signal aborts. Never rejects. */
   readonly ended: Promise<void>;
 }
 
-/** Images and conditions' managedFields are most of a node's size. */
+/** Omits a node's images and managedFields, which are most of its size. */
 const slimNode = (node: Node): Node => {
   const { metadata, spec, status } = node;
   const { managedFields: _fields, ...rest } = metadata as typeof metadata & {
@@ -101,7 +101,7 @@ class Collection<T extends KubeObject> {
     );
   }
 
-  /** Lists once, then watches and resumes until the server refuses to. */
+  /** Lists once, then watches, and resumes the watch until the server refuses. */
   async #follow(): Promise<void> {
     const { kube, signal, changed } = this.#options;
     const trim = this.#keep;
@@ -125,7 +125,7 @@ class Collection<T extends KubeObject> {
         else this.items.set(name, this.#keep(event.object));
         changed();
       }
-      // A server that closes every watch at once must not be asked in a loop.
+      // Waits before resuming, because a server may close every watch immediately.
       if (from === resourceVersion) await this.#pause(againMs);
     }
   }

@@ -1,36 +1,34 @@
-// What `drover top` shows of groups and nodes: rows with what each waits for and since when, from
+// What `drover top` shows: rows for groups and nodes, with what each waits for and since when, from
 // one set of objects. The texts are core/explain's. Pure.
 import { type EpochMs, parseTime } from '../../api/brand.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import type { NodeGroupUpdate } from '../../api/nodegroup-update.ts';
 import { explainDisruption, explainHealth, explainRepair } from '../../core/explain/index.ts';
-import { nodeRow } from '../commands/get-nodes.ts';
+import { groupNameOf, healthIn, type NodeInHealth, nodeRow } from '../../core/overview/index.ts';
 import { formatDuration } from '../duration.ts';
-import { healthIn, type NodeInHealth } from '../health/read.ts';
-import { groupNameOf } from '../nodes.ts';
 import type { TopObjects } from './feed.ts';
 
 export interface TopRow {
-  /** The node or the group; unique in its view. */
+  /** Name of the node or group; unique in its view. */
   readonly name: string;
   readonly cells: readonly string[];
-  /** It waits for something, or something is wrong with it: such rows come first. */
+  /** It waits for something or has a problem; such rows are listed first. */
   readonly isWaiting: boolean;
 }
 
 export interface TopModel {
   readonly groups: readonly TopRow[];
   readonly nodesOf: (group: string | undefined) => readonly TopRow[];
-  /** Everything that is known of one node. */
+  /** All details of one node. */
   readonly detailOf: (node: string) => readonly string[];
-  /** One line over all. */
+  /** One line that summarizes all groups. */
   readonly summary: string;
 }
 
 export const groupHeader = ['GROUP', 'READY', 'DESIRED', 'DRAINING', 'STATE', 'SINCE', 'WAITS FOR'];
 export const nodeHeader = ['NODE', 'GROUP', 'ZONE', 'HEALTH', 'SINCE', 'WAITS FOR'];
 
-/** Nodes without a group, as one row. */
+/** Row for nodes without a group. */
 export const noGroup = '(no group)';
 
 const age = (at: string | undefined, now: EpochMs): string => {

@@ -1,5 +1,5 @@
-// What `drover top` shows and which keys it takes, as tables: waiting rows first, the selection
-// follows its row, every line fits the screen, and a name from the cluster moves no cursor.
+// What `drover top` shows and how keys change it, as tables: waiting rows first, the selection
+// follows its row, every line fits the screen, and control characters in names are escaped.
 import { describe, expect, it } from 'vitest';
 import { epochMs } from '../../api/brand.ts';
 import type { Node } from '../../api/kube.ts';

@@ -1,17 +1,17 @@
-// The screen of `drover top` as pure functions: which lines a state shows, and which state follows
-// a key. Keys are those of k9s. Draws nothing.
+// The screen of `drover top` as pure functions: the lines of a state, and the next state after a
+// key. The keys are those of k9s. Draws nothing.
 import { visible } from '../visible.ts';
 import { groupHeader, nodeHeader, type TopModel, type TopRow } from './model.ts';
 
 export interface TopState {
   readonly view: 'groups' | 'nodes' | 'detail' | 'help';
-  /** The group of the nodes that are shown; absent: all nodes. */
+  /** The group whose nodes are shown; absent: all nodes. */
   readonly group?: string;
-  /** The node of the detail. */
+  /** The node whose details are shown. */
   readonly node?: string;
-  /** Name of the selected row: it stays selected when rows move. */
+  /** Name of the selected row, which stays selected when rows move. */
   readonly selected?: string;
-  /** Where the rows below the selection begin; also the first line of a detail. */
+  /** Index of the first row below the header; in the details, of the first line. */
   readonly top: number;
   readonly filter: string;
   readonly isFiltering: boolean;
@@ -24,7 +24,7 @@ export interface TopSize {
 
 export const initialState: TopState = { view: 'groups', top: 0, filter: '', isFiltering: false };
 
-/** Title, header, filter and the line with the keys; one line stays free for the cursor. */
+/** Lines for title, header, filter and keys; one line stays free for the cursor. */
 const frameLines = 5;
 
 const help = [
@@ -59,7 +59,7 @@ const cut = (line: string, columns: number): string => {
   return safe.length <= columns ? safe : `${safe.slice(0, Math.max(0, columns - 1))}…`;
 };
 
-/** A detail is read to its end: long lines go on below, indented. */
+/** Details are shown completely: long lines continue on the next line, indented. */
 const wrapped = (line: string, columns: number): readonly string[] => {
   const width = Math.max(20, columns);
   const lines: string[] = [];
@@ -104,7 +104,7 @@ const promptOf = ({ filter, isFiltering }: TopState): string => {
   return filter === '' ? '' : `filter: ${filter}`;
 };
 
-/** The first shown row, so that the selected one is on the screen. */
+/** Index of the first row, so that the selected row is on the screen. */
 const scrolled = (top: number, index: number, more: { height: number; count: number }): number => {
   const { height, count } = more;
   const highest = Math.max(0, count - height);
@@ -144,7 +144,7 @@ const filtered = (state: TopState, key: string): TopState => {
   if (key === 'enter') return { ...state, isFiltering: false };
   if (key === 'escape') return { ...state, isFiltering: false, filter: '', top: 0 };
   if (key === 'backspace') return { ...state, filter: state.filter.slice(0, -1), top: 0 };
-  // Names of keys are longer than one character.
+  // A key that is not a character has a longer name.
   return [...key].length === 1 ? { ...state, filter: `${state.filter}${key}`, top: 0 } : state;
 };
 
@@ -178,7 +178,7 @@ const moves: Readonly<Record<string, (index: number, page: number, last: number)
   G: (_index, _page, last) => last,
 };
 
-/** Undefined: quit. */
+/** The next state; undefined: quit. */
 export const pressed = (
   model: TopModel,
   state: TopState,

@@ -17,7 +17,7 @@ const finding = (name: string, more: Partial<Finding> = {}): Finding => ({
 });
 
 describe('the blockers of an update that is asked for', () => {
-  it('are told with object, consequence, remedy and check; warnings and waived ones are not', () => {
+  it('are reported with object, consequence, remedy and check; warnings and waived ones are not', () => {
     const findings = [
       finding('demo/web'),
       finding('demo/a', { severity: 'warning' }),

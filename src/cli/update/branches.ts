@@ -1,8 +1,8 @@
 // Nodes of an update and their blockers, as lines that fit a size: with less room, blockers are the
 // last to be omitted. Pure.
 import { type EpochMs, parseTime } from '../../api/brand.ts';
+import type { NodeView } from '../../core/overview/index.ts';
 import { formatDuration } from '../duration.ts';
-import type { NodeView } from './view.ts';
 
 export interface Size {
   readonly columns: number;

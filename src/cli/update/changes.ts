@@ -1,11 +1,11 @@
-// What has changed between two looks at an update, a line each, for output without a screen.
-// Reports everything once. Pure.
+// What changed between two polls of an update, one line per change, for output that is not a
+// terminal. Reports each change once. Pure.
 
 import type { MissingNode } from '../../api/nodegroup-update.ts';
 import { healthRemedy } from '../../core/explain/index.ts';
+import { fromTo, type NodeView, type UpdateView } from '../../core/overview/index.ts';
 import { hookLines } from './holds.ts';
 import { stateText } from './screen.ts';
-import { fromTo, type NodeView, type UpdateView } from './view.ts';
 
 const beginLines = (view: UpdateView): readonly string[] => {
   const { from, to } = fromTo(view);

@@ -9,13 +9,13 @@ import {
 } from '../../api/update-pacing.ts';
 import type { UpdatePolicies } from '../../api/update-policy.ts';
 import { healthRemedy } from '../../core/explain/index.ts';
+import { fromTo, type NodeView, type UpdateView } from '../../core/overview/index.ts';
 import { documentVersion } from '../drain/render.ts';
 import { formatDuration } from '../duration.ts';
 import { nodeLine } from './branches.ts';
 import { heldText, hookText, pastShortages } from './holds.ts';
 import { headerLines } from './screen.ts';
 import { typeLines } from './types.ts';
-import { fromTo, type NodeView, type UpdateView } from './view.ts';
 
 export const updateHeader = [
   'NODEGROUP',
@@ -132,7 +132,7 @@ export const updateDocument = (view: UpdateView) => ({
 const titles = {
   inFlight: 'in flight',
   failed: 'failed',
-  waiting: 'marked and waiting',
+  waiting: 'cordoned and waiting',
   notBegun: 'not begun',
   kept: 'empty and kept',
   done: 'done',
@@ -171,7 +171,7 @@ const section = (title: string, lines: readonly string[]): readonly string[] =>
  */
 const approvalLines = ({ update }: UpdateView): readonly string[] => {
   const { annotations = {} } = update.metadata;
-  const byOf = (name: string): string => `by ${annotations[name] ?? 'somebody who did not say so'}`;
+  const byOf = (name: string): string => `by ${annotations[name] ?? 'an unknown user'}`;
   const given = annotations[approvedAnnotation];
   const wave = annotations[approvedWaveAnnotation];
   const plan = given === 'true' ? '' : `, plan ${given}`;

@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { aGroup, anUpdate, now, running } from '../../../test/builders/cli-update.ts';
 import { timePlus } from '../../../test/builders/core-termination.ts';
 import type { HookStatus } from '../../api/update-hooks.ts';
+import { updateView } from '../../core/overview/index.ts';
 import { changeLines } from './changes.ts';
 import { describeLines, updateCells, updateDocument } from './document.ts';
 import { headerLines } from './screen.ts';
-import { updateView } from './view.ts';
 
 const view = (update = anUpdate()) => updateView({ update, group: aGroup(), disruptions: [] });
 

@@ -2,9 +2,9 @@
 // hooks of its nodes that run or failed. Pure.
 import { type EpochMs, parseTime } from '../../api/brand.ts';
 import type { UpdateShortage } from '../../api/nodegroup-update.ts';
+import type { UpdateView } from '../../core/overview/index.ts';
 import { targetText } from '../../core/update/index.ts';
 import { formatDuration } from '../duration.ts';
-import type { UpdateView } from './view.ts';
 
 const ageText = (since: string, now: EpochMs): string => {
   const at = parseTime(since);

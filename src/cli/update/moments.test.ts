@@ -1,5 +1,5 @@
-// What an update shows of each node at special moments: its own turn, the surplus at the end, old
-// nodes that are not started, an ended update, one that no controller has seen.
+// What an update shows of each node in special cases: a node's own turn, the surplus at the end,
+// old nodes that are not started, an ended update, an update that no controller has started.
 import { describe, expect, it } from 'vitest';
 import {
   aGroup,
@@ -12,10 +12,10 @@ import {
 } from '../../../test/builders/cli-update.ts';
 import { timePlus } from '../../../test/builders/core-termination.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
-import { abortText, refuseLatePause } from '../commands/update-control.ts';
+import { type UpdateFacts, updateView } from '../../core/overview/index.ts';
+import { abortVerdict, pauseVerdict } from '../../core/update/index.ts';
 import { describeLines } from './document.ts';
 import { headerLines, screenLines } from './screen.ts';
-import { type UpdateFacts, updateView } from './view.ts';
 
 const view = (more: Partial<UpdateFacts> = {}) =>
   updateView({ update: anUpdate(), group: aGroup(), disruptions: [], ...more });
@@ -120,14 +120,18 @@ describe('a pause', () => {
     [{ ending: 'Failed' }, 'is being set back already, and ends as Failed'],
   ] as const)('is refused in Restoring with %o, which nothing holds', (more, words) => {
     const update = anUpdate({ status: { ...phase('Restoring', 600), ...more } });
-    expect(() => refuseLatePause(update)).toThrow(words);
-    expect(() => refuseLatePause(anUpdate({ status: phase('ScalingDown', 600) }))).not.toThrow();
+    expect(pauseVerdict(update, true)).toEqual({
+      kind: 'refused',
+      text: expect.stringContaining(words),
+    });
+    const earlier = anUpdate({ status: phase('ScalingDown', 600) });
+    expect(pauseVerdict(earlier, true)).toMatchObject({ patch: { spec: { paused: true } } });
   });
 });
 
 describe('what an abort says', () => {
   const text = (status: Partial<typeof running> | undefined, rollback = false) =>
-    abortText(anUpdate({ status: status && { ...running, ...status } }), rollback);
+    abortVerdict(anUpdate({ status: status && { ...running, ...status } }), rollback).text;
   const green = { strategy: 'BLUE_GREEN' } as const;
   const none = { total: 5, done: 0, draining: 0, failed: 0 };
   it.each([
@@ -146,7 +150,7 @@ describe('what an abort says', () => {
     expect(text(status as Partial<typeof running> | undefined)).toContain(words);
   });
   it.each([
-    [{}, 'drains under way end; nodes already updated are replaced again'],
+    [{}, 'running drains finish; nodes already updated are replaced again'],
     [
       { phase: 'ScalingUp', progress: none },
       'no node was replaced, and the group keeps its old ones; what was made for it goes; then a rollback sets back what the group asks for',
@@ -166,8 +170,12 @@ describe('what an abort says', () => {
     expect(text(status as Partial<typeof running>, true)).toContain(words);
   });
   it('is refused where nothing is left to stop, and names what goes back', () => {
-    expect(() => text(phase('Restoring', 600))).toThrow(
-      /nothing is left to stop. `drover rollback nodegroup ng` goes back/,
-    );
+    const update = anUpdate({ status: { ...running, ...phase('Restoring', 600) } });
+    expect(abortVerdict(update, false)).toEqual({
+      kind: 'refused',
+      text: expect.stringMatching(
+        /nothing is left to stop. `drover rollback nodegroup ng` goes back/,
+      ),
+    });
   });
 });

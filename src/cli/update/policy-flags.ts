@@ -5,9 +5,12 @@ export const addPolicyFlags = (command: Command): Command =>
   command
     .option(
       '--on-timeout <policy>',
-      'what to do with a late drain: Fail, Skip, Quarantine, Force or Pause',
+      'what to do with a drain that takes longer: Fail, Skip, Quarantine, Force or Pause',
     )
-    .option('--drain-timeout <duration>', "when a drain is late (default: the group's, or 15m)")
+    .option(
+      '--drain-timeout <duration>',
+      "how long a drain may take (default: the group's, or 15m)",
+    )
     .option('--force-after <duration>', 'with --on-timeout Force: delay before pods are deleted')
     .option(
       '--cooldown <duration>',
@@ -30,4 +33,7 @@ export const addPolicyFlags = (command: Command): Command =>
       'roll back when this many new nodes fail to join (default: 1)',
     )
     .option('--soak <duration>', 'with BLUE_GREEN: how long old nodes stay empty (default: 1h)')
-    .option('--batch-soak <duration>', 'with BLUE_GREEN: the same after each batch (default: 0s)');
+    .option(
+      '--batch-soak <duration>',
+      'with BLUE_GREEN: how long to wait after each batch (default: 0s)',
+    );

@@ -5,12 +5,12 @@ import type { NodeDisruption } from '../../api/disruption.ts';
 import { type Node, resourceTypes } from '../../api/kube.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import { type NodeGroupUpdate, updateStatusOf } from '../../api/nodegroup-update.ts';
+import type { UpdateFacts } from '../../core/overview/index.ts';
 import { inTurn, openInTurn, outdatedTaint } from '../../core/update/index.ts';
 import { type KubeApi, KubeError, listNodeGroups, readNodeGroup } from '../../ports/index.ts';
 import { CommandError, exitCodes } from '../context.ts';
 import { closeNames } from '../nodes.ts';
 import { targetOf } from '../target.ts';
-import type { UpdateFacts } from './view.ts';
 
 const type = resourceTypes.nodegroupupdates;
 const groupLabel = 'eks.amazonaws.com/nodegroup';
@@ -124,7 +124,7 @@ export const needUpdate = async (
   throw new CommandError(exitCodes.failed, `no update ${id}; ${hint}`);
 };
 
-/** The data for one look; undefined when the update is deleted. */
+/** The data for one poll; undefined when the update is deleted. */
 export const readFacts = async (kube: KubeApi, id: string): Promise<UpdateFacts | undefined> => {
   const found = await kube.get<NodeGroupUpdate>(type, { name: id });
   if (found.kind === 'gone') return undefined;
@@ -148,8 +148,8 @@ export const readFacts = async (kube: KubeApi, id: string): Promise<UpdateFacts 
 };
 
 /**
- * Old nodes of a group during its update: with another image than the update's, or marked as old by
- * taint. For a single look, not for each look of a watch: a group may have thousands.
+ * Old nodes of a group during its update: with another image than the update's, or with the taint
+ * of old nodes. Not for each poll of a watch, because a group may have thousands of nodes.
  */
 export const withOldNodes = async (kube: KubeApi, facts: UpdateFacts): Promise<UpdateFacts> => {
   const { spec, status } = facts.update;

@@ -6,13 +6,13 @@ import { FakeKube } from '../../../test/builders/runtime-kube.ts';
 import { resourceTypes } from '../../api/kube.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import type { NodeGroupUpdateStatus } from '../../api/nodegroup-update.ts';
+import { updateView } from '../../core/overview/index.ts';
 import { updateNameOf } from '../../core/update/index.ts';
 import type { CloudApi } from '../../ports/index.ts';
 import { changeBack } from '../commands/rollback.ts';
 import { listUpdates, needGroup, needUpdate, openUpdates, readFacts } from './read.ts';
 import { changeWanted, requestUpdate } from './request.ts';
 import { headerLines } from './screen.ts';
-import { updateView } from './view.ts';
 
 const setUp = async () => {
   const clock = new VirtualClock();

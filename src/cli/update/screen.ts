@@ -1,6 +1,7 @@
 // Renders an update as a screen: a fixed header, then the tree of update, batch, node and blocker,
 // within the available lines and columns. Completed and waiting nodes are folded into counts. Pure.
 import { type EpochMs, parseTime } from '../../api/brand.ts';
+import { fromTo, type NodeView, type UpdateView } from '../../core/overview/index.ts';
 import { formatDuration } from '../duration.ts';
 import {
   type Branch,
@@ -14,7 +15,6 @@ import {
   wrapped,
 } from './branches.ts';
 import { heldText, holdLines, hookLines, missingLines, pastShortages, waveText } from './holds.ts';
-import { fromTo, type NodeView, type UpdateView } from './view.ts';
 
 const barWidth = 24;
 
@@ -127,7 +127,7 @@ const countLines = (view: UpdateView): readonly string[] => {
   const parts = [
     ...(done > 0 ? [`${done} done`] : []),
     ...(kept > 0 ? [`${kept} empty and kept`] : []),
-    ...(waiting > 0 ? [`${waiting} marked and waiting`] : []),
+    ...(waiting > 0 ? [`${waiting} cordoned and waiting`] : []),
     ...(untouched > 0 ? [`${untouched} not begun`] : []),
   ];
   const group =

@@ -44,7 +44,7 @@ const setUp = (status?: NodeGroupUpdateSequenceStatus) => {
 };
 
 describe('a sequence', () => {
-  it('is told with its groups, whether a controller has seen it or not', async () => {
+  it('is reported with its groups, whether a controller has seen it or not', async () => {
     const { kube } = setUp(running);
     const sequence = await needSequence(kube, 's');
     expect(sequenceCells(sequence)).toEqual([
@@ -70,11 +70,11 @@ describe('a sequence', () => {
     });
   });
 
-  it('that is not there, or is there already, is told with a remedy', async () => {
+  it('that does not exist, or is there already, is reported with a remedy', async () => {
     const { kube } = setUp();
     await expect(needSequence(kube, 'x')).rejects.toThrow('no update sequence x; there are: s');
     await expect(requestSequence(kube, 's', { groups })).rejects.toThrow(
-      '`drover resume sequence s` goes on with it',
+      '`drover resume sequence s` continues it',
     );
     await expect(patchSequence(kube, 'x', { paused: true })).rejects.toThrow(
       'was deleted just now',
@@ -95,7 +95,7 @@ describe('a sequence', () => {
     expect(lines).toEqual(['sequence s: InProgress: updating a; 0 of 2 groups done']);
   });
 
-  it('that is Successful is told; one that goes on is watched no longer than asked', async () => {
+  it('that is Successful is told; one that continues is watched no longer than asked', async () => {
     const over = setUp({ ...running, status: 'Successful', phase: 'Ended', message: 'done' });
     await watchSequence(over.deps, 's', undefined);
     expect(over.lines).toEqual(['sequence s: Successful: done']);

@@ -127,7 +127,7 @@ export const requestSequence = async (
     await kube.create(type, object);
   } catch (error) {
     if (!(error instanceof KubeError && error.code === 'AlreadyExists')) throw error;
-    const remedy = `\`drover resume sequence ${name}\` goes on with it; --name makes another`;
+    const remedy = `\`drover resume sequence ${name}\` continues it; --name creates another`;
     const message = `there is an update sequence ${name} already: ${remedy}`;
     throw new CommandError(exitCodes.refused, message, { cause: error });
   }
@@ -172,7 +172,10 @@ export const watchSequence = async (
   while (!signal.aborted) {
     const found = await kube.get<NodeGroupUpdateSequence>(type, { name });
     if (found.kind === 'gone') {
-      throw new CommandError(exitCodes.failed, `update sequence ${name} was deleted by somebody`);
+      throw new CommandError(
+        exitCodes.failed,
+        `update sequence ${name} was deleted by another client`,
+      );
     }
     const { message = 'waits for a controller' } = found.object.status ?? {};
     const status = statusOf(found.object);
@@ -184,7 +187,7 @@ export const watchSequence = async (
     if (line !== said) tell(line);
     said = line;
     if (giveUpAfterMs !== undefined && clock.now() - startedAt >= giveUpAfterMs) {
-      const more = `it goes on: \`drover get sequences ${name} --watch\``;
+      const more = `it continues: \`drover get sequences ${name} --watch\``;
       throw new CommandError(
         exitCodes.timedOut,
         `update sequence ${name} is not over yet; ${more}`,
@@ -194,6 +197,6 @@ export const watchSequence = async (
       if (!signal.aborted) throw error;
     });
   }
-  const message = `update sequence ${name} is not watched any more; it goes on`;
+  const message = `update sequence ${name} is no longer watched; it continues`;
   throw new CommandError(exitCodes.interrupted, message);
 };

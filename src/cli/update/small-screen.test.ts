@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { aGroup, anUpdate, blocked, now, running } from '../../../test/builders/cli-update.ts';
 import { timePlus } from '../../../test/builders/core-termination.ts';
+import { updateView } from '../../core/overview/index.ts';
 import { screenLines } from './screen.ts';
-import { updateView } from './view.ts';
 
 const node = 'ip-192-168-17-197';
 const stuck = (index: number) => {

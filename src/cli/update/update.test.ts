@@ -11,10 +11,10 @@ import {
   running,
 } from '../../../test/builders/cli-update.ts';
 import { timePlus } from '../../../test/builders/core-termination.ts';
+import { updateView } from '../../core/overview/index.ts';
 import { changeLines, resultLines } from './changes.ts';
 import { describeLines, updateCells, updateDocument } from './document.ts';
 import { headerLines, progressBar, screenLines, stateText } from './screen.ts';
-import { updateView } from './view.ts';
 
 const view = (
   disruptions: Parameters<typeof updateView>[0]['disruptions'] = [],
@@ -39,7 +39,7 @@ describe('the nodes of an update', () => {
       'waiting',
       'being marked',
     ],
-    ['held and marked', held(1), 'waiting', 'marked, waits for its turn'],
+    ['held and marked', held(1), 'waiting', 'cordoned, waits for its turn'],
     ['blocked', blocked(1), 'inFlight', 'draining'],
     ['empty', aPart(1, { podsRemaining: 0 }), 'inFlight', 'empty'],
     ['on its way out', aPart(1, { phase: 'Completing' }), 'inFlight', 'empty; being terminated'],
@@ -66,7 +66,7 @@ describe('the nodes of an update', () => {
     ['of another update', aPart(1, {}, { id: 'update/u10' })],
     ['of another cause', aPart(1, {}, { kind: 'ScaleIn', id: 'scale-in/1' })],
     ['withdrawn', aPart(1, {}, { cancelledAt: timePlus(700) })],
-    ['given back', aPart(1, { ...failed, outcome: 'Cancelled' })],
+    ['uncordoned', aPart(1, { ...failed, outcome: 'Cancelled' })],
   ])('leave out what is %s', (_, disruption) => {
     expect(view([disruption]).nodes).toEqual([]);
   });
@@ -79,7 +79,7 @@ describe('the nodes of an update', () => {
     expect(deadlineOf({})).toBe(timePlus(1500));
   });
 
-  it('name what failed and was given back since', () => {
+  it('name what failed and was uncordoned since', () => {
     const failedNodes = [{ instanceId: 'i-9', node: 'n9', message: 'web/web-1 stays' }];
     const update = anUpdate({ status: { ...running, failedNodes } });
     expect(view([], update).nodes).toMatchObject([
@@ -199,7 +199,7 @@ describe('the screen', () => {
       '    pod web/web-1-0 of ReplicaSet/web waits for budget web/web (0 of 1 may be',
       `      disrupted), since ${timePlus(610)}; this budget never allows an`,
       '      eviction: only changing or deleting it, or the pod, helps; never forced',
-      '2 done, 2 marked and waiting',
+      '2 done, 2 cordoned and waiting',
       'group: 6 of 7 instances ready',
     ]);
   });
@@ -331,8 +331,8 @@ describe('in print', () => {
 
   it('a description folds nothing', () => {
     const lines = describeLines(view([blocked(1), held(2), held(3), done(4)]), now);
-    expect(lines).toContain('marked and waiting:');
-    expect(lines).toContain('  n3  marked, waits for its turn');
+    expect(lines).toContain('cordoned and waiting:');
+    expect(lines).toContain('  n3  cordoned, waits for its turn');
     expect(lines).toContain('  n4  drained 4m10s ago');
     expect(lines.filter((line) => /Preparing {2}5s$|ScalingUp {2}2m25s$/.test(line))).toHaveLength(
       2,

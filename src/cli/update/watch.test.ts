@@ -95,7 +95,7 @@ describe('the watch of an update', () => {
     expect(drawn[1]?.[0]).toBe('ng in c: 1.32.9-20260905 -> 1…');
   });
 
-  it('gives up, stops at ^C, and ends with an update that was deleted; it goes on meanwhile', async () => {
+  it('gives up, stops at ^C, and ends with an update that was deleted; it continues meanwhile', async () => {
     const late = setUp();
     const giving = late.watch.run(3000);
     await late.clock.advance(4000);
@@ -126,7 +126,7 @@ describe('the watch of an update', () => {
     kube.fail('get', 'Unreachable', { times: 2 });
     await clock.advance(5000);
     expect(told.slice(-2)).toEqual([
-      expect.stringMatching(/; the update goes on, asking again$/),
+      expect.stringMatching(/; the update continues; retrying$/),
       'the API server answers again',
     ]);
     stop.abort();

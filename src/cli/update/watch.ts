@@ -2,12 +2,12 @@
 // elsewhere. screen.ts and changes.ts render it; this file decides nothing about the update.
 import { durationMs, type EpochMs } from '../../api/brand.ts';
 import type { NodeGroupUpdateStatus } from '../../api/nodegroup-update.ts';
+import { type UpdateView, updateView } from '../../core/overview/index.ts';
 import { type Clock, type KubeApi, KubeError } from '../../ports/index.ts';
 import { type ExitCode, exitCodes, type Screen } from '../context.ts';
 import { changeLines } from './changes.ts';
 import { readFacts } from './read.ts';
 import { screenLines } from './screen.ts';
-import { type UpdateView, updateView } from './view.ts';
 
 export const pollMs = durationMs(1_000);
 /** A controller acts within a second; after this time the user is told that none has. */
@@ -19,7 +19,7 @@ export interface WatchDeps {
   readonly signal: AbortSignal;
   /** The cluster's time: an embedded world may be ahead of the wall clock. */
   readonly now: () => Promise<EpochMs>;
-  /** Prints a change on a line of its own; on a terminal only what the screen does not show. */
+  /** Prints a change on its own line; on a terminal only what the screen does not show. */
   readonly tell: (line: string) => void;
   /** Undefined without a terminal. */
   readonly screen: Screen | undefined;
@@ -83,7 +83,7 @@ export class UpdateWatch {
       this.#unreachable = false;
     } catch (error) {
       if (!(error instanceof KubeError) || error.retry === 'never') throw error;
-      if (!this.#unreachable) tell(`${error.message}; the update goes on, asking again`);
+      if (!this.#unreachable) tell(`${error.message}; the update continues; retrying`);
       this.#unreachable = true;
     }
     return true;

@@ -52,7 +52,7 @@ const labelled = (key: string): Uint8Array =>
   );
 const raw = ['\u001b', '\u009b'];
 
-describe('what stands in a file', () => {
+describe('what is in a file', () => {
   const bytes = labelled('a\\e[2J\\u009b');
 
   it('is no command for a terminal in the name of a difference', async () => {

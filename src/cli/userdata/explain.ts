@@ -94,7 +94,7 @@ export const runExplain = async (
   if (explanation === undefined) {
     const near = nearestName(field, fieldsOf(evaluation));
     const hint = near === undefined ? '' : `; did you mean ${near}?`;
-    throw new CommandError(exitCodes.failed, `${name}: nobody sets ${field}${hint}`);
+    throw new CommandError(exitCodes.failed, `${name}: nothing sets ${field}${hint}`);
   }
   const { inForce, lost } = explanation;
   print(context, flags.output, explanationDocument(name, explanation), () => ({

@@ -69,7 +69,7 @@ describe('userdata render for kubeadm', () => {
     expect(told).toMatch(/^set when the node has joined: label team, .*, taint dedicated$/m);
   });
 
-  it('reads user data as it is sent to EC2, and writes nothing anew of what is no text', async () => {
+  it('reads user data as it is sent to EC2, and writes nothing again of what is no text', async () => {
     expect((await run({ ...plain, userData: '/own.gz' })).text).toBe(own.trimEnd());
     const refused = /^refused: ENC001: \/\S+ is (gzip that is cut off|bytes that are not UTF-8)/;
     await expect(run({ ...plain, userData: '/cut.gz' })).rejects.toThrow(refused);
@@ -88,7 +88,7 @@ describe('userdata render for kubeadm', () => {
     expect(node.obstacles).toEqual([]);
   });
 
-  it('says that a token nobody gave is an example', async () => {
+  it('says that a token no one gave is an example', async () => {
     expect((await run(plain)).told).toMatch(/: --certificate-authority, --token$/m);
   });
 

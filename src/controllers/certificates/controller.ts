@@ -93,8 +93,9 @@ class Approver {
     });
     const watching = this.#requests.run(signal);
     try {
-      await allSynced([this.#requests, nodes, nodeGroups], signal);
-      await this.#queue.run((name, inner) => this.#reconcile(name, inner), signal);
+      if (await allSynced([this.#requests, nodes, nodeGroups], signal)) {
+        await this.#queue.run((name, inner) => this.#reconcile(name, inner), signal);
+      }
     } catch (error) {
       if (!signal.aborted) throw error;
     } finally {
@@ -158,8 +159,8 @@ class Approver {
   }
 
   /**
-   * The instance that has this name or id in the cloud's records. The node's own data only says
-   * where to look.
+   * The instance that has this name or id in the cloud's records. The node's own data only
+   * determines what to look up.
    */
   async #instance(
     name: string,
@@ -176,7 +177,8 @@ class Approver {
   }
 
   /**
-   * Without a node only instances of our groups count: the holder of a token may name any other.
+   * Without a node only instances of our groups count, because the holder of a token may name any
+   * other instance.
    */
   async #membersOfGroups(signal: AbortSignal): Promise<readonly string[]> {
     const groups = await this.#directory.groups(this.#deps.clock.now() - againMs, signal);

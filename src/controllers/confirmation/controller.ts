@@ -37,9 +37,9 @@ export interface ConfirmationController {
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** Notices come in bursts: those within this interval share one look. */
+/** Notices come in bursts: the controller asks once for all within this interval. */
 const gatherMs = 50;
-/** Longest time between two looks. */
+/** Maximum time between two requests. */
 const idleMs = 60_000;
 /** The shortest heartbeat timeout is 30 s. */
 const heartbeatWithinMs = durationMs(5_000);
@@ -81,12 +81,7 @@ class Confirmation {
 
   async run(signal: AbortSignal): Promise<void> {
     const { clock, disruptions, nodeGroups, nodes } = this.#deps;
-    try {
-      await allSynced([nodeGroups, nodes, disruptions], signal);
-    } catch (error) {
-      if (signal.aborted) return;
-      throw error;
-    }
+    if (!(await allSynced([nodeGroups, nodes, disruptions], signal))) return;
     const stop = disruptions.onChange(({ kind, object }) => {
       if (kind === 'removed') {
         this.#reported.delete(object.metadata.name);
@@ -145,9 +140,9 @@ class Confirmation {
   }
 
   /**
-   * For an instance that Auto Scaling does not describe: whether it accepts a heartbeat of the
-   * terminate hook, which it does only while the instance waits in it. The hook must not run out
-   * before it is confirmed.
+   * For an instance that Auto Scaling does not describe: whether a heartbeat of the terminate hook
+   * succeeds. It succeeds only while the instance waits in the hook, and keeps the hook from timing
+   * out before the cause is confirmed.
    */
   async #isWaiting(instanceId: string, hook: HookRef, signal: AbortSignal): Promise<boolean> {
     const { cloud, clock } = this.#deps;
@@ -172,7 +167,7 @@ class Confirmation {
     this.#dueAt.set(kind, times);
     return this.#open(kind).filter(({ disruption, cause }) => {
       const key = keyOf(disruption, cause);
-      // A cause recorded by an older version was never asked about.
+      // A cause recorded by an older version has no confirmation, so the cloud was never asked.
       const first = cause.confirmation === undefined ? now : nextLookAt(cause, now);
       const at = known?.get(key) ?? first;
       if (at === undefined) return false;
@@ -212,7 +207,7 @@ class Confirmation {
     return epochMs(Math.max(next, now + gatherMs));
   }
 
-  /** After a write conflict the next look decides again. */
+  /** After a write conflict the next pass decides again. */
   async #write(
     disruption: NodeDisruption,
     changes: readonly { readonly before: DisruptionCause; readonly after: DisruptionCause }[],

@@ -125,7 +125,7 @@ describe('a termination that is refused', () => {
       message: 'told to fail: InvalidRequest',
     });
   });
-  it('is not done while nobody says what became of the instance', async () => {
+  it('is not done while no one says what became of the instance', async () => {
     const { cloud, recollection, run } = await setUp();
     cloud.fail('terminateInGroup', 'InvalidRequest');
     cloud.fail('describeInstances', 'Throttled');
@@ -168,7 +168,7 @@ describe('whether an instance is leaving', () => {
     ['Terminated', inGroup, true],
     ['InService', ask, false],
     ['Terminating:Wait', ask, true],
-  ])('is told by Auto Scaling: %s', async (lifecycleState, step, found) => {
+  ])('is reported by Auto Scaling: %s', async (lifecycleState, step, found) => {
     const { cloud, recollection, run } = await setUp();
     cloud.putGroup('asg-0');
     cloud.putGroup('asg-1', { instances: [{ instanceId, lifecycleState }] });
@@ -181,14 +181,14 @@ describe('whether an instance is leaving', () => {
     ['shutting-down', inGroup, true],
     ['running', ask, false],
     ['terminated', ask, true],
-  ])('is told by EC2 where its group has it no more: %s', async (state, step, found) => {
+  ])('is reported by EC2 where its group has it no more: %s', async (state, step, found) => {
     const { cloud, recollection, run } = await setUp();
     cloud.putGroup('asg-1');
     cloud.putInstanceState(instanceId, state);
     await run(step);
     expect(recollection.memory.leaving).toMatchObject({ found });
   });
-  it('is not known while nobody answers', async () => {
+  it('is not known while no one answers', async () => {
     const { cloud, recollection, run } = await setUp();
     cloud.fail('describeGroups', 'Throttled');
     const ended = await run(inGroup);

@@ -11,6 +11,7 @@ import { mergePatchBetween, NotLeader } from '../../runtime/index.ts';
 import { withdrawCause } from '../causes.ts';
 import { isInService, nodeOfInstance } from '../informers.ts';
 import type { DisruptionDeps } from './deps.ts';
+import { terminateDetached } from './detached.ts';
 import { eventOf, journalStatus, journalStep } from './events.ts';
 import { callCloud, type Heartbeats, type HookStep, serveHook } from './hooks.ts';
 import { trimPod } from './informers.ts';
@@ -23,13 +24,13 @@ export interface Pass {
   readonly signal: AbortSignal;
 }
 
-/** `learned`: there is a new fact for the next decision that no watch reports. */
+/** `learned`: a new fact for the next decision, which no watch reports. */
 export interface Applied {
   readonly learned: boolean;
 }
 
 type StepOf<K extends Step['kind']> = Extract<Step, { kind: K }>;
-/** `stop`: the state has changed; the next pass observes again. */
+/** `stop`: the state has changed, so the pass ends and the next one observes again. */
 type Outcome = 'done' | 'learned' | 'stop';
 
 /** EC2's states of an instance whose kubelet has stopped or soon will. */
@@ -66,7 +67,7 @@ export class Applier {
         if (outcome === 'stop') break;
       } catch (error) {
         if (error instanceof NotLeader) break;
-        // A question to the cloud: no other step depends on its answer, so the rest run first.
+        // No other step depends on the cloud's answer, so the remaining steps run first.
         if (step.kind !== 'Confirm' || !(error instanceof CloudError)) throw error;
         unanswered = error;
       }
@@ -86,6 +87,8 @@ export class Applier {
         return this.#hook(step, pass);
       case 'TerminateInstance':
         return this.#terminate(step, pass);
+      case 'DetachInstance':
+        return this.#detach(step, pass);
       case 'RebootInstance':
         return this.#reboot(step, pass);
       case 'Confirm':
@@ -137,8 +140,8 @@ export class Applier {
   }
 
   /**
-   * After a failed patch: the watch must show the node's current state before the next decision.
-   * Otherwise undoing would find no marks where the patch was applied and the watch is late.
+   * After a failed patch the controller waits until the watch shows the node's current state.
+   * Otherwise it could find nothing to undo although the patch was applied.
    */
   async readBack(recollection: Recollection, signal: AbortSignal): Promise<void> {
     const { unsureOf: name } = recollection;
@@ -151,7 +154,8 @@ export class Applier {
   }
 
   /**
-   * Heartbeats run beside the pass: a cloud that does not answer must not delay marks and forcing.
+   * Heartbeats run beside the pass: a cloud that does not answer must not delay cordoning or forced
+   * deletions.
    */
   async #hook(step: HookStep, pass: Pass): Promise<Outcome> {
     if (step.kind === 'HeartbeatHook') {
@@ -163,20 +167,23 @@ export class Applier {
   }
 
   async #terminate(step: StepOf<'TerminateInstance'>, pass: Pass): Promise<Outcome> {
-    const { cloud, clock, journal, log } = this.#deps;
+    const { kube, cloud, clock, journal, log } = this.#deps;
     const { memory } = pass.recollection;
     const at = clock.now();
-    const { instanceId, decrementDesired } = step;
+    const { instanceId, decrementDesired, isDetached } = step;
+    const { signal } = pass;
     try {
       if (cloud === undefined) throw new CloudError('Unsupported', 'no cloud is configured');
-      await cloud.terminateInGroup(instanceId, { decrementDesired, signal: pass.signal });
+      if (isDetached === true) {
+        await terminateDetached({ kube, cloud }, pass.disruption, { instanceId, signal });
+      } else await cloud.terminateInGroup(instanceId, { decrementDesired, signal });
       memory.terminate = { at, done: true, failures: 0 };
       journalStep(journal, pass.disruption.metadata.name, step);
     } catch (error) {
       pass.signal.throwIfAborted();
       if (!(error instanceof CloudError)) throw error;
-      // A repeat after a crash is refused, because the instance is not in its group. But there are
-      // other reasons for a refusal; the state of the instance in EC2 decides.
+      // A repeated call after a crash is refused, because the instance is not in its group any
+      // more. A refusal can have other reasons, so the instance's state in EC2 decides.
       const refused = error.code === 'InvalidRequest';
       const done = refused && (await this.#isKnownGone(instanceId, pass.signal));
       const failures = (memory.terminate?.failures ?? 0) + 1;
@@ -184,6 +191,44 @@ export class Applier {
       log.warn('instance not terminated', { instanceId, code: error.code });
     }
     return 'learned';
+  }
+
+  async #detach(step: StepOf<'DetachInstance'>, pass: Pass): Promise<Outcome> {
+    const { cloud, clock, journal, log } = this.#deps;
+    const { memory } = pass.recollection;
+    const at = clock.now();
+    const { instanceId, autoScalingGroupName } = step;
+    try {
+      if (cloud === undefined) throw new CloudError('Unsupported', 'no cloud is configured');
+      await cloud.detachFromGroup(instanceId, { autoScalingGroupName, signal: pass.signal });
+      memory.detach = { at, done: true, failures: 0 };
+      journalStep(journal, pass.disruption.metadata.name, step);
+    } catch (error) {
+      pass.signal.throwIfAborted();
+      if (!(error instanceof CloudError)) throw error;
+      // A repeat after a crash is refused, because the instance is not in its group.
+      const refused = error.code === 'InvalidRequest';
+      const done = refused && !(await this.#isMember(step, pass.signal));
+      const failures = (memory.detach?.failures ?? 0) + 1;
+      memory.detach = { at, done, failures, message: error.message };
+      log.warn('instance not detached', { instanceId, code: error.code });
+    }
+    return 'learned';
+  }
+
+  /** True where the cloud does not answer: the next try asks again. */
+  async #isMember(step: StepOf<'DetachInstance'>, signal: AbortSignal): Promise<boolean> {
+    const { instanceId, autoScalingGroupName: name } = step;
+    try {
+      const groups = await callCloud(this.#deps, signal, (cloud, inner) =>
+        cloud.describeGroups([name], { signal: inner }),
+      );
+      return groups.some(({ instances }) => instances.some((one) => one.instanceId === instanceId));
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof CloudError)) throw error;
+      return true;
+    }
   }
 
   async #reboot(step: StepOf<'RebootInstance'>, pass: Pass): Promise<Outcome> {
@@ -199,7 +244,7 @@ export class Applier {
     } catch (error) {
       pass.signal.throwIfAborted();
       if (!(error instanceof CloudError)) throw error;
-      // An instance that ended meanwhile has nothing to reboot.
+      // An instance that was terminated meanwhile cannot be rebooted.
       const refused = error.code === 'InvalidRequest';
       const done = refused && (await this.#isKnownGone(instanceId, pass.signal));
       const failures = (memory.reboot?.failures ?? 0) + 1;
@@ -229,7 +274,8 @@ export class Applier {
       const instance = await this.#instance(step.subject, signal);
       const nodeName = instance?.privateDnsName ?? '';
       const gone = this.#deps.cloud !== undefined && isGone(instance);
-      memory.instance = { at, gone, ...(nodeName === '' ? {} : { nodeName }) };
+      const isStopped = gone && instance?.state.startsWith('stop') === true;
+      memory.instance = { at, gone, isStopped, ...(nodeName === '' ? {} : { nodeName }) };
     }
     return 'learned';
   }
@@ -280,7 +326,8 @@ export class Applier {
   }
 
   /**
-   * Capacity of the group beside the instance: the other members in service whose nodes are too.
+   * Whether the group has capacity beside this instance: the other members in service whose nodes
+   * are Ready.
    */
   async #replacement(step: StepOf<'Confirm'>, signal: AbortSignal) {
     const { cloud, nodes } = this.#deps;

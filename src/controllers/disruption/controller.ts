@@ -5,8 +5,6 @@
 import { durationMs, epochMs } from '../../api/brand.ts';
 import { defined } from '../../api/defined.ts';
 import type { NodeDisruption } from '../../api/disruption.ts';
-import type { JsonObject } from '../../api/json.ts';
-import { resourceTypes } from '../../api/kube.ts';
 import type { Plan, Step } from '../../api/plan.ts';
 import { BudgetIndex, Ledger } from '../../core/drain/index.ts';
 import {
@@ -19,10 +17,10 @@ import {
   podsInTheWay,
   type TerminationOptions,
 } from '../../core/termination/index.ts';
-import { KubeError } from '../../ports/index.ts';
-import { allSynced, describeError, type PassResult, WorkQueue } from '../../runtime/index.ts';
+import { allSynced, type PassResult, WorkQueue } from '../../runtime/index.ts';
 import { isInService } from '../informers.ts';
 import { Applier } from './apply.ts';
+import { Attachments } from './attachments.ts';
 import type { DisruptionDeps } from './deps.ts';
 import { DrainTable, type RowSource } from './drain-table.ts';
 import { Evictions } from './evictions.ts';
@@ -36,6 +34,10 @@ import { Lookups } from './lookups.ts';
 import { Owners } from './owners.ts';
 import { PodWatches } from './pod-watches.ts';
 import { type Recollection, Recollections } from './recollection.ts';
+import { Surges } from './surges.ts';
+import { endSurgesLeft } from './surges-left.ts';
+import { Targets } from './targets.ts';
+import { Teller } from './tell.ts';
 import { Turns } from './turns.ts';
 
 export interface DisruptionController {
@@ -51,7 +53,7 @@ const defaultDrainTimeoutMs = durationMs(defaultDrainTimeoutSeconds * 1000);
  * Maximum number of parallel passes: a pass is a few calls, and 500 nodes may need marks at once.
  */
 const concurrency = 64;
-/** The informer must show a write within this time; after that the object is read again. */
+/** The informer must show a write within this time; after that the controller reads the object. */
 const unseenWriteMs = 1_000;
 /** The status write with the number of pods waits at most this long for their first list. */
 const firstListWithinMs = 1_000;
@@ -81,7 +83,10 @@ class Run {
   readonly #applier: Applier;
   readonly #evictions: Evictions;
   readonly #owners: Owners | undefined;
-  readonly #telling = new Set<Promise<void>>();
+  readonly #teller: Teller;
+  readonly #attachments: Attachments;
+  readonly #targets: Targets;
+  readonly #surges: Surges | undefined;
   /** Disruptions that may be part of an allocation: not ended and not being undone. */
   readonly #active: DrainTable;
   #daemonSetVersion = 0;
@@ -98,7 +103,15 @@ class Run {
     this.#lookups = new Lookups(deps);
     this.#turns = new Turns(deps, this.#lookups, drainTimeoutMs);
     this.#heartbeats = new Heartbeats(deps, (name) => this.#queue.add(name));
-    this.#applier = new Applier(deps, this.#heartbeats, (event) => this.#tell(event));
+    this.#teller = new Teller(deps, signal);
+    this.#applier = new Applier(deps, this.#heartbeats, (event) => this.#teller.tell(event));
+    this.#attachments = new Attachments(deps, (node) => {
+      for (const name of this.#watches.usersOf(node)) this.#queue.add(name);
+    });
+    this.#targets = new Targets(deps, (name) => {
+      this.#queue.add(name);
+      this.#shard.add(everyDrain);
+    });
     this.#watches = new PodWatches(
       {
         create: (node) => createNodePodInformer(deps, node),
@@ -118,20 +131,23 @@ class Run {
       compat,
       source: (name) => this.#source(name),
       observe: (disruption) => this.#observe(disruption),
+      targets: (name) => this.#targets.of(name),
     });
-    const hold = deps.limits?.holdLastReplicas === true;
-    this.#owners = hold ? new Owners(deps, () => this.#shard.add(everyDrain)) : undefined;
+    const again = (): void => this.#shard.add(everyDrain);
+    this.#owners = deps.limits?.holdLastReplicas === true ? new Owners(deps, again) : undefined;
+    this.#surges = deps.surge === true ? new Surges(deps, again) : undefined;
     this.#evictions = new Evictions({
       deps,
       budgets: this.#budgets,
       ledger: this.#ledger,
       watches: this.#watches,
       owners: this.#owners,
+      surges: this.#surges,
       drains: () => this.#active.entries(deps.clock.now()),
       marksFirst: () => this.#queue.hasUrgent,
       isActive: (drain) => this.#active.has(drain),
       onBlockers: (drain) => this.#queue.add(drain),
-      again: () => this.#shard.add(everyDrain),
+      again,
     });
   }
 
@@ -141,16 +157,19 @@ class Run {
     const informers = Promise.all([
       this.#budgetInformer.run(signal),
       this.#daemonSets.run(signal),
+      this.#attachments.run(signal),
+      this.#targets.run(signal),
+      this.#surges?.run(signal) ?? endSurgesLeft(this.#deps, signal),
       this.#owners?.run(signal),
     ]);
     const stops = this.#listen();
     try {
-      const needed = [nodes, nodeGroups, disruptions, this.#budgetInformer];
-      await allSynced(needed, signal);
-      await Promise.all([
-        this.#queue.run((name, inner) => this.#reconcile(name, inner), signal),
-        this.#shard.run((_key, inner) => this.#evictions.pass(inner), signal),
-      ]);
+      if (await allSynced([nodes, nodeGroups, disruptions, this.#budgetInformer], signal)) {
+        await Promise.all([
+          this.#queue.run((name, inner) => this.#reconcile(name, inner), signal),
+          this.#shard.run((_key, inner) => this.#evictions.pass(inner), signal),
+        ]);
+      }
     } catch (error) {
       if (!signal.aborted) throw error;
     } finally {
@@ -161,7 +180,7 @@ class Run {
       this.#watches.closed(),
       this.#evictions.settled(),
       this.#heartbeats.settled(),
-      ...this.#telling,
+      this.#teller.settled(),
     ]);
   }
 
@@ -210,14 +229,17 @@ class Run {
     ];
   }
 
-  /** Marks come first: until a node has them, pods are placed on it that must be evicted again. */
+  /**
+   * New nodes are cordoned and tainted first: until then, pods are placed on them that must be
+   * evicted again.
+   */
   #enqueue(disruption: NodeDisruption, removed: boolean): void {
     const { name } = disruption.metadata;
     if (removed || phaseOf(disruption) !== 'Pending') {
       this.#queue.add(name);
       return;
     }
-    // The allocation knows it at once, so that no evicted pod moves to this node.
+    // The allocation is informed immediately, so that it moves no evicted pod to this node.
     this.#active.add(name);
     this.#queue.addUrgent(name);
   }
@@ -261,9 +283,8 @@ class Run {
       memory.stopTimes = recollection.stops.times();
     }
     const plan: Plan = decideDisruption(observation);
-    const { node } = observation;
     if (plan.steps.some(isBeginning)) this.#turns.begin(name);
-    const pass = { disruption, node, recollection, signal };
+    const pass = { disruption, node: observation.node, recollection, signal };
     // Set even if the pass fails: an unreachable server must not delay heartbeats.
     if (plan.nextCheckAt !== undefined) this.#queue.addAfter(name, epochMs(plan.nextCheckAt));
     const { learned } = await this.#applier.run(plan, pass);
@@ -302,23 +323,22 @@ class Run {
       disruption,
       node,
       pods: node === undefined ? undefined : this.#watches.pods(node.metadata.name),
-      daemonSetIsGone: (uid) => this.#daemonSetIsGone(uid),
+      daemonSetIsGone: (uid) =>
+        this.#daemonSets.hasSynced() && this.#daemonSets.index('uid', uid).length === 0,
       blockers: this.#evictions.blockersOf(disruption),
       group: this.#lookups.groupOf(disruption),
-      ...defined({ ledger }),
+      ...(node === undefined ? {} : { attached: this.#attachments.of(node.metadata.name) }),
+      ...defined({ ledger, targets: this.#targets.of(name) }),
       memory: recollection.memory,
       now: this.#deps.clock.now(),
       options: this.#options,
     };
   }
 
-  #daemonSetIsGone(uid: string): boolean {
-    return this.#daemonSets.hasSynced() && this.#daemonSets.index('uid', uid).length === 0;
-  }
-
   /**
-   * Watches the node's pods from its marks to its end. Returns how long to wait before deciding:
-   * pods are listed once no node waits for its marks, and counted in the next write.
+   * Watches the node's pods from the time it is marked to the end. Returns how long to wait before
+   * deciding: the pod list comes when no other node waits to be marked, and its count goes into the
+   * next write.
    */
   #keepWatch({ disruption, node, pods }: Observation): number {
     const { name } = disruption.metadata;
@@ -328,7 +348,7 @@ class Run {
       return 0;
     }
     const held = isHeld(disruption);
-    // Once marked, a held node belongs to no batch, and its pods are not needed before its turn.
+    // A held node belongs to no batch, and its pods are not needed before its turn.
     if (held && phase === 'Draining') {
       this.#close(name);
       // No pod was evicted yet: this process starts the evictions when the hold ends.
@@ -337,6 +357,7 @@ class Run {
     }
     this.#active.add(name);
     if (held) return 0;
+    this.#targets.want(disruption, this.#lookups.groupOf(disruption));
     const recollection = this.#recollections.of(name, disruption.status?.episode ?? 1);
     recollection.resumed ??= phase === 'Draining';
     this.#watches.release(name, node?.metadata.name);
@@ -354,6 +375,7 @@ class Run {
   #close(name: string): void {
     this.#active.delete(name);
     this.#watches.release(name);
+    this.#targets.release(name);
     this.#ledger.drop(name);
   }
 
@@ -362,34 +384,14 @@ class Run {
     const disruption = this.#deps.disruptions.get(name);
     if (disruption === undefined) return undefined;
     const node = this.#lookups.nodeOf(disruption);
-    const episode = disruption.status?.episode ?? 1;
     return {
       disruption,
       node,
       group: this.#lookups.groupOf(disruption),
       podsVersion: node === undefined ? undefined : this.#watches.version(node.metadata.name),
       daemonSetVersion: this.#daemonSetVersion,
-      hooksVersion: this.#recollections.of(name, episode).hooksVersion,
+      hooksVersion: this.#recollections.of(name, disruption.status?.episode ?? 1).hooksVersion,
     };
-  }
-
-  /** Events are informative: a failed write delays nothing. */
-  #tell(event: JsonObject | undefined): void {
-    if (event === undefined) return;
-    const { kube, log } = this.#deps;
-    const signal = this.#signal;
-    const telling = kube
-      .create(resourceTypes.events, event, { namespace: 'default', signal })
-      .then(
-        () => undefined,
-        (error: unknown) => {
-          if (signal.aborted) return;
-          if (error instanceof KubeError && error.code === 'AlreadyExists') return;
-          log.warn('event not written', { error: describeError(error) });
-        },
-      )
-      .finally(() => this.#telling.delete(telling));
-    this.#telling.add(telling);
   }
 }
 

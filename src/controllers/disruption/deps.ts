@@ -18,6 +18,11 @@ export interface DisruptionDeps extends Omit<BaseDeps, 'cloud'> {
   /** For causes without a deadline of their own; default 15 minutes, as in EKS. */
   readonly drainTimeoutMs?: DurationMs;
   readonly limits?: Partial<Limits>;
+  /**
+   * Scales up Deployments that ask for it before their pods go; false: ends what an earlier process
+   * left scaled up. Absent: neither.
+   */
+  readonly surge?: boolean;
   /** The term of this leader, written to each record before anything is done about it. */
   readonly epoch?: number;
 }

@@ -8,8 +8,10 @@ import type { Node } from '../../api/kube.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import { type Classified, classifyPods, type Drain } from '../../core/drain/index.ts';
 import {
+  type Batch,
   batchBlocker,
   batchOf,
+  beforeEvictions,
   type Compat,
   demandOf,
   drainOf,
@@ -21,7 +23,7 @@ import {
 
 export interface DrainEntry {
   readonly drain: Drain;
-  /** What blocks the whole batch. */
+  /** What delays the whole batch. */
   readonly batch: WaitingOn | undefined;
   readonly batchUntil: EpochMs | undefined;
 }
@@ -41,7 +43,7 @@ interface Row extends RowSource {
   readonly receivedAt: EpochMs;
   readonly unmarked: ReturnType<typeof unmarkedOf>;
   readonly drain: Drain | undefined;
-  /** A hook that runs out changes the demand, and no event reports it. */
+  /** The end of a hook's time changes the demand, and no event reports it. */
   readonly validUntil: number;
 }
 
@@ -50,6 +52,8 @@ export interface DrainTableOptions {
   /** Undefined once the disruption is deleted. */
   readonly source: (name: string) => RowSource | undefined;
   readonly observe: (disruption: NodeDisruption) => Observation;
+  /** What the target groups report; undefined: they were not read. */
+  readonly targets: (disruption: string) => Observation['targets'];
 }
 
 const isSame = (a: RowSource, b: RowSource): boolean =>
@@ -95,13 +99,26 @@ export class DrainTable {
   entries(now: EpochMs): readonly DrainEntry[] {
     const rows = [...this.#rows.keys()].sort().flatMap((name) => this.#row(name, now) ?? []);
     const batch = batchOf(rows, now);
-    return rows.flatMap(({ drain, disruption }): readonly DrainEntry[] => {
+    return rows.flatMap((row): readonly DrainEntry[] => {
+      const { drain } = row;
       if (drain === undefined) return [];
-      const held = batchBlocker(disruption, batch, now);
+      const held = this.#heldBy(row, batch, now);
       if (held === undefined) return [{ drain, batch: undefined, batchUntil: undefined }];
       const waiting = { ...drain, mayEvict: false };
-      return [{ drain: waiting, batch: held, batchUntil: parseTime(held.until) }];
+      return [{ drain: waiting, batch: held.waiting, batchUntil: held.until }];
     });
+  }
+
+  /** The blockers of the first eviction from a marked node, apart from its pods. */
+  #heldBy(
+    { disruption, group, id }: Row,
+    batch: Batch,
+    now: EpochMs,
+  ): { readonly waiting: WaitingOn; readonly until: EpochMs | undefined } | undefined {
+    const blocker = batchBlocker(disruption, batch, now);
+    if (blocker !== undefined) return { waiting: blocker, until: parseTime(blocker.until) };
+    const { compat, targets } = this.#options;
+    return beforeEvictions({ disruption, group, compat, targets: targets(id), now });
   }
 
   #row(name: string, now: EpochMs): Row | undefined {

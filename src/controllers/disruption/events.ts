@@ -1,5 +1,5 @@
 // Reports of the disruption controller: journal entries for each effect, and Kubernetes events on
-// the node for what a user would otherwise search in a log. One list of reasons; decides nothing.
+// the node so that users need no log. One list of reasons; decides nothing.
 import { type EpochMs, formatKubeTime } from '../../api/brand.ts';
 import type { HookStatus, NodeDisruption, NodeDisruptionStatus } from '../../api/disruption.ts';
 import type { JsonObject } from '../../api/json.ts';
@@ -20,13 +20,13 @@ export const eventReasons = [
 ] as const;
 export type EventReason = (typeof eventReasons)[number];
 
-interface Told {
+interface EventText {
   readonly reason: EventReason;
   readonly type: 'Normal' | 'Warning';
   readonly message: string;
 }
 
-const ending: Readonly<Record<string, Omit<Told, 'message'>>> = {
+const ending: Readonly<Record<string, Omit<EventText, 'message'>>> = {
   Drained: { reason: 'NodeDrained', type: 'Normal' },
   NothingToDrain: { reason: 'NodeDrained', type: 'Normal' },
   InstanceGone: { reason: 'NodeDrained', type: 'Normal' },
@@ -48,13 +48,13 @@ const blockersText = ({ waitingOn = [], waitingOnTotal = 0 }: NodeDisruptionStat
 const wasEmptied = ({ previous, podsTotal = 0 }: NodeDisruptionStatus): boolean =>
   podsTotal === 0 && (previous?.outcome === 'Drained' || previous?.outcome === 'Forced');
 
-/** What a change of the status reports on the node; usually nothing. */
-const toldBy = (
+/** The event text for a change of the status; usually none. */
+const eventTextOf = (
   before: NodeDisruptionStatus | undefined,
   after: NodeDisruptionStatus,
-): Told | undefined => {
+): EventText | undefined => {
   const { phase, outcome } = after;
-  // One drain is reported once.
+  // A drain is reported only once.
   if (wasEmptied(after) && (phase === 'Draining' || outcome === 'Drained')) return undefined;
   if (phase === 'Draining' && before?.phase === 'Marking') {
     const deadline = after.deadline === undefined ? 'no deadline' : `deadline ${after.deadline}`;
@@ -103,23 +103,23 @@ export const eventOf = (
   after: NodeDisruptionStatus,
   now: EpochMs,
 ): JsonObject | undefined => {
-  const told = toldBy(disruption.status, after);
+  const text = eventTextOf(disruption.status, after);
   const node = after.node ?? disruption.status?.node;
-  if (told === undefined || node === undefined) return undefined;
+  if (text === undefined || node === undefined) return undefined;
   const { name } = disruption.metadata;
   const at = formatKubeTime(now);
-  const serial = told.reason === 'DrainBlocked' ? `.${Math.floor(now / 1000)}` : '';
+  const serial = text.reason === 'DrainBlocked' ? `.${Math.floor(now / 1000)}` : '';
   return {
     apiVersion: 'v1',
     kind: 'Event',
     metadata: {
-      name: `${name}.${after.episode}.${told.reason.toLowerCase()}${serial}`,
+      name: `${name}.${after.episode}.${text.reason.toLowerCase()}${serial}`,
       namespace: 'default',
     },
     involvedObject: { apiVersion: 'v1', kind: 'Node', name: node.name, uid: node.uid },
-    reason: told.reason,
-    message: told.message.slice(0, maxMessage),
-    type: told.type,
+    reason: text.reason,
+    message: text.message.slice(0, maxMessage),
+    type: text.type,
     source: { component: 'drover' },
     reportingComponent: 'drover.dev/disruption',
     reportingInstance: 'drover',
@@ -208,6 +208,11 @@ export const journalStep = (
         subject,
         facts: { instanceId, decrementDesired },
       });
+      return;
+    }
+    case 'DetachInstance': {
+      const { instanceId, autoScalingGroupName: group } = step;
+      journal.record({ type: 'instance:detached', subject, facts: { instanceId, group } });
       return;
     }
     case 'RebootInstance': {

@@ -1,5 +1,5 @@
-// The only place that evicts: allocates over all drains together, sends what was granted, and
-// records the results. One pass at a time; answers and watch events start the next.
+// The only place that evicts: decides evictions for all drains together, sends the granted ones,
+// and records the results. One pass at a time; answers and watch events start the next.
 
 import { durationMs, type EpochMs, epochMs } from '../../api/brand.ts';
 import { defined } from '../../api/defined.ts';
@@ -22,12 +22,13 @@ import { journalGrant, journalRefusal } from './events.ts';
 import { countGrants } from './metrics.ts';
 import type { Owners } from './owners.ts';
 import type { PodWatches } from './pod-watches.ts';
+import type { Surges } from './surges.ts';
 import { UnreadyPods } from './unready.ts';
 
 /** A pass is O(pods on draining nodes), so with many pods it waits briefly to gather events. */
 const podsPerMs = 200;
 const longestPauseMs = 20;
-/** New nodes to mark delay the allocation no longer than this: a deadline may be near. */
+/** New nodes to mark delay the allocation no longer than this, because a deadline may be near. */
 const longestHoldMs = 1_000;
 /** The API server itself retries a contended budget for up to 10.7 s (measured). */
 const answerWithinMs = durationMs(30_000);
@@ -39,6 +40,8 @@ export interface EvictionsOptions {
   readonly watches: PodWatches;
   /** Present where the last replicas of an owner are evicted one at a time. */
   readonly owners: Owners | undefined;
+  /** Present where Deployments may be scaled up before their pods go. */
+  readonly surges: Surges | undefined;
   /** The current drains, with what blocks a whole batch. */
   readonly drains: () => readonly DrainEntry[];
   /** True while nodes are being marked, which an allocation would delay. */
@@ -64,7 +67,7 @@ const identity = (waiting: WaitingOn): string => {
 };
 
 /**
- * Whether the same pods wait for the same kinds of things. Called for every drain in every pass.
+ * Whether the same pods wait for the same kinds of blockers. Called for every drain in every pass.
  */
 const isAlike = (a: readonly WaitingOn[] = [], b: readonly WaitingOn[] = []): boolean =>
   a.length === b.length &&
@@ -96,7 +99,7 @@ export class Evictions {
     return this.#blockers.get(disruption.metadata.name);
   }
 
-  /** A change of a budget's status. Only measured: the allocation reads the budgets themselves. */
+  /** Measures a change of a budget's status; the allocation reads the budgets themselves. */
   budgetChanged(before: PodDisruptionBudget, after: PodDisruptionBudget): void {
     const wasFull = (before.status.disruptionsAllowed ?? 0) === 0;
     if (!wasFull || (after.status.disruptionsAllowed ?? 0) === 0) return;
@@ -122,7 +125,7 @@ export class Evictions {
 
   /** Synchronous: the caches do not change between the decision and the send. */
   #allocate(signal: AbortSignal): { readonly nextAt?: EpochMs } {
-    const { deps, budgets, ledger, owners } = this.#options;
+    const { deps, budgets, ledger, owners, surges } = this.#options;
     const now = deps.clock.now();
     ledger.settle(now);
     const entries = this.#options.drains();
@@ -136,7 +139,7 @@ export class Evictions {
       ledger,
       now,
       limits,
-      ...defined({ owners: lookup }),
+      ...defined({ owners: lookup, swaps: surges?.waits(drains, now) }),
     });
     const all = new Map(drains.map(({ id }) => [id, blockers.get(id) ?? []] as const));
     const wake: number[] = nextCheckAt === undefined ? [] : [nextCheckAt];
@@ -168,13 +171,15 @@ export class Evictions {
 
   #start(grant: Grant, signal: AbortSignal): void {
     const { deps, ledger, watches } = this.#options;
-    // Never by name alone: it must be the same pod that was granted.
+    // By uid, not by name alone: it must be the pod that was granted.
     const pod = watches.get(grant.node, grant.pod);
     if (pod?.metadata.uid !== grant.pod.uid) return;
     const emulated = grant.kind === 'delete' && grant.why === 'emulate';
     ledger.sent({ ...grant, how: grant.kind, emulated }, deps.clock.now());
     const tryFirst =
       grant.kind === 'evict' &&
+      // A dry run would be refused as well, and the application would then never see the request.
+      !grant.isSignal &&
       grant.budgets.length > 0 &&
       reusesName(pod) &&
       watches.mayBeStale(grant.node, deps.clock.now());
@@ -201,13 +206,14 @@ export class Evictions {
     } catch (error) {
       if (signal.aborted) return;
       const known = error instanceof KubeError ? error : undefined;
-      // Without an answer in time it may have happened. A call of a deposed leader was not sent.
+      // If no answer arrives in time, the eviction may have happened. A call of a former leader was
+      // not sent.
       const unknown = error instanceof NotLeader ? 'Conflict' : 'Unreachable';
       const code = known?.code ?? unknown;
       const message = known?.message ?? describeError(error);
       const retryAfterMs = (known?.retryAfterSeconds ?? 0) * 1000;
       ledger.failed(grant.pod.uid, clock.now(), { code, message, retryAfterMs });
-      // The drain has ended, so drop its failure here; tokens that it may have burnt stay held.
+      // The drain has ended, so its failure is dropped; tokens that it may have used stay reserved.
       if (!this.#options.isActive(grant.drain)) ledger.drop(grant.drain);
       journalRefusal(journal, grant, { code, message });
       log.debug('eviction not done', { pod: grant.pod.name, node: grant.node, code });
@@ -215,8 +221,8 @@ export class Evictions {
   }
 
   /**
-   * Checks with a dry run whether the pod still has this uid. An eviction that finds another pod of
-   * the name burns a token for two minutes; a dry run does not (measured).
+   * A dry run that checks whether the pod still has this uid. An eviction that finds another pod of
+   * the name uses up a token for two minutes; a dry run does not (measured).
    */
   async #isReplaced({ pod }: Grant, signal: AbortSignal): Promise<boolean> {
     const { deps } = this.#options;

@@ -1,6 +1,6 @@
 // Calls to the cloud about lifecycle hooks, each with a deadline, and the record of their results.
-// Heartbeats run beside the passes, so a cloud that does not answer delays no mark and no forcing.
-// Never throws because of the cloud: a failure is recorded and sets the time of the next try.
+// Heartbeats run beside the passes, so a cloud that does not answer delays nothing else. Never
+// throws because of the cloud: a failure is recorded and sets the time of the next try.
 import { durationMs } from '../../api/brand.ts';
 import type { HookCall } from '../../api/cloud.ts';
 import type { Step } from '../../api/plan.ts';
@@ -112,7 +112,8 @@ export class Heartbeats {
   }
 
   /**
-   * An error that is not a port error counts as a failure too, so that it is not retried at once.
+   * An error that is not a port error counts as a failure too, so that it is not retried
+   * immediately.
    */
   #noteBug(error: unknown, step: HookStep, { recollection, signal }: HookPass): void {
     if (signal.aborted) return;

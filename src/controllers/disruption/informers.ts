@@ -24,17 +24,28 @@ export const trimPod = ({ apiVersion, kind, metadata, spec, status }: Pod): Pod 
       nodeName: spec.nodeName,
       terminationGracePeriodSeconds: spec.terminationGracePeriodSeconds,
       priorityClassName: spec.priorityClassName,
+      priority: spec.priority,
       tolerations: spec.tolerations,
     }),
-    ...(spec.volumes === undefined ? {} : { volumes: spec.volumes.filter(isEmptyDir) }),
+    ...(spec.volumes === undefined ? {} : { volumes: spec.volumes.flatMap(trimVolume) }),
   },
   status: {
-    ...defined({ phase: status?.phase, conditions: status?.conditions }),
+    ...defined({
+      phase: status?.phase,
+      conditions: status?.conditions,
+      startTime: status?.startTime,
+    }),
   },
 });
 
-const isEmptyDir = (volume: { readonly emptyDir?: object }): boolean =>
-  volume.emptyDir !== undefined;
+type Volume = NonNullable<Pod['spec']['volumes']>[number];
+
+/** Which data is lost with the node, and which volumes may be attached to it. */
+const trimVolume = ({ name, emptyDir, ephemeral, persistentVolumeClaim }: Volume): Volume[] => {
+  if (emptyDir !== undefined) return [{ name, emptyDir }];
+  if (ephemeral !== undefined) return [{ name, ephemeral: {} }];
+  return persistentVolumeClaim === undefined ? [] : [{ name, persistentVolumeClaim }];
+};
 
 /** The pods of one node. Never all pods of the cluster. */
 export const createNodePodInformer = (deps: Base, node: string): Informer<Pod> =>
@@ -54,7 +65,8 @@ export const createBudgetInformer = (deps: Base): Informer<PodDisruptionBudget> 
       kind,
       metadata: slim(metadata),
       spec,
-      // Its controller writes it a moment after the budget is created.
+      // The disruption controller of Kubernetes writes the status shortly after the budget is
+      // created.
       status: status ?? {},
     }),
   });

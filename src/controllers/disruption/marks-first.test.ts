@@ -1,5 +1,5 @@
-// Many nodes at once, in virtual time: marks come before everything, and an allocation is
-// O(changes).
+// Many nodes are disrupted at once, in virtual time: all of them are tainted and labelled before
+// the first eviction, and the allocations grow with the number of changes only.
 import { describe, expect, it } from 'vitest';
 import { anInstance, setUpControllers } from '../../../test/builders/controllers.ts';
 import { formatTime } from '../../api/brand.ts';
@@ -90,6 +90,7 @@ describe('the rows of an allocation', () => {
     at.table = new DrainTable({
       compat: 'eks',
       source: () => at.source,
+      targets: () => undefined,
       observe: (of) => {
         made++;
         const options = { compat: 'eks', drainTimeoutMs: 1 as never } as const;

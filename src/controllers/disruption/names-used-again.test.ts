@@ -1,5 +1,5 @@
-// Pods with reused names, after another process began the drain: an eviction that finds the next
-// pod of the name would burn a budget's token, so a dry run comes first.
+// Pods with reused names, after another process began the drain. An eviction that finds a newer pod
+// of the same name would use up a token of the budget, so a dry run comes first.
 import { describe, expect, it } from 'vitest';
 import { anInstance, setUpControllers } from '../../../test/builders/controllers.ts';
 import type { NodeDisruptionStatus } from '../../api/disruption.ts';
@@ -22,10 +22,21 @@ interface Case {
   readonly resumed?: boolean;
   readonly dryRun?: KubeError;
   readonly epoch?: number;
+  /** Its application moves it, and its budget is 0. */
+  readonly movesItself?: boolean;
 }
 
-/** What was sent for one pod under a budget of one: `dry` and `real` evictions in order. */
-const sent = async ({ owner = 'StatefulSet', resumed = true, dryRun, epoch }: Case) => {
+/**
+ * The evictions sent for one pod under a budget of one, in order: dry runs (`dry`) and real ones
+ * (`real`).
+ */
+const sent = async ({
+  owner = 'StatefulSet',
+  resumed = true,
+  dryRun,
+  epoch,
+  movesItself = false,
+}: Case) => {
   const base = setUpControllers();
   const { kube, clock } = base;
   const calls: string[] = [];
@@ -50,7 +61,11 @@ const sent = async ({ owner = 'StatefulSet', resumed = true, dryRun, epoch }: Ca
     {
       apiVersion: 'v1',
       kind: 'Pod',
-      metadata: { name: 'web-0', labels: { app: 'web' }, ownerReferences: [controller] },
+      metadata: {
+        name: 'web-0',
+        labels: { app: 'web', ...(movesItself ? { 'strimzi.io/kind': 'Kafka' } : {}) },
+        ownerReferences: [controller],
+      },
       spec: { nodeName: 'n1' },
     },
     { namespace: 'demo' },
@@ -59,7 +74,12 @@ const sent = async ({ owner = 'StatefulSet', resumed = true, dryRun, epoch }: Ca
     namespace: 'demo',
     name: 'web',
     spec: { selector: { matchLabels: { app: 'web' } } },
-    status: { observedGeneration: 1, disruptionsAllowed: 1, currentHealthy: 1, desiredHealthy: 2 },
+    status: {
+      observedGeneration: 1,
+      disruptionsAllowed: movesItself ? 0 : 1,
+      currentHealthy: 1,
+      desiredHealthy: 2,
+    },
   });
   const status: NodeDisruptionStatus = {
     episode: 1,
@@ -103,6 +123,9 @@ describe('a pod whose name is used again', () => {
   });
   it('is evicted by a new leader only once its term stands in the record', async () => {
     expect(await sent({ epoch: 7 })).toEqual(['dry 7', 'real 7']);
+  });
+  it('is asked without a dry run where its application moves it: that would be the answer', async () => {
+    expect(await sent({ movesItself: true })).toEqual(['real']);
   });
   it('is no pod of a ReplicaSet', async () => {
     expect(await sent({ owner: 'ReplicaSet' })).toEqual(['real']);

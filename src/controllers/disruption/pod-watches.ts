@@ -1,5 +1,5 @@
-// One pod watch per draining node, opened with its marks and closed after its end. Reports changes,
-// decides nothing.
+// One pod watch per draining node, opened when the node is cordoned and closed when its drain ends.
+// Reports changes, decides nothing.
 import type { EpochMs } from '../../api/brand.ts';
 import type { Pod } from '../../api/kube.ts';
 import { type Informer, linkedAbort } from '../../runtime/index.ts';
@@ -16,7 +16,7 @@ interface Watch {
   doubtUntil: number;
 }
 
-/** One list and one watch: each further one means that there was a gap. */
+/** One list and one watch. Every further connection means that there was a gap. */
 const withoutGap = 2;
 /** After a gap or a restart, the cache may be behind the API server for this long. */
 const doubtMs = 30_000;
@@ -33,7 +33,7 @@ export class PodWatches {
   readonly #options: PodWatchOptions;
   readonly #signal: AbortSignal;
   readonly #watches = new Map<string, Watch>();
-  /** User -> nodes that it needs watched. */
+  /** User -> nodes whose pods it needs. */
   readonly #nodesOf = new Map<string, Set<string>>();
   readonly #running = new Set<Promise<void>>();
 
@@ -85,7 +85,7 @@ export class PodWatches {
     this.#running.add(running);
   }
 
-  /** Closes every watch that only `user` needs, except the one of `but`. */
+  /** Closes every watch that only `user` needs, except the one of node `but`. */
   release(user: string, but?: string): void {
     const nodes = this.#nodesOf.get(user);
     for (const node of nodes ?? []) {

@@ -1,5 +1,6 @@
-// What this process has observed itself about each disruption: answers of servers, heartbeats,
-// versions of its own writes. Kept per episode; losing it costs a repeated call, never a wrong one.
+// Facts about each disruption that only this process has observed: answers of servers, heartbeats,
+// versions of its own writes. Kept per episode; losing them costs a repeated call, never a wrong
+// one.
 
 import type { EpochMs } from '../../api/brand.ts';
 import { defined } from '../../api/defined.ts';
@@ -14,23 +15,23 @@ export interface Recollection {
   readonly memory: Changeable<Omit<Memory, 'hooks'>> & { readonly hooks: Map<string, HookMemory> };
   /** Another process began the drain and may have evicted pods that are observed only later. */
   resumed?: boolean;
-  /** When this process first saw the node with its marks. */
+  /** When this process first saw the node cordoned and tainted. */
   markedAt?: EpochMs;
-  /** How its pods stopped, from its watch. */
+  /** How long its pods took to stop, from its watch. */
   readonly stops: StopLog;
   /** Increases with every record about a hook, so that results computed from them can be cached. */
   hooksVersion: number;
   /** Versions of our own writes that the informers have not shown yet. */
   disruptionVersion?: string;
   nodeVersion?: string;
-  /** The node with a failed or unanswered patch, which may have been applied anyway. */
+  /** The node whose last patch failed or was not answered; it may have been applied. */
   unsureOf?: string;
 }
 
 export class Recollections {
   readonly #byName = new Map<string, Recollection>();
 
-  /** The recollection of this episode; it contains nothing of an earlier one. */
+  /** The facts of this episode, without those of an earlier one. */
   of(name: string, episode: number): Recollection {
     const known = this.#byName.get(name);
     if (known?.episode === episode) return known;
@@ -49,7 +50,8 @@ export class Recollections {
     return fresh;
   }
   /**
-   * A quorum list is valid for the moment it was taken: a later change of the pods invalidates it.
+   * A list read from a quorum is valid for that moment only; a later change of the pods invalidates
+   * it.
    */
   podsChanged(name: string): void {
     const known = this.#byName.get(name);

@@ -1,4 +1,4 @@
-// Many nodes waiting for their turn, in virtual time: the group's ledger is read once for all of
+// Many nodes that wait for their turn, in virtual time: the group's record is read once for all of
 // them.
 import { expect, it, vi } from 'vitest';
 import { aGroupSpec, anInstance, setUpControllers } from '../../../test/builders/controllers.ts';

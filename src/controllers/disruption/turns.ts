@@ -1,6 +1,6 @@
-// The disruption ledger of each group, read from the informers: which nodes wait for their turn,
-// and how many are out of service. Remembers drains that have begun until the cache shows them.
-// Decides nothing.
+// For each group, read from the informers: which nodes wait for their turn to be drained, and how
+// many are out of service. Remembers drains that have begun until the cache shows them. Decides
+// nothing.
 import { durationMs } from '../../api/brand.ts';
 import type { NodeDisruption } from '../../api/disruption.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
@@ -22,7 +22,7 @@ export class Turns {
   readonly #waiting = new Map<string, string>();
   /** Disruptions whose turn has come and that the cache still shows as Pending. */
   readonly #begun = new Set<string>();
-  /** Ledgers of groups since the last change: all waiting drains share one read. */
+  /** Results per group since the last change: all waiting drains share one read. */
   readonly #ledgers = new Map<string, GroupLedger>();
 
   constructor(deps: Pick<DisruptionDeps, 'disruptions'>, lookups: Lookups, drainTimeoutMs: number) {
@@ -65,9 +65,7 @@ export class Turns {
     if (this.#begun.delete(name)) this.changed();
   }
 
-  /**
-   * Disruptions that a change in this group may concern; those of all groups where none is named.
-   */
+  /** Disruptions that a change in this group may concern; without a group, those of all groups. */
   waitingIn(group: string | undefined): readonly string[] {
     if (this.#waiting.size === 0) return [];
     return [...this.#waiting].flatMap(([name, its]) =>

@@ -15,7 +15,7 @@ import {
 import { describeError } from '../../runtime/index.ts';
 import type { DisruptionDeps } from './deps.ts';
 
-/** A replacement starts within seconds; a shorter wait is not worth a look. */
+/** A replacement usually starts within seconds; shorter waits are not examined. */
 const firstLookMs = 10_000;
 const lookAgainMs = 60_000;
 /** Maximum number of budgets examined per minute; the others wait for their turn. */
@@ -49,7 +49,7 @@ export class UnreadyPods {
     this.#again = again;
   }
 
-  /** The same blockers, completed with what is known; `nextAt`: when to look again. */
+  /** The same blockers with the known reasons added; `nextAt`: when to read again. */
   explain(
     all: ReadonlyMap<string, readonly WaitingOn[]>,
     signal: AbortSignal,
@@ -79,7 +79,7 @@ export class UnreadyPods {
     return unready === undefined ? waiting : { ...waiting, unready };
   }
 
-  /** When the next look is due. */
+  /** When the next lookup is due. */
   #look(key: string, now: EpochMs, signal: AbortSignal): EpochMs {
     const known = this.#blocked.get(key);
     const blocked = known ?? { since: now };

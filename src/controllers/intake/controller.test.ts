@@ -176,7 +176,7 @@ describe('intake', () => {
     expect(intake.stats()).toEqual({ recorded: 1 });
   });
 
-  it('goes on reading while other messages keep failing', async () => {
+  it('continues reading while other messages keep failing', async () => {
     const { cloud, clock, kube, disruption } = await setUp();
     const create = kube.create.bind(kube);
     const poisoned = new Set<unknown>([anInstance(1), anInstance(2)]);
@@ -205,7 +205,7 @@ describe('intake', () => {
     });
     for (let n = 0; n < 400; n++) cloud.send(term(n));
     await clock.advance(1_000);
-    // 200, plus what each of ten readers had already requested.
+    // 200 messages, plus those that each of ten readers had already requested.
     expect(cloud.inFlight).toBeGreaterThan(100);
     expect(cloud.inFlight).toBeLessThanOrEqual(300);
     kube.heal();
@@ -226,7 +226,7 @@ describe('intake', () => {
     const reading = { now: 0, most: 0 };
     cloud.receiveMessages = async (...args) => {
       reading.most = Math.max(reading.most, ++reading.now);
-      // A call to a queue takes a moment; after it the others are in flight.
+      // A call to a queue takes a moment; meanwhile the other calls are sent.
       await clock.sleep(5 as never);
       return await receive(...args).finally(() => reading.now--);
     };

@@ -1,6 +1,6 @@
 // Reads the queue and turns messages into causes on NodeDisruptions. A message is deleted only when
-// its content is persisted or irrelevant; until then it is kept in flight. Drains, marks and
-// completes nothing.
+// its content is persisted or irrelevant; until then its visibility timeout is extended. Drains no
+// node and completes no hook.
 
 import { durationMs, type InstanceId } from '../../api/brand.ts';
 import type { LifecycleHook, QueueMessage } from '../../api/cloud.ts';
@@ -40,7 +40,7 @@ import { journalDecision, outcomeOf } from './events.ts';
 export interface IntakeDeps extends BaseDeps {
   readonly queueUrl: string;
   readonly disruptions: Informer<NodeDisruption>;
-  /** Which hooks are ours; default: the two that EKS creates. */
+  /** Which hooks Drover completes; default: the two that EKS creates. */
   readonly ownsHook?: OwnsHook;
 }
 
@@ -51,18 +51,24 @@ export interface IntakeController {
   stats(): Readonly<Record<string, number>>;
 }
 
-/** Two long polls at a time: one waits while the other's answer is processed. */
+/** Two long polls at a time: one waits while the other's messages are processed. */
 const pollers = 2;
 /** An answer holds at most ten messages: while answers are full, more readers help. */
 const maxPollers = 10;
 const fullAnswer = 10;
 const longPollSeconds = 20;
-/** Short, so that a message of a dead reader reappears soon; extended while the reader lives. */
+/**
+ * Short, so that a message of a crashed reader becomes visible soon; extended while the reader
+ * runs.
+ */
 const visibilitySeconds = 60;
 const extendEveryMs = (visibilitySeconds * 1000) / 3;
 /** About 20 minutes of backoff; after a longer outage of the API server the queue redelivers. */
 const tries = 48;
-/** With this many in progress no more are requested: the others stay visible to another reader. */
+/**
+ * With this many messages in progress it requests no more, so that the others stay visible to
+ * another reader.
+ */
 const maxInHand = 200;
 /** Minimum interval for a queue that answers an empty long poll at once. */
 const emptyPollMs = 1_000;
@@ -74,7 +80,10 @@ const hookTimesWithinMs = 10_000;
 const measureEveryMs = 60_000;
 /** A notice is recorded without the cloud's time if the answer takes longer. */
 const answerWithinMs = durationMs(5_000);
-/** A Date header has whole seconds and answers take time: a smaller difference counts as none. */
+/**
+ * A Date header has whole seconds, and an answer takes time to arrive: a smaller difference counts
+ * as none.
+ */
 const clocksAgreeMs = 2_000;
 
 export const createIntakeController = (deps: IntakeDeps): IntakeController => {
@@ -104,12 +113,7 @@ class Intake {
 
   async run(signal: AbortSignal): Promise<void> {
     const { nodeGroups, nodes, disruptions } = this.#deps;
-    try {
-      await allSynced([nodeGroups, nodes, disruptions], signal);
-    } catch (error) {
-      if (signal.aborted) return;
-      throw error;
-    }
+    if (!(await allSynced([nodeGroups, nodes, disruptions], signal))) return;
     const polling = Array.from({ length: pollers }, () => this.#poll(signal));
     await Promise.all(polling);
     await Promise.all(this.#helping);
@@ -188,7 +192,7 @@ class Intake {
       if (decisions.some(({ kind }) => kind === 'keep')) return;
       await retry(options, () => this.#delete(message, signal));
     } catch (error) {
-      // The leader reads it once it becomes visible again by itself.
+      // The message becomes visible again by itself, and the leader reads it.
       if (signal.aborted || error instanceof NotLeader) return;
       this.#count('failed');
       // It becomes visible again by itself, and polling finds its instance meanwhile.
@@ -273,12 +277,14 @@ class Intake {
       member: found === name,
       nodeName,
     };
-    if (notice.kind !== 'terminate' || !this.#ownsHook(notice.hookName)) return facts;
+    if (notice.kind !== 'terminate' || !this.#ownsHook(notice.hookName, group)) return facts;
     const hookTimes = await this.#hookTimes(notice, receivedAt, signal);
     return { ...facts, ownsHook: true, hookTimes };
   }
 
-  /** Undefined where Auto Scaling has not answered for a while: a drain must not wait for it. */
+  /**
+   * Undefined if Auto Scaling has not answered for a while, because a drain must not wait for it.
+   */
   async #hookTimes(
     { autoScalingGroupName, hookName }: HookNotice,
     receivedAt: number,
@@ -342,7 +348,7 @@ class Intake {
         const { receiptHandle } = message;
         await cloud.changeVisibility(queueUrl, receiptHandle, visibilitySeconds, { signal });
       } catch (error) {
-        // At worst it is delivered twice, and the causes merge.
+        // At worst the message is delivered twice, and the causes merge.
         if (!signal.aborted) {
           log.debug('message not kept in flight', { error: describeError(error) });
         }
@@ -368,6 +374,10 @@ const claimOf = (
       return { instanceId: notice.instanceId, kind: 'RebalanceRecommendation' };
     case 'scheduledChange':
       return { instanceId: notice.instanceIds[0], kind: 'Maintenance' };
+    case 'stateChange':
+      return notice.state === 'stopping'
+        ? { instanceId: notice.instanceId, kind: 'StateChange' }
+        : undefined;
     default:
       return undefined;
   }

@@ -1,4 +1,4 @@
-// The backstop over groups with lost messages, in virtual time.
+// The backstop with groups whose messages were lost, in virtual time.
 import { describe, expect, it } from 'vitest';
 import { aGroupSpec, anInstance, setUpControllers } from '../../../test/builders/controllers.ts';
 import { resourceTypes } from '../../api/kube.ts';
@@ -130,7 +130,7 @@ describe('the lifecycle backstop', () => {
     if (!messageFirst) await send();
     await clock.advance(60_000);
     const [cause] = disruption(i1)?.spec.causes ?? [];
-    // Whichever came first: its fifteen minutes do not start again.
+    // Whichever source came first: its fifteen minutes do not start again.
     expect(Date.parse(cause?.deadline ?? '') - Date.parse(cause?.receivedAt ?? '')).toBe(900_000);
     expect(disruption(i1)?.spec.causes).toMatchObject([
       {
@@ -158,7 +158,7 @@ describe('the lifecycle backstop', () => {
     await start();
     await clock.advance(60_000);
     putNode('n1', { instanceId: i1, ready: false });
-    // Between two looks, so that only the node's event can trigger it.
+    // Between two polls, so that only the node's event can trigger it.
     await clock.advance(65_000);
     expect(cloud.completed).toEqual([]);
     putNode('n1', { instanceId: i1 });
@@ -203,7 +203,7 @@ describe('the lifecycle backstop', () => {
     expect(cloud.completed).toHaveLength(2);
   });
 
-  it('is content when somebody else completed it', async () => {
+  it('is content when another actor completed it', async () => {
     const { stateOf, start, putNode, cloud, log, journal } = await setUp();
     putNode('n1', { instanceId: i1 });
     stateOf('Pending:Wait');
@@ -234,7 +234,7 @@ describe('the lifecycle backstop', () => {
     cloud.putGroup('asg-1');
     await clock.advance(120_000);
     expect(kube.count('create')).toBe(0);
-    // One look per 30 s.
+    // One poll per 30 s.
     expect(cloud.count('describeGroups')).toBeLessThanOrEqual(6);
   });
 });

@@ -1,12 +1,13 @@
-// The level-triggered backstop. Every 30 s it looks at the instances of managed groups that wait in
-// a lifecycle hook: it records terminations without a message, and completes launch hooks when the
-// node is Ready. Every minute it reads EC2's scheduled events. Completes no termination and touches
-// no foreign hook.
+// The level-triggered backstop. Every 30 s it reads the instances of managed groups that wait in a
+// lifecycle hook: it records terminations without a message, and completes launch hooks when the
+// node is Ready. Every minute it reads EC2's scheduled events. Completes no terminate hook and
+// changes no hook of others.
 import { type EpochMs, epochMs, instanceIdOfProviderId, parseTime } from '../../api/brand.ts';
 import type { LifecycleHook, ScalingInstance } from '../../api/cloud.ts';
 import { isReady } from '../../api/conditions.ts';
 import type { NodeDisruption } from '../../api/disruption.ts';
 import type { Node } from '../../api/kube.ts';
+import type { NodeGroup } from '../../api/nodegroup.ts';
 import { launchHookName, terminateHookName } from '../../core/nodegroup/index.ts';
 import {
   decideLifecycle,
@@ -36,7 +37,7 @@ import { journalAction, journalScheduled } from './events.ts';
 
 export interface LifecycleDeps extends BaseDeps {
   readonly disruptions: Informer<NodeDisruption>;
-  /** Which hooks are ours; default: the two that EKS creates. */
+  /** Which hooks Drover completes; default: the two that EKS creates. */
   readonly ownsHook?: OwnsHook;
 }
 
@@ -47,7 +48,7 @@ export interface LifecycleController {
 const pollEveryMs = 30_000;
 /** EC2 announces maintenance days, at least minutes ahead: one call per minute for all groups. */
 const scheduledEveryMs = 60_000;
-/** Many nodes become Ready together: one look covers those within a second. */
+/** Many nodes become Ready together: one poll covers those within a second. */
 const gatherMs = 1_000;
 
 export const createLifecycleController = (deps: LifecycleDeps): LifecycleController => {
@@ -59,7 +60,7 @@ class Lifecycle {
   readonly #deps: LifecycleDeps;
   readonly #directory: GroupDirectory;
   readonly #ownsHook: OwnsHook;
-  /** The look at all groups and the look at EC2's events fail and retry independently. */
+  /** Reading all groups and reading EC2's events fail and are retried independently. */
   readonly #queue: WorkQueue<'look' | 'scheduled'>;
   readonly #triedAt = new Map<string, number>();
 
@@ -72,16 +73,11 @@ class Lifecycle {
 
   async run(signal: AbortSignal): Promise<void> {
     const { nodeGroups, nodes, disruptions, clock } = this.#deps;
-    try {
-      await allSynced([nodeGroups, nodes, disruptions], signal);
-    } catch (error) {
-      if (signal.aborted) return;
-      throw error;
-    }
+    if (!(await allSynced([nodeGroups, nodes, disruptions], signal))) return;
     const soon = (): void => this.#queue.addAfter('look', epochMs(clock.now() + gatherMs));
     const stopListening = [
       nodes.onChange((change) => {
-        if (becameReady(change)) soon();
+        if (mayServe(change)) soon();
       }),
       nodeGroups.onChange((change) => {
         if (change.kind === 'added') soon();
@@ -114,7 +110,7 @@ class Lifecycle {
       const group = this.#directory.holderOf(name);
       const waiting = instances.filter((instance) => instance.lifecycleState.endsWith(':Wait'));
       if (group === undefined || waiting.length === 0) continue;
-      const hooks = await this.#ownHooksOf(name, waiting, signal);
+      const hooks = await this.#ownHooksOf(group, name, waiting, signal);
       const untold = waiting.filter((instance) => this.#isUntold(instance));
       const since = await this.#terminations(name, untold, signal);
       for (const instance of waiting) {
@@ -130,15 +126,17 @@ class Lifecycle {
   }
 
   /**
-   * Asks again where an instance waits and no hook of ours explains it: one may have been installed
-   * since.
+   * Reads hooks again if an instance waits and no known hook explains it: one may have been
+   * installed since.
    */
   async #ownHooksOf(
+    holder: NodeGroup,
     group: string,
     waiting: readonly ScalingInstance[],
     signal: AbortSignal,
   ): Promise<readonly LifecycleHook[]> {
-    const own = (all: readonly LifecycleHook[]) => all.filter(({ name }) => this.#ownsHook(name));
+    const own = (all: readonly LifecycleHook[]) =>
+      all.filter(({ name }) => this.#ownsHook(name, holder));
     const known = own(await this.#directory.hooks(group, signal));
     const isExplained = ({ lifecycleState }: ScalingInstance): boolean =>
       known.some(({ transition }) => transition === transitionOf(lifecycleState));
@@ -149,7 +147,7 @@ class Lifecycle {
     return own(await this.#directory.hooks(group, signal, name));
   }
 
-  /** It waits to be terminated, and no hook of its group is recorded. */
+  /** The instance waits to be terminated, and no hook of its group is recorded. */
   #isUntold({ instanceId, lifecycleState, autoScalingGroupName }: ScalingInstance): boolean {
     const causes = this.#deps.disruptions.get(instanceId)?.spec.causes ?? [];
     const isTold = causes.some(({ hook }) => hook?.autoScalingGroupName === autoScalingGroupName);
@@ -157,8 +155,9 @@ class Lifecycle {
   }
 
   /**
-   * When the terminations began: a hook that is found late ends sooner than its discovery suggests.
-   * Unknown where the cloud does not answer; the termination is recorded anyway.
+   * When the terminations began. A hook that is found late ends earlier than the time of its
+   * discovery suggests. Unknown if the cloud does not answer; the termination is recorded
+   * regardless.
    */
   async #terminations(
     group: string,
@@ -183,7 +182,7 @@ class Lifecycle {
     return began;
   }
 
-  /** A failed action must not prevent the others; the next look repeats it. */
+  /** A failed action must not prevent the others; the next pass repeats it. */
   async #apply(action: LifecycleAction, signal: AbortSignal): Promise<void> {
     const { journal, log, clock, cloud } = this.#deps;
     try {
@@ -202,7 +201,7 @@ class Lifecycle {
       journalAction(journal, action);
     } catch (error) {
       if (signal.aborted || error instanceof NotLeader) throw error;
-      // Completed by another system, or run out: the hook does not wait any more.
+      // Another system completed the hook, or it timed out.
       if (error instanceof CloudError && error.code === 'NoActiveLifecycleAction') return;
       log.warn('lifecycle action failed, trying again at the next look', {
         action: action.kind,
@@ -223,7 +222,7 @@ class Lifecycle {
     const events = isAlone ? [] : await cloud.describeScheduledEvents({ signal });
     const found: ScheduledInstance[] = [];
     for (const event of events) {
-      // The next look finds members that joined since; this keeps events of unmanaged instances
+      // The next pass finds members that joined since; this keeps events of unmanaged instances
       // cheap.
       const seen = since - scheduledEveryMs;
       const name = await this.#directory.groupOfInstance(event.instanceId, seen, signal);
@@ -240,7 +239,7 @@ class Lifecycle {
     return { nextAt: epochMs(since + scheduledEveryMs) };
   }
 
-  /** As `#apply`: the next look repeats a failed action. */
+  /** Like `#apply`: the next pass repeats a failed action. */
   async #applyScheduled(action: ScheduledAction, signal: AbortSignal): Promise<void> {
     const { journal, log } = this.#deps;
     const instance = action.subject.name;
@@ -279,11 +278,20 @@ const transitionOf = (state: string): LifecycleHook['transition'] =>
     ? 'autoscaling:EC2_INSTANCE_TERMINATING'
     : 'autoscaling:EC2_INSTANCE_LAUNCHING';
 
-const becameReady = (change: Change<Node>): boolean => {
+/** Whether a taint is gone that is more than the mark of a cordon. */
+const hasLostTaint = (previous: Node, node: Node): boolean => {
+  const keys = new Set((node.spec.taints ?? []).map(({ key }) => key));
+  keys.add('node.kubernetes.io/unschedulable');
+  return (previous.spec.taints ?? []).some(({ key }) => !keys.has(key));
+};
+
+const mayServe = (change: Change<Node>): boolean => {
   if (change.kind === 'removed' || !isReady(change.object)) return false;
   if (instanceIdOfProviderId(change.object.spec.providerID) === undefined) return false;
   if (change.kind === 'added') return true;
   const { previous } = change;
+  // A startup taint may have been the last thing that the launch hook waited for.
+  if (hasLostTaint(previous, change.object)) return true;
   // The cloud controller may set providerID after the node is Ready.
   return !isReady(previous) || previous.spec.providerID === undefined;
 };

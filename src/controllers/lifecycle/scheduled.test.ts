@@ -108,7 +108,7 @@ describe('maintenance that EC2 has scheduled', () => {
     const groupsBefore = cloud.count('describeGroups');
     await clock.advance(600_000);
     expect(cloud.count('describeScheduledEvents')).toBe(11);
-    // The backstop's own look every 30 s, and at most one more per minute.
+    // The backstop's own poll every 30 s, and at most one more per minute.
     expect(cloud.count('describeGroups') - groupsBefore).toBeLessThanOrEqual(30);
     expect(causes()).toEqual([]);
   });
@@ -196,7 +196,8 @@ describe('maintenance that EC2 has scheduled', () => {
     expect(causes()).toMatchObject([{ id, deadline: '2026-01-03T00:00:00.000Z' }]);
     expect(causes()[0]?.reason).toContain('2026-01-03');
     expect(causes()[0]?.receivedAt).toMatch(/^2026-01-01T00:0[01]/);
-    // Later again: a replacement in time for the sooner start is in time for this one, too.
+    // Postponed again: a replacement that is in time for the earlier date is in time for this one,
+    // too.
     tell(notBefore);
     await clock.advance(90_000);
     expect(causes()).toMatchObject([{ id, deadline: '2026-01-03T00:00:00.000Z' }]);

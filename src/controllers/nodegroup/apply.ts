@@ -12,7 +12,7 @@ import { type LastStep, runLast, setUpStep, writeUpdateStep } from './update/run
 
 type StepOf<K extends GroupStep['kind']> = Extract<GroupStep, { kind: K }>;
 
-/** What the pass provides to a plan; it holds the group as its last write left it. */
+/** What the pass provides to a plan. It contains the group as last written. */
 export interface PlanHost {
   group(): NodeGroup;
   /** False: the group is gone. */
@@ -75,7 +75,7 @@ const setUp = async (
   if (update !== undefined) {
     return setUpStep(deps, { ...run, update, group: host.group() }, step);
   }
-  // A delete suspends processes, too.
+  // The suspension also happens when the group is deleted, which has no UseTemplate step.
   if (step.kind === 'UseTemplate') return true;
   const { processes } = step;
   await deps.cloud.setProcesses({ name: scaling.name, processes, suspended: true }, { signal });

@@ -1,4 +1,4 @@
-// NodeGroups follow their Auto Scaling groups, in virtual time.
+// NodeGroups and their Auto Scaling groups stay equal, in virtual time.
 
 import { describe, expect, it } from 'vitest';
 import { aGroupSpec, anInstance, setUpControllers } from '../../../test/builders/controllers.ts';
@@ -56,7 +56,7 @@ describe('the node group controller', () => {
     expect(writes()).toBe(0);
   });
 
-  it('lets desired follow the group when somebody takes a node away, and never back', async () => {
+  it('lets desired follow the group when a user takes a node away, and never back', async () => {
     const { clock, group, writes, cloud, journal } = await setUp(1);
     cloud.putGroup('asg-1', { desiredCapacity: 0, instances: [] });
     await clock.advance(16_000);
@@ -77,7 +77,7 @@ describe('the node group controller', () => {
     expect(group()?.status?.desired).toBe(0);
   });
 
-  it('carries out a request, and tells that instances are still missing', async () => {
+  it('carries out a request, and reports that instances are still missing', async () => {
     const { clock, group, kube, cloud } = await setUp(1);
     const body = { spec: { scaling: { desired: 3 } } };
     await kube.patch(type, { name: 'ng' }, { type: 'merge', body });
@@ -89,7 +89,7 @@ describe('the node group controller', () => {
     expect(progressing).toMatchObject({ reason: 'InstancesChanging', observedGeneration: 2 });
   });
 
-  it('says which label no node can have, and goes on with the sizes', async () => {
+  it('says which label no node can have, and continues with the sizes', async () => {
     const { clock, group, kube, cloud } = await setUp(1);
     const body = { spec: { labels: { 'a b': 'c' }, scaling: { desired: 3 } } };
     await kube.patch(type, { name: 'ng' }, { type: 'merge', body });
@@ -177,8 +177,8 @@ describe('the node group controller', () => {
     kube.silent = false;
     kube.closeWatches();
     await clock.advance(60_000);
-    // The request that it had not observed is carried out; the change from outside is not taken for
-    // one.
+    // The request that the controller had not observed is carried out. The change from outside is
+    // not mistaken for a request.
     expect(group()?.status?.desired).toBe(3);
   });
 
@@ -205,7 +205,7 @@ describe('the node group controller', () => {
 
   it('comes to the same end when it dies between its two writes', async () => {
     const { clock, group, kube, cloud, writes } = await setUp(1);
-    // The effect of the first write alone.
+    // Only the effect of the first write.
     cloud.putGroup('asg-1', { desiredCapacity: 0, instances: [] });
     const body = { spec: { scaling: { desired: 0 } } };
     await kube.patch(type, { name: 'ng' }, { type: 'merge', body });

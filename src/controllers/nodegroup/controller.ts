@@ -33,13 +33,13 @@ const lookEveryMs = 15_000;
 const sharedLookMs = 5_000;
 /** While instances launch or terminate; one read serves all groups that are updated. */
 const movingLookMs = 500;
-/** Nodes change in bursts, and the cloud follows: changes are batched into one pass. */
+/** Nodes change in bursts, and then the cloud does: changes are batched into one pass. */
 const gatherMs = 1_000;
 /** A pass is O(instances), so large groups are reconciled less often, up to this interval. */
 const longestGatherMs = 5_000;
 /** Node changes cause at most one read of the cloud per this interval. */
 const busyLookMs = 4_000;
-/** Number of instances from which a group counts as large. */
+/** A group with at least this many instances counts as large. */
 const largeGroup = 300;
 const concurrency = 4;
 
@@ -66,12 +66,7 @@ class NodeGroups {
   async run(signal: AbortSignal): Promise<void> {
     const { nodeGroups, nodes, disruptions, updates, repairs } = this.#deps;
     const all = [nodeGroups, nodes, disruptions, updates, repairs];
-    try {
-      await allSynced(all, signal);
-    } catch (error) {
-      if (signal.aborted) return;
-      throw error;
-    }
+    if (!(await allSynced(all, signal))) return;
     const stopListening = this.#listen();
     await this.#queue.run((name, inner) => this.#reconcile(name, inner), signal);
     for (const stop of stopListening) stop();
@@ -135,7 +130,7 @@ class NodeGroups {
       memory.lookedAt = clock.now();
       return (await cloud.describeGroups([name], { signal }))[0];
     }
-    // Never older than the last read, which would show Drover's own change undone.
+    // Not older than the last read: that would show the group without Drover's own change.
     const notBefore = Math.max(oldest, memory.lookedAt + 1);
     return (await this.#directory.groups(notBefore, signal)).get(name);
   }
@@ -145,7 +140,7 @@ class NodeGroups {
     const group = nodeGroups.get(name);
     if (group === undefined) {
       this.#memories.forget(name);
-      // Its updates are released with it.
+      // Its updates' finalizers are removed with its own.
       await releaseUpdates(this.#deps, name, { isGroupGone: true }, signal);
       return undefined;
     }

@@ -14,6 +14,9 @@ export interface NodeGroupDeps extends BaseDeps {
   readonly repairs: Informer<NodeRepair>;
   /** eks: hooks notify EKS' own topic, as in article 001. native: EventBridge only. */
   readonly compat: 'eks' | 'native';
-  /** The leader's term, greater than every earlier one; absent: no other process ever leads. */
+  /**
+   * The leader's term, greater than every earlier one. Absent: this process is the only one that
+   * ever leads.
+   */
   readonly epoch?: number;
 }

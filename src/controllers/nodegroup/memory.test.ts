@@ -27,7 +27,7 @@ describe('an Auto Scaling group that no answer has', () => {
     return { group, memory: new PassMemories().of(group) };
   };
 
-  it('was never made where the group had no status, until somebody may have made it', () => {
+  it('was never made where the group had no status, until a user may have made it', () => {
     const { group, memory } = begun();
     expect(mayStand(memory, group, undefined, now)).toBe(false);
     expect(mayStand(memory, { status: { nodeMarks: {} } } as NodeGroup, undefined, now)).toBe(true);

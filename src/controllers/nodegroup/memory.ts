@@ -58,16 +58,16 @@ export const isMissingFor = (memory: PassMemory, found: unknown, now: EpochMs): 
 type Seen = Pick<NodeGroup, 'status'>;
 
 /**
- * The status has recorded an Auto Scaling group: a single answer without it proves nothing, and the
- * status stays.
+ * The status has recorded an Auto Scaling group. A single answer without the group proves nothing,
+ * while the record remains.
  */
 export const wasSeen = ({ status }: Seen): boolean =>
   status?.nodeMarks !== undefined || (status?.instances ?? 0) > 0;
 
 /**
- * Whether a group that is being deleted may have an Auto Scaling group that this answer merely
- * misses. A group that Drover deleted, or that was never created, is gone at once. A process that
- * knows neither reads for a minute.
+ * Whether an Auto Scaling group may exist although this answer lacks it, for a group that is being
+ * deleted. A group that Drover deleted, or never created, is gone immediately. A process that knows
+ * neither keeps reading for a minute.
  */
 export const mayStand = (
   memory: PassMemory,
@@ -81,8 +81,8 @@ export const mayStand = (
 };
 
 /**
- * Records that the group may exist from here on. Call the result to revert that if the request was
- * refused.
+ * Records that the group may exist from now on. The caller calls the result to revert that if AWS
+ * refused the request.
  */
 export const askedFor = (memory: PassMemory): (() => void) => {
   const { absence, missingSince } = memory;

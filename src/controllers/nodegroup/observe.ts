@@ -7,7 +7,7 @@ import type { NodeGroupUpdate } from '../../api/nodegroup-update.ts';
 import {
   type GroupObservation,
   instancesToLeave,
-  instancesToWeigh,
+  instancesToRead,
   type RolloutFacts,
   sizesAsked,
 } from '../../core/group-plan/index.ts';
@@ -86,7 +86,7 @@ export const observeGroup = async (deps: NodeGroupDeps, input: ObserveInput): Pr
   const left = await leftOf(deps, group, scaling, { update, memory: memory.left }, signal);
   const seen = { ...snapshot(deps, input), left };
   const rollout = await rolloutFacts(deps, input, seen, health);
-  const { open, missing } = instancesToWeigh({ ...seen, ...defined({ rollout }) });
+  const { open, missing } = instancesToRead({ ...seen, ...defined({ rollout }) });
   const candidates = missing > 0 ? await candidatesOf(deps, open, missing, signal) : undefined;
   const observation = {
     ...snapshot(deps, input),

@@ -8,8 +8,8 @@ import type { HookRun } from '../../core/update/index.ts';
 import type { AdoptedMemory } from './lifecycle/adopted.ts';
 import type { AdoptionMemory } from './lifecycle/adoption.ts';
 import type { Made } from './lifecycle/create.ts';
+import type { HeldMemory } from './lifecycle/deletion-issues.ts';
 import type { HooksMemory } from './lifecycle/hooks.ts';
-import type { HeldMemory } from './lifecycle/leaving-issues.ts';
 import type { ActivityMemory } from './nodes/activities.ts';
 import type { ModeMemory, NodeRoles } from './nodes/node-roles.ts';
 import type { LateFindings } from './nodes/observe.ts';
@@ -36,7 +36,7 @@ export interface HookMemory {
   readonly asked: Map<string, HookRun>;
 }
 
-/** Known to this process only; a restart costs an extra read or call. */
+/** Known only to this process; a restart costs an extra read or call. */
 export interface PassMemory extends AdoptionMemory, AdoptedMemory, ModeMemory, HooksMemory {
   /** Drover's last change of the cloud; earlier observations are stale. */
   actedAt: number;
@@ -65,7 +65,7 @@ export interface PassMemory extends AdoptionMemory, AdoptedMemory, ModeMemory, H
   readonly nodeUids: Map<string, string>;
   /** What the cluster lacked for Windows nodes at the last read. */
   windows?: WindowsMemory;
-  /** The update record that was last to be written, and how often it was. */
+  /** The update record that was last written, and how often it was written. */
   noting?: { readonly text: string; readonly times: number };
   /** Instances that an update terminated: whether the group shrank by each. */
   readonly left: LeftMemory;

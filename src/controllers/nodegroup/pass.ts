@@ -22,17 +22,17 @@ import { journalWriteBack } from './events.ts';
 import { readAdopted, withClusterName } from './lifecycle/adopted.ts';
 import { adopt } from './lifecycle/adoption.ts';
 import { createGroup } from './lifecycle/create.ts';
+import { leaveIssues } from './lifecycle/deletion-issues.ts';
 import { keepHooks } from './lifecycle/hooks.ts';
-import { leaveIssues } from './lifecycle/leaving-issues.ts';
 import { releaseGroup } from './lifecycle/release.ts';
 import { endRest } from './lifecycle/remove.ts';
 import { askedFor, isMissingFor, mayStand, wasSeen } from './memory.ts';
 import { syncTemplate } from './nodes/labels.ts';
 import { Marking } from './nodes/marking.ts';
 import { observeGroup, observeLeaving } from './observe.ts';
+import { issueOfRefusal } from './own-issues.ts';
 import type { Effect, PassInput } from './pass-input.ts';
 import { type ReportFacts, report } from './report.ts';
-import { issueOfRefusal } from './trouble.ts';
 import { beginUpdate } from './update/begin.ts';
 import { endUpdate } from './update/config-update.ts';
 import { isStale, tendUpdates } from './update/lost.ts';
@@ -40,9 +40,9 @@ import { failUpdate, openUpdate, pruneUpdates, releaseUpdates } from './update/r
 import { requestBySpec } from './update/requests.ts';
 import { writeBack } from './write.ts';
 
-/** After an effect the cloud is read again this soon. */
+/** After an effect the controller reads the cloud again after this time. */
 const againMs = 1_000;
-/** Longer than a shared read is reused, so that each is another answer. */
+/** Longer than a shared read is reused, so that each pass gets a new answer. */
 const missingLookMs = 6_000;
 
 export class Pass {
@@ -121,7 +121,7 @@ export class Pass {
     this.#group = await readAdopted(this.#deps, this.#group, this.#scaling, this.#input);
   }
 
-  /** Reported if tagging is refused; otherwise a group has no status before it is adopted. */
+  /** Reports if tagging is refused. Otherwise a group has no status before it is adopted. */
   async #wait(): Promise<boolean> {
     this.#scaling = undefined;
     if (!this.#input.memory.trouble.has('adopt')) return true;
@@ -183,8 +183,8 @@ export class Pass {
   }
 
   async #create(): Promise<void> {
-    // A group that was complete once is not recreated: its disappearance is an incident, not a
-    // scaling request.
+    // A group that was complete once is not created again: its disappearance is an incident, not a
+    // request for a new size.
     if (this.#group.status?.createdAt !== undefined || this.#found !== undefined) return;
     if (marksComplaint(this.#group.spec) !== undefined) return;
     const { memory, roles, signal } = this.#input;

@@ -22,11 +22,11 @@ import { failedRequestOf, failedUpdateOf, waitingChangeText } from '../../core/u
 import { isInService, nodeOfInstance } from '../informers.ts';
 import type { NodeGroupDeps } from './deps.ts';
 import { journalStatus } from './events.ts';
+import { reportStatus } from './kube-events.ts';
 import { type HooksMemory, hookIssues } from './lifecycle/hooks.ts';
 import type { Marking } from './nodes/marking.ts';
+import { ownIssues } from './own-issues.ts';
 import type { PassInput } from './pass-input.ts';
-import { tellStatus } from './tell.ts';
-import { ownIssues } from './trouble.ts';
 import { openUpdate } from './update/records.ts';
 import { requestedRevision } from './update/requests.ts';
 import { windowsLacks } from './update/windows.ts';
@@ -146,7 +146,7 @@ export const report = async (
   const written = await writeStatus(deps, group, status, signal);
   if (written !== undefined && written !== group) {
     journalStatus(journal, group, status);
-    await tellStatus(deps, group, status, signal);
+    await reportStatus(deps, group, status, signal);
   }
   return written;
 };

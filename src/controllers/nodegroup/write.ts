@@ -34,7 +34,10 @@ const patch = async (
   return found.kind === 'found' ? completeNodeGroup(found.object) : undefined;
 };
 
-/** Set before anything is created in the cloud, and removed when nothing of it is left there. */
+/**
+ * Added before anything is created in the cloud, and removed when nothing of the group remains
+ * there.
+ */
 export const addFinalizer = (deps: WriteDeps, group: NodeGroup, signal: AbortSignal) => {
   const finalizers = [...(group.metadata.finalizers ?? []), nodeGroupFinalizer];
   return patch(deps, group, { metadata: { finalizers } }, signal);

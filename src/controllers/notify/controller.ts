@@ -4,7 +4,7 @@
 import { type EpochMs, epochMs, formatTime, parseTime } from '../../api/brand.ts';
 import { notificationNames } from '../../api/controller-rights.ts';
 import type { NodeDisruption } from '../../api/disruption.ts';
-import { isObject, type Json } from '../../api/json.ts';
+import type { Json } from '../../api/json.ts';
 import { type KubeObject, resourceTypes } from '../../api/kube.ts';
 import type { NodeRepair } from '../../api/node-repair.ts';
 import type { NodeGroupUpdate } from '../../api/nodegroup-update.ts';
@@ -13,14 +13,14 @@ import {
   type Cursor,
   drainTransitions,
   outboxOf,
-  parseReceiver,
   type Receiver,
+  receiverOf,
   renderNotification,
   repairTransitions,
   type Transition,
   updateTransitions,
 } from '../../core/notify/index.ts';
-import { type Http, HttpError } from '../../ports/index.ts';
+import { type Http, HttpError, KubeError } from '../../ports/index.ts';
 import {
   allSynced,
   Backoff,
@@ -29,6 +29,7 @@ import {
   WorkQueue,
 } from '../../runtime/index.ts';
 import type { BaseDeps } from '../base-deps.ts';
+import { givenUpEvent } from './events.ts';
 
 export interface NotifySettings {
   /** The Secret that names the receiver. */
@@ -57,12 +58,25 @@ const maxPerPass = 20;
 const answerWithinMs = 10_000;
 /** A receiver that does not work is asked again after 1 s to 5 min. */
 const retryPolicy = { baseMs: 1_000, capMs: 300_000 };
-/** A Secret that cannot be used is read again after this. */
+/** A Secret, or an address in it, that cannot be used is read again after this. */
 const unusableForMs = 60_000;
+/** A receiver cannot ask for a longer wait. */
+const maxRetryAfterMs = 3_600_000;
+/** With waits of five minutes, about five hours; then the next notification has its turn. */
+const maxAttempts = 60;
 /** Answers after which the same request may succeed later. */
 const retryable = new Set([408, 425, 429]);
 
-type Sent = 'sent' | 'skipped' | 'refused' | { readonly againInMs: number };
+type Final = 'sent' | 'skipped' | 'refused' | 'dropped' | 'given-up';
+interface Later {
+  readonly result: 'retried' | 'misconfigured';
+  readonly againInMs: number;
+}
+type Sent = Final | Later;
+
+interface SecretObject extends KubeObject {
+  readonly data?: Json;
+}
 
 interface CursorMap extends KubeObject {
   readonly data?: Readonly<Record<string, string>>;
@@ -83,9 +97,11 @@ class Notifications {
   readonly #queue: WorkQueue<Key>;
   readonly #backoff: Backoff;
   #notBefore = 0;
-  /** Without a stored cursor, what happened from here on is sent. */
+  /** Without a stored cursor, only transitions after this time are sent. */
   readonly #since: EpochMs;
   #stored: Stored | undefined;
+  /** Failed attempts for the oldest pending notification. */
+  #failed = { id: '', attempts: 0 };
 
   constructor(deps: NotifyDeps) {
     this.#deps = deps;
@@ -96,12 +112,7 @@ class Notifications {
 
   async run(signal: AbortSignal): Promise<void> {
     const { disruptions, updates, repairs, clock } = this.#deps;
-    try {
-      await allSynced([disruptions, updates, repairs], signal);
-    } catch (error) {
-      if (signal.aborted) return;
-      throw error;
-    }
+    if (!(await allSynced([disruptions, updates, repairs], signal))) return;
     const wake = (): void => this.#queue.addAfter(key, epochMs(clock.now() + gatherMs));
     const stops = [disruptions.onChange(wake), updates.onChange(wake), repairs.onChange(wake)];
     wake();
@@ -125,42 +136,64 @@ class Notifications {
     const transitions = this.#transitions();
     const { pending, dropped } = outboxOf(transitions, stored.cursor);
     metrics?.set('drover_notifications_pending', {}, pending.length);
-    for (const one of dropped) this.#report(one, 'dropped');
     if (pending.length === 0 && dropped.length === 0) return undefined;
-    const receiver = await this.#receiver(signal);
-    if (receiver === undefined) return { nextAt: this.#in(unusableForMs) };
-    const done: Transition[] = [...dropped];
-    let againInMs: number | undefined;
-    for (const one of pending.slice(0, maxPerPass)) {
-      const result = await this.#send(one, receiver, signal);
-      if (typeof result === 'object') {
-        againInMs = result.againInMs;
-        this.#report(one, 'retried');
-        break;
-      }
-      this.#report(one, result);
-      done.push(one);
-    }
+    for (const one of dropped) this.#report(one, 'dropped');
+    const delivered = await this.#deliver(pending.slice(0, maxPerPass), signal);
+    const done = [...dropped, ...delivered.done];
     const open = pending.filter((one) => !done.includes(one));
     metrics?.set('drover_notifications_pending', {}, open.length);
-    const more = { done, open, transitions, now: clock.now() };
     if (done.length > 0) {
+      const more = { done, open, transitions, now: clock.now() };
       await this.#writeCursor(stored.map, advanced(stored.cursor, more), signal);
     }
+    const { againInMs } = delivered;
     if (againInMs !== undefined) {
       this.#notBefore = clock.now() + againInMs;
       return { nextAt: epochMs(this.#notBefore) };
     }
-    return open.length === 0 ? undefined : { nextAt: this.#in(0) };
+    return open.length === 0 ? undefined : { nextAt: clock.now() };
   }
 
-  #in(ms: number): EpochMs {
-    return epochMs(this.#deps.clock.now() + ms);
+  /** Sends the notifications one by one, until one has to wait. */
+  async #deliver(
+    pending: readonly Transition[],
+    signal: AbortSignal,
+  ): Promise<{ readonly done: readonly Transition[]; readonly againInMs?: number }> {
+    const receiver = await this.#receiver(signal);
+    if (receiver === undefined) return { done: [], againInMs: unusableForMs };
+    const done: Transition[] = [];
+    for (const one of pending) {
+      const sent = await this.#send(one, receiver, signal);
+      const result = typeof sent === 'object' ? await this.#later(one, sent, signal) : sent;
+      this.#report(one, typeof result === 'object' ? result.result : result);
+      if (typeof result === 'object') return { done, againInMs: result.againInMs };
+      done.push(one);
+    }
+    return { done };
   }
 
-  #report(transition: Transition, result: Exclude<Sent, object> | 'retried' | 'dropped'): void {
+  /** Gives a notification up after too many attempts, so that the others are sent. */
+  async #later(one: Transition, later: Later, signal: AbortSignal): Promise<Sent> {
+    if (later.result === 'misconfigured') return later;
+    const { id } = one;
+    const before = this.#failed.id === id ? this.#failed.attempts : 0;
+    this.#failed = { id, attempts: before + 1 };
+    const { attempts } = this.#failed;
+    if (attempts < maxAttempts) return later;
+    const { kube, clock, log } = this.#deps;
+    log.error('a notification was given up', { id, attempts });
+    const event = givenUpEvent(one, { attempts, now: clock.now() });
+    try {
+      await kube.create(resourceTypes.events, event, { namespace: 'default', signal });
+    } catch (error) {
+      if (!(error instanceof KubeError)) throw error;
+      if (error.code !== 'AlreadyExists') log.warn('event not written', { error: error.message });
+    }
+    return 'given-up';
+  }
+
+  #report({ id, type, subject }: Transition, result: Final | Later['result']): void {
     const { journal } = this.#deps;
-    const { id, type, subject } = transition;
     if (result === 'skipped') return;
     journal.record({ type: `notification:${result}`, subject, facts: { id, type } });
   }
@@ -186,31 +219,33 @@ class Notifications {
       const isLater = status >= 500 || retryable.has(status);
       log.warn('a notification was not accepted', { id: one.id, status, isLater });
       if (!isLater) return 'refused';
-      return { againInMs: Math.max(this.#backoff.next(), (retryAfterSeconds ?? 0) * 1000) };
+      const askedMs = Math.min(maxRetryAfterMs, (retryAfterSeconds ?? 0) * 1000);
+      return { result: 'retried', againInMs: Math.max(this.#backoff.next(), askedMs) };
     } catch (error) {
       if (!(error instanceof HttpError)) throw error;
       signal.throwIfAborted();
       // The address is a secret: the code says enough.
       log.warn('a notification was not delivered', { id: one.id, code: error.code });
-      return error.code === 'NotAllowed' ? 'refused' : { againInMs: this.#backoff.next() };
+      // The configuration or the DNS entry may be corrected, so pending notifications are kept.
+      if (error.code === 'NotAllowed') {
+        return { result: 'misconfigured', againInMs: unusableForMs };
+      }
+      return { result: 'retried', againInMs: this.#backoff.next() };
     }
   }
 
   async #receiver(signal: AbortSignal): Promise<Receiver | undefined> {
     const { kube, secret, log, metrics } = this.#deps;
-    const found = await kube.get<KubeObject>(resourceTypes.secrets, secret, { signal });
+    const found = await kube.get<SecretObject>(resourceTypes.secrets, secret, { signal });
     const which = `${secret.namespace}/${secret.name}`;
-    const parsed =
-      found.kind === 'gone'
-        ? ({ kind: 'unusable', why: 'it does not exist' } as const)
-        : parseReceiver(decoded((found.object as KubeObject & { data?: Json }).data));
+    const parsed = receiverOf(found.kind === 'gone' ? undefined : found.object);
     if (parsed.kind === 'ok') return parsed.receiver;
     metrics?.add('drover_notifications_total', { result: 'misconfigured' });
     log.error('the Secret of the notifications cannot be used', { secret: which, why: parsed.why });
     return undefined;
   }
 
-  /** Read once: only the leader writes it, and a refused write drops what is known. */
+  /** Read once: only the leader writes it. A refused write discards the cached value. */
   async #readCursor(signal: AbortSignal): Promise<Stored> {
     if (this.#stored !== undefined) return this.#stored;
     const { kube } = this.#deps;
@@ -219,7 +254,7 @@ class Notifications {
     const map = found.kind === 'gone' ? undefined : found.object;
     const through = parseTime(map?.data?.through);
     if (map === undefined || through === undefined) {
-      // What happened before notifications were switched on is not sent.
+      // Transitions from before notifications were switched on are not sent.
       const cursor: Cursor = { through: this.#since, sent: [] };
       return this.#writeCursor(map, cursor, signal);
     }
@@ -255,14 +290,3 @@ class Notifications {
     return stored;
   }
 }
-
-const decoded = (data: Json | undefined): Readonly<Record<string, string>> =>
-  Object.fromEntries(
-    Object.entries(isObject(data) ? data : {}).map(([name, value]) => {
-      try {
-        return [name, atob(String(value).replaceAll(/\s/g, ''))];
-      } catch {
-        return [name, ''];
-      }
-    }),
-  );

@@ -13,4 +13,6 @@ export const notifyCounters: JournalCounters = {
   'notification:refused': counted('refused'),
   'notification:retried': counted('retried'),
   'notification:dropped': counted('dropped'),
+  'notification:given-up': counted('given-up'),
+  'notification:misconfigured': counted('misconfigured'),
 };

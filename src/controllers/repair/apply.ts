@@ -2,6 +2,7 @@
 // before its cause is recorded. Stale steps are left to the next pass. Decides nothing.
 import { defined } from '../../api/defined.ts';
 import { resourceTypes } from '../../api/kube.ts';
+import { bundleAnnotation } from '../../api/log-bundle.ts';
 import { newRepair } from '../../api/new-repair.ts';
 import type { NodeRepair } from '../../api/node-repair.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
@@ -10,7 +11,7 @@ import { KubeError } from '../../ports/index.ts';
 import { describeError, mergePatchBetween } from '../../runtime/index.ts';
 import { recordCause, withdrawCause } from '../causes.ts';
 import type { RepairDeps } from './deps.ts';
-import { eventOf, journalRepair } from './events.ts';
+import { bundleEventOf, eventOf, journalRepair } from './events.ts';
 
 type StepOf<Kind extends RepairStep['kind']> = Extract<RepairStep, { readonly kind: Kind }>;
 const type = resourceTypes.noderepairs;
@@ -46,6 +47,8 @@ export class Applier {
         return this.#write(step, signal);
       case 'RecordCause':
         return this.#record(step, group, signal);
+      case 'AskForBundle':
+        return this.#askForBundle(step, signal);
       case 'WithdrawCause':
         return this.#withdraw(step, signal);
       case 'DeleteRepair':
@@ -84,6 +87,7 @@ export class Applier {
       if (written.kind === 'gone') return;
       journalRepair(journal, before, step.status);
       await this.#tell(eventOf(before, step.status, clock.now()), signal);
+      await this.#tell(bundleEventOf(before, step.status, clock.now()), signal);
       await repairs.observedAtLeast(written.object.metadata.resourceVersion, signal);
     } catch (error) {
       if (!(error instanceof KubeError) || error.code !== 'Conflict') throw error;
@@ -109,6 +113,21 @@ export class Applier {
     this.#deps.journal.record({ type: 'repair:recorded', subject: instanceId, facts });
   }
 
+  /** If the node no longer exists, or its name belongs to another node, the next pass decides. */
+  async #askForBundle(step: StepOf<'AskForBundle'>, signal: AbortSignal): Promise<void> {
+    const { nodeName: name, uid, request } = step;
+    const body = { metadata: { uid, annotations: { [bundleAnnotation]: request } } };
+    const { kube, nodes } = this.#deps;
+    try {
+      const patch = { type: 'merge', body } as const;
+      const written = await kube.patch(resourceTypes.nodes, { name }, patch, { signal });
+      if (written.kind === 'gone') return;
+      await nodes.observedAtLeast(written.object.metadata.resourceVersion, signal);
+    } catch (error) {
+      if (!(error instanceof KubeError) || error.code !== 'Conflict') throw error;
+    }
+  }
+
   async #withdraw(step: StepOf<'WithdrawCause'>, signal: AbortSignal): Promise<void> {
     const { disruption: name, causeId } = step;
     await withdrawCause(this.#deps, { name, causeId }, signal);
@@ -124,7 +143,8 @@ export class Applier {
   async #tell(event: ReturnType<typeof eventOf>, signal: AbortSignal): Promise<void> {
     if (event === undefined) return;
     try {
-      await this.#deps.kube.create(resourceTypes.events, event, { signal });
+      const { kube } = this.#deps;
+      await kube.create(resourceTypes.events, event, { namespace: 'default', signal });
     } catch (error) {
       if (!(error instanceof KubeError)) throw error;
       if (error.code === 'AlreadyExists') return;

@@ -2,6 +2,7 @@
 // writes its NodeRepairs and records causes on NodeDisruptions. Drains, reboots and terminates
 // nothing.
 import { type EpochMs, epochMs } from '../../api/brand.ts';
+import type { ScalingGroup } from '../../api/cloud.ts';
 import { jsonEqual } from '../../api/json.ts';
 import type { Node } from '../../api/kube.ts';
 import type { NodeRepair } from '../../api/node-repair.ts';
@@ -19,9 +20,9 @@ import { Applier } from './apply.ts';
 import type { RepairDeps } from './deps.ts';
 import { Observer } from './observe.ts';
 
-/** Many nodes become unhealthy together: gathered into one pass. */
+/** Many nodes become unhealthy together: their changes are batched into one pass. */
 const gatherMs = 1_000;
-/** Members of a group are asked for again after this. */
+/** The members of a group are read again after this time. */
 const membersKeptMs = 15_000;
 
 export const createRepairController = (
@@ -49,12 +50,7 @@ class Repairs {
   async run(signal: AbortSignal): Promise<void> {
     const { nodeGroups, nodes, disruptions, repairs } = this.#deps;
     const all = [nodeGroups, nodes, disruptions, repairs];
-    try {
-      await allSynced(all, signal);
-    } catch (error) {
-      if (signal.aborted) return;
-      throw error;
-    }
+    if (!(await allSynced(all, signal))) return;
     const stopListening = this.#listen();
     await this.#queue.run((name, inner) => this.#reconcile(name, inner), signal);
     for (const stop of stopListening) stop();
@@ -120,7 +116,7 @@ class Repairs {
   ): Promise<EpochMs | undefined> {
     const { clock } = this.#deps;
     const groups = await this.#directory.groups(clock.now() - membersKeptMs, signal);
-    const scaling = groups.get(autoScalingGroupNameOf(group));
+    const scaling = groups.get(autoScalingGroupNameOf(group)) ?? afterDeletion(group);
     // A group that Auto Scaling does not know has no instances to repair.
     if (scaling === undefined) return epochMs(clock.now() + membersKeptMs);
     const observation = await this.#observer.observe(group, { scaling, repairs }, signal);
@@ -129,6 +125,14 @@ class Repairs {
     return plan.nextCheckAt;
   }
 }
+
+/** A deleted group has no members, but may have instances in quarantine, which end with it. */
+const afterDeletion = ({ metadata, spec }: NodeGroup): ScalingGroup | undefined => {
+  if (metadata.deletionTimestamp === undefined) return undefined;
+  const { autoScalingGroupName: name = metadata.name } = spec;
+  const sizes = { minSize: 0, maxSize: 0, desiredCapacity: 0 };
+  return { name, ...sizes, createdAt: metadata.creationTimestamp, instances: [], tags: {} };
+};
 
 /** Readiness, a condition of the agent, an operator's annotation, a new boot, or a deleted Node. */
 const concernsHealth = (change: Change<Node>): boolean => {

@@ -56,6 +56,7 @@ export class Observer {
     const { scaling, repairs } = of;
     await this.#askLaunches(scaling, signal);
     const impaired = await this.#impaired(signal);
+    const gone = await this.#gone(repairs, signal);
     return repairObservation({
       group,
       scaling,
@@ -66,11 +67,12 @@ export class Observer {
       launchedAt: this.#launched,
       missedSince: this.#missed,
       impaired,
+      gone,
       now: clock.now(),
     });
   }
 
-  /** Launch times of members without a Node: few, and asked for once. */
+  /** Launch times of members without a Node. There are few, and each is read once. */
   async #askLaunches(scaling: ScalingGroup, signal: AbortSignal): Promise<void> {
     const { cloud, nodes } = this.#deps;
     const unknown = membersWithoutNode(scaling, (id) => nodeOfInstance(nodes, id)).filter(
@@ -84,7 +86,17 @@ export class Observer {
     }
   }
 
-  /** The last known checks where EC2 does not answer: repairs do not wait for them. */
+  /** Instances of verified quarantines that no longer run. There are few, each for minutes only. */
+  async #gone(repairs: readonly NodeRepair[], signal: AbortSignal): Promise<ReadonlySet<string>> {
+    const ids = repairs.filter(isVerifiedQuarantine).map(({ spec }) => spec.instanceId);
+    if (ids.length === 0) return new Set();
+    const found = await this.#deps.cloud.describeInstances(ids, { signal });
+    const alive = found.filter(({ state }) => state !== 'shutting-down' && state !== 'terminated');
+    const existing = new Set(alive.map(({ instanceId }) => instanceId));
+    return new Set(ids.filter((id) => !existing.has(id)));
+  }
+
+  /** If EC2 does not answer, the last known checks: repairs do not wait for EC2. */
   async #impaired(signal: AbortSignal): Promise<Impaired> {
     const { cloud, clock, log } = this.#deps;
     const now = clock.now();
@@ -102,3 +114,6 @@ export class Observer {
     return this.#checks.impaired;
   }
 }
+
+const isVerifiedQuarantine = ({ status }: NodeRepair): boolean =>
+  status?.phase === 'Verifying' && status.attempts?.at(-1)?.action === 'Quarantine';

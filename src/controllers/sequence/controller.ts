@@ -17,10 +17,12 @@ import { nodeOfInstance } from '../informers.ts';
 import type { SequenceDeps } from './deps.ts';
 import { hold, runSteps, writeStatus } from './steps.ts';
 
-/** Interval while a sequence is active; joining nodes and changed updates trigger earlier looks. */
+/**
+ * Interval while a sequence is active; joining nodes and changed updates trigger earlier passes.
+ */
 const lookEveryMs = 15_000;
 const sharedLookMs = 5_000;
-/** Many nodes change together: gathered into one pass. */
+/** Many nodes change together: their changes are batched into one pass. */
 const gatherMs = 1_000;
 
 export const createSequenceController = (
@@ -34,8 +36,8 @@ const isActive = ({ metadata, status }: NodeGroupUpdateSequence): boolean =>
   status?.phase !== 'Ended' || metadata.deletionTimestamp !== undefined;
 
 /**
- * An ending sequence needs only the marked nodes, without the cloud. A continuing one needs all
- * nodes.
+ * A sequence that is ending needs only the tainted nodes, not the cloud. One that continues needs
+ * all nodes.
  */
 const needsGroups = ({ metadata, spec, status }: NodeGroupUpdateSequence): boolean => {
   if (metadata.deletionTimestamp !== undefined || spec.abort !== undefined) return false;
@@ -45,7 +47,7 @@ const needsGroups = ({ metadata, spec, status }: NodeGroupUpdateSequence): boole
 
 class Sequences {
   readonly #deps: SequenceDeps;
-  /** By sequence: the API server's last refusal, for the next decision. */
+  /** For each sequence: why the API server last refused an update. Input of the next decision. */
   readonly #refused = new Map<string, string>();
   readonly #directory: GroupDirectory;
   readonly #queue: WorkQueue<string>;
@@ -59,12 +61,7 @@ class Sequences {
   async run(signal: AbortSignal): Promise<void> {
     const { nodeGroups, nodes, sequences, updates } = this.#deps;
     const all = [nodeGroups, nodes, sequences, updates];
-    try {
-      await allSynced(all, signal);
-    } catch (error) {
-      if (signal.aborted) return;
-      throw error;
-    }
+    if (!(await allSynced(all, signal))) return;
     const stopListening = this.#listen();
     await this.#queue.run((name, inner) => this.#reconcile(name, inner), signal);
     for (const stop of stopListening) stop();
@@ -144,7 +141,7 @@ class Sequences {
     return epochMs(this.#deps.clock.now() + ms);
   }
 
-  /** The object was deleted despite its finalizer: only this cleanup still knows of its marks. */
+  /** The object was deleted despite its finalizer; only this cleanup still knows of its taints. */
   async #forget(name: string, signal: AbortSignal): Promise<void> {
     const left = this.#marked().filter(({ mark }) => mark === name);
     if (left.length === 0) return;

@@ -70,7 +70,7 @@ const scripts: Check = ({ data, bootstrap }, { launchedBy }) => [
       )),
   ...bootstrap.calls.flatMap(({ ignored }) =>
     ignored.map((word) =>
-      problem('SH011', word.at(0), `${unknownOption(word)}; after the name it is passed over`),
+      problem('SH011', word.at(0), `${unknownOption(word)}; after the name it is ignored`),
     ),
   ),
   ...(launchedBy === 'managed' && data.family !== 'al2023'
@@ -108,7 +108,10 @@ const kubeletFields: Check = ({ bootstrap }, { kubernetesVersion }) =>
     return kubelet === undefined ? [] : unknownKubeletFields(kubelet, minorOf(kubernetesVersion));
   });
 
-/** EKS published no image of a later minor before nodeadm stopped adding its own quotes. */
+/**
+ * EKS published no image of a later minor version before nodeadm stopped quoting flag values
+ * itself.
+ */
 const lastMinorWithOldImages = 30;
 
 const flagQuotes: Check = ({ data, bootstrap }, { kubernetesVersion }) =>

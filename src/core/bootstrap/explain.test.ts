@@ -127,7 +127,7 @@ describe('one field, several ways', () => {
     expect(inForce(text, field)).toBe(value);
   });
 
-  it('is nobody’s when nobody sets it', () => {
+  it('is no one’s when no one sets it', () => {
     expect(explainField(evaluated(nodeConfig()), 'maxPod')).toBeUndefined();
   });
 });
@@ -180,7 +180,7 @@ describe('a NodeConfig that a script drops into nodeadm.d', () => {
 });
 
 describe('what is no user data', () => {
-  it('is nobody’s', () => {
+  it('is no one’s', () => {
     expect(explainField(evaluated(lines('hello')), 'maxPods')?.inForce?.setBy).toBe('image');
   });
 });

@@ -6,7 +6,7 @@ import { type Setting, settingsOf } from './settings.ts';
 
 export interface Explanation {
   readonly field: string;
-  /** Undefined when the field is not set. */
+  /** The setting that takes effect; undefined when nothing sets the field. */
   readonly inForce: Setting | undefined;
   /** Overridden earlier values and later values without effect, in order. */
   readonly lost: readonly Setting[];

@@ -146,7 +146,7 @@ export const initProblems = (evaluation: Evaluation, image: InitImage): readonly
     .map(([what]) => ({
       rule: 'node init',
       at: { line: 1, column: 1 },
-      message: `${what} is not in the user data, and nobody is asked for it`,
+      message: `${what} is not in the user data, and is not looked up elsewhere`,
     }));
   return node.obstacles.length > 0
     ? node.obstacles
@@ -157,7 +157,8 @@ export const vendorDropIns = '/usr/lib/systemd/system/kubelet.service.d';
 const dropIns = '/etc/systemd/system/kubelet.service.d';
 
 /**
- * nodeadm writes these at every boot, this only once: so not to a directory that a boot empties.
+ * nodeadm writes these files at every boot, node init writes them once. It therefore refuses
+ * directories that are cleared at boot.
  */
 const lasting = (file: NodeFile): NodeFile =>
   file.path === resolvedFile ? { ...file, path: resolvedFile.replace(/^\/run/, '/etc') } : file;

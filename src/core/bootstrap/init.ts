@@ -1,6 +1,6 @@
 // What `drover node init` changes on a machine: which files it writes, in which order, and when it
-// refuses. The order makes a kill at any step harmless: a mark records the work in progress before
-// the first file, and is set to done after the last. Decides only; reads and writes nothing.
+// refuses. A state file makes an interrupted run repeatable: it lists the files before the first
+// one is written and is set to done after the last. Decides only; reads and writes nothing.
 import { isObject, type JsonObject } from '../../api/json.ts';
 import type { NodeFile } from '../../formats/index.ts';
 
@@ -25,9 +25,9 @@ export interface PresentFile {
 export interface InitFacts {
   readonly wanted: readonly NodeFile[];
   readonly digest: string;
-  /** Text of the mark; undefined when it does not exist. */
+  /** Text of the state file; undefined when it does not exist. */
   readonly mark: string | undefined;
-  /** Existing files among the wanted ones and those of the mark. */
+  /** The files to write, and those that the state file lists, as far as they exist. */
   readonly present: ReadonlyMap<string, PresentFile>;
   /** Requested to overwrite the result of other user data. */
   readonly replaces: boolean;
@@ -46,14 +46,14 @@ export type InitPlan =
       readonly goesOn: boolean;
       /** Services must be restarted, possibly because an earlier run was interrupted. */
       readonly owesStart: boolean;
-      /** The mark after the restart. */
+      /** The state file after the restart. */
       readonly started: NodeFile;
     };
 
 const isTexts = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every((one) => typeof one === 'string');
 
-/** Undefined when the text is not a mark of this version. */
+/** Undefined when the text is not a state file of this version. */
 const readMark = (text: string): Mark | undefined => {
   try {
     const value: unknown = JSON.parse(text);
@@ -67,7 +67,7 @@ const readMark = (text: string): Mark | undefined => {
   }
 };
 
-/** The files that a mark names; read them as well before a plan is made. */
+/** The files that a state file lists. The caller reads them, too, before it makes a plan. */
 export const pathsOfMark = (text: string | undefined): readonly string[] =>
   (text === undefined ? undefined : readMark(text))?.paths ?? [];
 
@@ -81,7 +81,7 @@ const refusal = ({ mark, digest, replaces }: InitFacts): string | undefined => {
   if (mark === undefined || replaces) return undefined;
   const known = readMark(mark);
   if (known === undefined) {
-    return `${markPath} is not to be read; look at it, or write anew with --replace`;
+    return `${markPath} cannot be read; look at it, or write it again with --replace`;
   }
   if (known.digest === digest) return undefined;
   return known.state === 'writing'

@@ -118,7 +118,7 @@ describe('a text as long as may be is read in the time of a test, which quadrati
     expect(run()).toBeDefined();
   });
 
-  it('and a key that stands twice is a fault all the same', () => {
+  it('and a key that occurs twice is a fault nevertheless', () => {
     const text = lines('a: 1', 'b: {c: 1, c: 2}', 'a: 3');
     expect(parseYaml(text).faults).toEqual([
       { at: { line: 3, column: 1 }, message: 'Map keys must be unique' },

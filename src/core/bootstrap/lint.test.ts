@@ -61,7 +61,7 @@ describe('a join in a list that another part takes the place of', () => {
 describe('an option that bootstrap.sh does not know', () => {
   it.each([
     ['before the name is taken for it', '--max-pods=110 c', ['SH005'], ['SH005 2:23']],
-    ['after the name is passed over', 'c --max-pods=110', [], ['SH011 2:25']],
+    ['after the name is ignored', 'c --max-pods=110', [], ['SH011 2:25']],
     ['after the name with a blank, too', 'c --max-pods 110', [], ['SH011 2:25']],
   ])('%s', (_what, words, obstacles, findings) => {
     const text = lines('#!/bin/bash', `/etc/eks/bootstrap.sh ${words}`);
@@ -304,7 +304,7 @@ describe('a join that discovers its cluster by a file', () => {
   ])('needs neither API server nor hash: %s', (_what, flags) => {
     expect(join(flags)).toEqual([]);
   });
-  it('has a token of the right form all the same', () => {
+  it('has a token of the right form nevertheless', () => {
     expect(join('--discovery-file /etc/d.conf --tls-bootstrap-token abc')).toEqual(['CI002 3:67']);
   });
   it('is none by a token for TLS alone', () => {

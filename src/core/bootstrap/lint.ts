@@ -41,7 +41,7 @@ export interface LintResult {
   readonly texts: number;
 }
 
-/** What a fragment leaves to EKS or Drover, which adds the bootstrap. */
+/** Problems that do not matter in a fragment, because EKS or Drover adds the bootstrap to it. */
 const leftOut: ReadonlySet<string> = new Set([
   'FAM001',
   'NC002',
@@ -51,7 +51,9 @@ const leftOut: ReadonlySet<string> = new Set([
   'CI001',
 ]);
 
-/** Rules on values, which a template's variables do not have yet. */
+/**
+ * Rules about values. They skip text that contains template variables, whose values are unknown.
+ */
 const ofValues: ReadonlySet<string> = new Set(
   'NC003 NC004 NC006 NC008 NC009 SH008 FL003 FL005 LB002 BR003 KC004 TN001 DNS001 DNS002 MP003 CI002 CI004 CI007 CI008 SEC001'.split(
     ' ',
@@ -81,7 +83,7 @@ const evaluateWith = (userData: Uint8Array | string, options: LintOptions): Eval
  */
 const isOfTemplate = (line: string, column: number): boolean => {
   const variables = /(?:[$%]\{[^}]*\}|\{\{.*?\}\}|[$%]\{.*|\{\{.*)/g;
-  // One character each, none of which ends a word.
+  // Each variable becomes a single character that does not end a word.
   const plain = line.replaceAll(variables, (text) => '\u0000'.repeat(text.length));
   const before = /[^\s,]*$/.exec(plain.slice(0, column - 1))?.[0] ?? '';
   const after = /^[^\s,]*/.exec(plain.slice(column - 1))?.[0] ?? '';
@@ -159,7 +161,7 @@ export const lint = (file: LintFile, asked: Partial<LintOptions> = {}): LintResu
   const embedded = auth === undefined ? embeddedTexts(file.name, text) : undefined;
   const found: { problem: Problem; where: string | undefined }[] = [];
   let texts = 1;
-  // One by one: the number of a call's arguments is limited.
+  // Pushed one by one, because the number of arguments of a call is limited.
   if (auth !== undefined) {
     for (const problem of auth) found.push({ problem, where: undefined });
   } else if (embedded !== undefined) {

@@ -8,14 +8,17 @@ export interface Limits {
   /** Maximum number of evictions in flight in the whole cluster. */
   readonly clusterInFlight: number;
   /**
+   * Maximum number of signals to applications that move their pods, in flight in the whole cluster;
+   * a slow webhook must not hold up evictions.
+   */
+  readonly clusterSignalsInFlight: number;
+  /**
    * Maximum in flight per budget: more only causes conflicts (measured at budget 10: 2 is best or
    * equal).
    */
   readonly perBudgetInFlight: number;
   /** `block`: a pod with two budgets waits for the deadline, as the API server enforces. */
   readonly multiBudget: 'block' | 'emulate';
-  /** Evicts workloads first, then system-critical pods. Off in `eks`: EKS evicts both together. */
-  readonly tiers: boolean;
   /**
    * Evicts the last replicas of an owner without a budget one at a time. Needs list and watch of
    * ReplicaSets.
@@ -25,15 +28,15 @@ export interface Limits {
 
 export const defaultLimits: Limits = {
   clusterInFlight: 64,
+  clusterSignalsInFlight: 16,
   perBudgetInFlight: 2,
   multiBudget: 'block',
-  tiers: false,
   holdLastReplicas: false,
 };
 /** Upper limit per budget, whatever it allows (p99 grows to seconds, measured). */
 const maxPerBudgetInFlight = 16;
 
-/** How many evictions may be in flight on a budget that has `left` tokens left. */
+/** Maximum number of evictions in flight for a budget that allows `left` more disruptions. */
 export const perBudgetLimit = (left: number, limits: Limits): number => {
   const wide = left >= 80 ? 8 : left >= 40 ? 4 : 0;
   return Math.min(maxPerBudgetInFlight, Math.max(limits.perBudgetInFlight, wide));
@@ -46,13 +49,15 @@ export class Account {
   readonly #sending = new Map<string, number>();
   readonly #emulating = new Set<string>();
   #places: number;
+  #signalPlaces: number;
 
   constructor(ledger: LedgerView, limits: Limits) {
     this.#limits = limits;
     this.#places = limits.clusterInFlight;
+    this.#signalPlaces = limits.clusterSignalsInFlight;
     for (const entry of ledger.inFlight.values()) {
       for (const budget of entry.budgets) this.#take(budget, entry.emulated);
-      if (entry.state === 'sending') this.#send(entry.sentOn);
+      if (entry.state === 'sending') this.#send(entry.sentOn, entry.isSignal);
     }
   }
 
@@ -63,6 +68,9 @@ export class Account {
   hasPlace(): boolean {
     return this.#places > 0;
   }
+  hasSignalPlace(): boolean {
+    return this.#signalPlaces > 0;
+  }
   hasPlaceOn(budget: PodDisruptionBudget): boolean {
     const sending = this.#sending.get(keyOfObject(budget)) ?? 0;
     return sending < perBudgetLimit(this.left(budget), this.#limits);
@@ -71,17 +79,18 @@ export class Account {
   isQuiet(budget: PodDisruptionBudget): boolean {
     return (this.#taken.get(keyOfObject(budget)) ?? 0) === 0;
   }
-  grant(budgets: readonly string[], one: boolean): void {
+  grant(budgets: readonly string[], one: boolean, isSignal = false): void {
     for (const budget of budgets) this.#take(budget, one);
-    this.#send(budgets);
+    this.#send(budgets, isSignal);
   }
 
   #take(budget: string, one: boolean): void {
     this.#taken.set(budget, (this.#taken.get(budget) ?? 0) + 1);
     if (one) this.#emulating.add(budget);
   }
-  #send(budgets: readonly string[]): void {
-    this.#places--;
+  #send(budgets: readonly string[], isSignal: boolean): void {
+    if (isSignal) this.#signalPlaces--;
+    else this.#places--;
     for (const budget of budgets) this.#sending.set(budget, (this.#sending.get(budget) ?? 0) + 1);
   }
 }

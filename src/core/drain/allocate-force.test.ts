@@ -14,7 +14,7 @@ import {
   timePlus,
   tPlus,
 } from '../../../test/builders/core-drain.ts';
-import type { Drain } from './allocate.ts';
+import type { Drain } from './candidates.ts';
 import { Ledger } from './ledger.ts';
 
 const none = { allowed: 0, healthy: 3, desired: 3 };

@@ -14,8 +14,10 @@ import {
   timePlus,
   tPlus,
 } from '../../../test/builders/core-drain.ts';
-import type { Allocation, Drain } from './allocate.ts';
+import type { Allocation } from './allocate.ts';
+import type { Drain } from './candidates.ts';
 import { Ledger, retryAt } from './ledger.ts';
+import { criticalLast } from './not-yet.ts';
 
 /**
  * The outcome for one pod under its budgets: `token` or `bypass` when granted, else the blocker.
@@ -297,27 +299,29 @@ describe('allocate: order', () => {
   });
 
   const critical: PodOverrides = { priorityClassName: 'system-cluster-critical' };
+  const waits = { startedAt: tPlus(0), tiers: criticalLast };
   it('evicts workloads and critical pods together unless tiers are on', () => {
     const drains = [aDrain([aPod('dns', critical), aPod('web')])];
     expect(names(run({ drains }))).toEqual(['dns', 'web']);
-    const tiered = run({ drains, limits: { tiers: true } });
+    const tiered = run({ drains: [aDrain([aPod('dns', critical), aPod('web')], { waits })] });
     expect(names(tiered)).toEqual(['web']);
     expect(kinds(tiered)).toEqual(['tier']);
   });
   it('keeps the next tier waiting until the previous is fully gone', () => {
-    const limits = { tiers: true };
     const dying = aPod('web', terminating);
-    const still = run({ drains: [aDrain([aPod('dns', critical), dying])], limits });
+    const still = run({ drains: [aDrain([aPod('dns', critical), dying], { waits })] });
     expect(names(still)).toEqual([]);
-    expect(names(run({ drains: [aDrain([aPod('dns', critical)])], limits }))).toEqual(['dns']);
+    const alone = aDrain([aPod('dns', critical)], { waits });
+    expect(names(run({ drains: [alone] }))).toEqual(['dns']);
   });
   it('lets a pod past its forced time jump its tier', () => {
     const drains = [
       aDrain([aPod('dns', critical), aPod('web', terminating)], {
         window: aWindow(900),
         forcing: true,
+        waits,
       }),
     ];
-    expect(names(run({ drains, limits: { tiers: true }, at: 860 }))).toContain('delete dns');
+    expect(names(run({ drains, at: 860 }))).toContain('delete dns');
   });
 });

@@ -1,35 +1,21 @@
 // Which pods may be evicted at this time: one pure function over all drains that share a budget,
 // with exact token accounting. A token is held from the send until the budget's watch shows it in
 // disruptedPods; pods that need none come first. Sends nothing, keeps nothing
-// (docs/designs/termination.md, E1-E6).
+// (docs/designs/drain-order.md).
 import { type EpochMs, epochMs } from '../../api/brand.ts';
 import type { WaitingOn } from '../../api/disruption.ts';
 import type { Pod, PodDisruptionBudget } from '../../api/kube.ts';
 import type { PodRef } from '../../api/plan.ts';
 import { Account, type Limits } from './account.ts';
 import * as blocker from './blockers.ts';
-import { type BudgetLookup, keyOfObject } from './budgets.ts';
-import type { DrainablePod } from './classify.ts';
-import { type ForceWindow, forceAt, forcedGraceSeconds, shouldShorten } from './force.ts';
-import { type Failure, type LedgerView, retryAt, settlesAt } from './ledger.ts';
-import { controllerOf, graceOf, isSystemCritical, isTerminating, podRef } from './pods.ts';
+import { type BudgetLookup, keyOfObject, versionsOf } from './budgets.ts';
+import { type Candidate, type Drain, inOrder } from './candidates.ts';
+import { forceAt, forcedGraceSeconds, intervalsOf, shouldShorten } from './force.ts';
+import { type LedgerView, retryAt, settlesAt } from './ledger.ts';
+import { type NotYet, notYetOf } from './not-yet.ts';
+import { controllerOf, graceOf, isTerminating, podRef } from './pods.ts';
 import { type Route, routeOf } from './route.ts';
-import { movesItself, requestAgainAt, type SelfMoving } from './self-moving.ts';
-
-export interface Drain {
-  /** The NodeDisruption's name. */
-  readonly id: string;
-  readonly node: string;
-  /** Drainable pods of the node, including terminating ones. */
-  readonly pods: readonly DrainablePod[];
-  /** False until the marks of the whole batch are visible; then nothing is sent. */
-  readonly mayEvict: boolean;
-  readonly window?: ForceWindow;
-  /** The status records the intent to force; without it nothing is forced. */
-  readonly forcing: boolean;
-  /** Which pods are moved by their own application, and how often a request is sent for them. */
-  readonly selfMoving: SelfMoving;
-}
+import { movesItself, requestAgainAt } from './self-moving.ts';
 
 /** What is known of an owner's pods on nodes that are not being drained. */
 export type OwnerLookup = (ownerUid: string) => { readonly readyElsewhere: number } | undefined;
@@ -41,6 +27,8 @@ export interface AllocateInput {
   readonly now: EpochMs;
   readonly limits: Limits;
   readonly owners?: OwnerLookup;
+  /** Pods, by uid, whose Deployment replaces them first. */
+  readonly swaps?: ReadonlyMap<string, NotYet>;
 }
 
 export type Grant =
@@ -75,40 +63,6 @@ export interface Allocation {
   readonly nextCheckAt?: EpochMs;
 }
 
-interface Candidate {
-  readonly drain: Drain;
-  readonly pod: Pod;
-  /** `namespace/name`, for sorting. */
-  readonly name: string;
-  readonly route: Route;
-  readonly forceAt: EpochMs | undefined;
-  readonly failure: Failure | undefined;
-}
-
-const routeRank: Readonly<Record<Route['kind'], number>> = {
-  forced: 0,
-  bypass: 1,
-  free: 2,
-  budget: 2,
-  several: 2,
-};
-
-const isSingleton = ({ route }: Candidate): boolean =>
-  route.kind === 'budget' && route.budget.status.expectedPods === 1;
-
-const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
-
-/**
- * Order: forced pods, pods that need no token, then the nearest deadline, singletons, long graces.
- */
-const inOrder = (a: Candidate, b: Candidate): number =>
-  routeRank[a.route.kind] - routeRank[b.route.kind] ||
-  (a.drain.window?.deadline ?? Number.MAX_VALUE) - (b.drain.window?.deadline ?? Number.MAX_VALUE) ||
-  Number(isSingleton(b)) - Number(isSingleton(a)) ||
-  graceOf(b.pod) - graceOf(a.pod) ||
-  compareText(a.drain.id, b.drain.id) ||
-  compareText(a.name, b.name);
-
 /**
  * True while a failed pod has to wait: after a refusal for its budget to change, else for its
  * backoff.
@@ -124,15 +78,6 @@ const mustWait = (candidate: Candidate, now: EpochMs): boolean => {
     (budget) => known[keyOfObject(budget)] === budget.metadata.resourceVersion,
   );
 };
-
-const versionsOf = (budgets: readonly PodDisruptionBudget[]): Readonly<Record<string, string>> =>
-  Object.fromEntries(
-    budgets.map((budget) => [keyOfObject(budget), budget.metadata.resourceVersion]),
-  );
-
-/** Number of pods to evict before the system-critical ones. */
-const workloadsOf = ({ pods }: Drain): number =>
-  pods.filter(({ pod }) => !isSystemCritical(pod)).length;
 
 class Pass {
   readonly #input: AllocateInput;
@@ -170,11 +115,12 @@ class Pass {
   }
 
   #candidatesOf(drain: Drain): readonly Candidate[] {
-    const { now, budgets, ledger, limits } = this.#input;
-    const before = limits.tiers ? workloadsOf(drain) : 0;
+    const { now, budgets, ledger } = this.#input;
+    const notYet = notYetOf(drain.pods, drain.waits, now);
+    const intervals = intervalsOf(drain.pods, drain.window);
     const candidates: Candidate[] = [];
     for (const { pod } of drain.pods) {
-      const at = forceAt(pod, drain.window);
+      const at = forceAt(pod, drain.window, intervals.get(pod.metadata.uid));
       const entry = ledger.inFlight.get(pod.metadata.uid);
       if (isTerminating(pod) || entry !== undefined) this.#ownerIsBusy(pod);
       if (entry !== undefined && entry.state !== 'lost') {
@@ -190,9 +136,13 @@ class Pass {
       const route = routeOf(pod, budgets.of(pod), forced);
       const { uid } = pod.metadata;
       const failure = ledger.failures.size === 0 ? undefined : ledger.failures.get(uid);
-      if (limits.tiers && !forced && isSystemCritical(pod) && before > 0) {
-        this.#block(drain, blocker.tier(pod, before, at));
-      } else candidates.push({ drain, pod, name: keyOfObject(pod), route, forceAt: at, failure });
+      const later = forced ? undefined : (this.#input.swaps?.get(uid) ?? notYet(pod, at));
+      if (later === undefined) {
+        candidates.push({ drain, pod, name: keyOfObject(pod), route, forceAt: at, failure });
+      } else {
+        this.#block(drain, later.waiting);
+        this.#wake(later.until);
+      }
     }
     return drain.mayEvict ? candidates : [];
   }
@@ -270,7 +220,7 @@ class Pass {
     return true;
   }
 
-  /** While another request is in flight, the blocker of the previous one stands. */
+  /** While another request is in flight, the blocker of the previous request stays in effect. */
   #requestedAgain(drain: Drain, pod: Pod, at: EpochMs | undefined): void {
     const { ledger, budgets } = this.#input;
     const failure = ledger.failures.get(pod.metadata.uid);
@@ -287,15 +237,20 @@ class Pass {
     return route.kind !== 'budget' || this.#account.left(route.budget) > 0;
   }
 
-  /** No blocker where there is no place: one comes with an answer, which starts the next pass. */
+  /**
+   * Without a free slot it needs no blocker: a slot is freed by an answer, and an answer starts the
+   * next pass.
+   */
   #signal({ drain, pod, route: { budgets } }: Candidate): void {
     const hasPlace = budgets.every((budget) => this.#account.hasPlaceOn(budget));
-    if (this.#account.hasPlace() && hasPlace) this.#evict(drain, pod, budgets, budgets, true);
+    if (!this.#account.hasSignalPlace() || !hasPlace) return;
+    this.#evict(drain, pod, budgets, budgets, true);
   }
 
   #force({ drain, pod }: Candidate): void {
     if (drain.window === undefined || !this.#account.hasPlace()) return;
-    const graceSeconds = forcedGraceSeconds(drain.window, this.#input.now);
+    const leftSeconds = forcedGraceSeconds(drain.window, this.#input.now);
+    const graceSeconds = Math.max(1, Math.min(leftSeconds, graceOf(pod) / 1000));
     this.#delete(drain, pod, [], { graceSeconds, why: 'deadline' });
   }
 
@@ -315,7 +270,7 @@ class Pass {
 
   #evictFrom(candidate: Candidate, budget: PodDisruptionBudget): void {
     const { drain, pod } = candidate;
-    // No blocker: a free place comes with an answer, and an answer starts the next pass.
+    // No blocker: a slot is freed by an answer, and an answer starts the next pass.
     if (this.#account.left(budget) <= 0) this.#blockOn(candidate, budget);
     else if (this.#account.hasPlace() && this.#account.hasPlaceOn(budget)) {
       this.#evict(drain, pod, [budget]);
@@ -354,7 +309,7 @@ class Pass {
     isSignal = false,
   ): void {
     const keys = budgets.map(keyOfObject);
-    this.#account.grant(keys, false);
+    this.#account.grant(keys, false, isSignal);
     this.#grants.push({
       kind: 'evict',
       drain: drain.id,

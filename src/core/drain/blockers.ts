@@ -105,13 +105,6 @@ export const budgetHeld = (pod: Pod, held: HeldBudget, at: EpochMs | undefined):
   ...forcedAt(at),
 });
 
-export const tier = (pod: Pod, podsBefore: number, at: EpochMs | undefined): WaitingOn => ({
-  kind: 'tier',
-  pod: keyOfObject(pod),
-  podsBefore,
-  ...forcedAt(at),
-});
-
 export const replacement = (pod: Pod, at: EpochMs | undefined): WaitingOn => ({
   kind: 'replacement',
   pod: keyOfObject(pod),

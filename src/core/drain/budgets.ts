@@ -8,6 +8,14 @@ export const keyOfObject = (object: {
   readonly metadata: { readonly namespace?: string; readonly name: string };
 }): string => `${object.metadata.namespace ?? ''}/${object.metadata.name}`;
 
+/** By budget; a refused eviction is retried once one of them changes. */
+export const versionsOf = (
+  budgets: readonly PodDisruptionBudget[],
+): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    budgets.map((budget) => [keyOfObject(budget), budget.metadata.resourceVersion]),
+  );
+
 export interface BudgetLookup {
   /** The budgets that select `pod`, by name. */
   of(pod: Pod): readonly PodDisruptionBudget[];
@@ -84,7 +92,8 @@ export class BudgetIndex implements BudgetLookup {
   of(pod: Pod): readonly PodDisruptionBudget[] {
     const bucket = this.#namespaces.get(pod.metadata.namespace ?? '');
     if (bucket === undefined || bucket.budgets.size === 0) return [];
-    return this.#keysOf(pod, bucket).flatMap((key) => bucket.budgets.get(key) ?? []);
+    const keys = this.#keysOf(pod, bucket);
+    return keys.length === 0 ? [] : keys.flatMap((key) => bucket.budgets.get(key) ?? []);
   }
 
   #keysOf(pod: Pod, bucket: Bucket): readonly string[] {
@@ -93,10 +102,15 @@ export class BudgetIndex implements BudgetLookup {
     if (bucket.byLabel?.selectors !== bucket.selectors) bucket.byLabel = byLabelOf(bucket);
     const { named, others } = bucket.byLabel;
     const { labels = {} } = pod.metadata;
-    const candidates = Object.entries(labels).flatMap((one) => named.get(labelOf(...one)) ?? []);
-    const keys = [...candidates, ...others]
-      .filter((key) => selectorMatches(bucket.budgets.get(key)?.spec.selector, labels))
-      .sort();
+    const keys: string[] = [];
+    const collect = (candidates: readonly string[]): void => {
+      for (const key of candidates) {
+        if (selectorMatches(bucket.budgets.get(key)?.spec.selector, labels)) keys.push(key);
+      }
+    };
+    for (const name in labels) collect(named.get(labelOf(name, labels[name] ?? '')) ?? []);
+    collect(others);
+    if (keys.length > 1) keys.sort();
     this.#matches.set(pod, { selectors: bucket.selectors, keys });
     return keys;
   }
@@ -122,7 +136,7 @@ export const offeredTokens = (budget: PodDisruptionBudget): number =>
  * Whether a budget without tokens can be freed. `never`: maxUnavailable 0 and minAvailable 100% are
  * recomputed with the scale and never open. `scaleUp`: an integer minAvailable opens only when the
  * workload scales up. `temporary`: a change in the pods' health frees it. Measured:
- * docs/designs/termination.md, "Budgets that never allow".
+ * docs/designs/drain-order.md.
  */
 export type ZeroBudget = 'never' | 'scaleUp' | 'temporary';
 

@@ -1,5 +1,5 @@
 // Which pods of a node a drain has to remove and which stay, each with the reason. Decides nothing
-// about when: see allocate.ts. Rules P0 to P2 of docs/designs/termination.md.
+// about when: see allocate.ts. docs/designs/drain-order.md.
 
 import { type EpochMs, parseTime } from '../../api/brand.ts';
 import { defined } from '../../api/defined.ts';
@@ -31,8 +31,8 @@ export interface ClassifyOptions {
   /** Owners recorded in the status whose returned pods are evicted once. */
   readonly boomerangs?: readonly Boomerang[];
   /**
-   * The current time, where no kubelet confirms that a pod has stopped and the instance is to be
-   * terminated.
+   * The current time, set only if no kubelet can confirm that a pod has stopped and the instance
+   * will be terminated.
    */
   readonly unreachableAt?: EpochMs;
 }
@@ -114,6 +114,12 @@ const judge = (pod: Pod, options: ClassifyOptions): Verdict => {
       ? boomerangs.length >= maxBoomerangs
       : !recorded.podUids.includes(pod.metadata.uid);
   return stays ? { skip: 'boomerang' } : { orphan: daemonSetPod, cameBackFor: owner };
+};
+
+/** Why a drain without recorded marks leaves the pod on its node; undefined: it evicts the pod. */
+export const skipReasonOf = (pod: Pod): SkipReason | undefined => {
+  const verdict = judge(pod, {});
+  return 'skip' in verdict ? verdict.skip : undefined;
 };
 
 export const classifyPods = (pods: Iterable<Pod>, options: ClassifyOptions = {}): Classified => {

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { aPod, kubeTimePlus, tPlus } from '../../../test/builders/core-drain.ts';
-import { type ForceWindow, forceAt, forcedGraceSeconds, shouldShorten } from './force.ts';
+import {
+  type ForceWindow,
+  forceAt,
+  forcedGraceSeconds,
+  intervalsOf,
+  shouldShorten,
+} from './force.ts';
 
 const window = (seconds: number, more: Partial<ForceWindow> = {}): ForceWindow => ({
   startedAt: tPlus(0),
@@ -26,6 +32,60 @@ describe('forceAt', () => {
     expect(forceAt(aPod('p1', { graceSeconds }), of)).toBe(
       expected === undefined ? undefined : tPlus(expected),
     );
+  });
+});
+
+describe('forced deletions at an interval', () => {
+  const p = (name: string, graceSeconds = 30) => ({ pod: aPod(name, { graceSeconds }) });
+  const times = (pods: readonly ReturnType<typeof p>[], of: ForceWindow) => {
+    const intervals = intervalsOf(pods, of);
+    return pods.map(({ pod }) => {
+      const at = forceAt(pod, of, intervals.get(pod.metadata.uid));
+      return at === undefined ? undefined : (at - tPlus(0)) / 1000;
+    });
+  };
+  const every20 = window(900, { intervalMs: 20_000 });
+  const rows: readonly [string, readonly ReturnType<typeof p>[], ForceWindow, unknown][] = [
+    ['without one, all at once', [p('a'), p('b')], window(900), [860, 860]],
+    ['the last one at its usual time', [p('a')], every20, [860]],
+    ['one interval earlier per pod after it', [p('a'), p('b'), p('c')], every20, [860, 840, 820]],
+    ['long graces first, and no two closer', [p('a', 300), p('b')], every20, [570, 860]],
+    [
+      'half of the time is shared where the intervals are too long',
+      [p('a'), p('b'), p('c')],
+      window(100, { intervalMs: 60_000 }),
+      [60, 50, 40],
+    ],
+    [
+      'all at their usual time where no time is left',
+      [p('a', 60), p('b', 60)],
+      window(120, { intervalMs: 10_000 }),
+      [50, 50],
+    ],
+    [
+      'a late deadline leaves half of the time from then on',
+      [p('a'), p('b')],
+      window(900, { intervalMs: 300_000, intervalsFrom: tPlus(780) }),
+      [860, 830],
+    ],
+    [
+      'a forced update has no intervals',
+      [p('a'), p('b')],
+      window(900, { intervalMs: 20_000, forceFrom: tPlus(700) }),
+      [700, 700],
+    ],
+    ['within half of the time', [p('a'), p('b')], window(100, { intervalMs: 60_000 }), [60, 40]],
+    ['never without force', [p('a')], window(900, { onDeadline: 'fail' }), [undefined]],
+  ];
+  it.each(rows)('%s', (_name, pods, of, expected) => {
+    expect(times(pods, of)).toEqual(expected);
+  });
+  it('keeps the times of the pods that remain', () => {
+    const [, b, c] = times([p('a'), p('b'), p('c')], every20);
+    const dying = { pod: aPod('c', { graceSeconds: 30, deletionTimestamp: kubeTimePlus(900) }) };
+    expect(times([p('a'), p('b')], every20)[1]).toBe(b);
+    expect(times([p('a'), p('b'), dying], every20).slice(0, 2)).toEqual([860, b]);
+    expect(c).toBe(820);
   });
 });
 

@@ -1,7 +1,8 @@
 // Public entry of the drain decisions.
 export { defaultLimits, type Limits } from './account.ts';
-export { allocate, type Drain, type Grant, type OwnerLookup } from './allocate.ts';
+export { allocate, type Grant, type OwnerLookup } from './allocate.ts';
 export { BudgetIndex, keyOfObject, statusIsCurrent } from './budgets.ts';
+export type { Drain } from './candidates.ts';
 export {
   type Classified,
   classifyPods,
@@ -9,11 +10,35 @@ export {
   newBoomerangs,
   type PodWarning,
   type SkipReason,
+  skipReasonOf,
 } from './classify.ts';
-export { type ForceWindow, forceAt, safetyMs, spotSafetyMs } from './force.ts';
+export { protectedUntil, protectionOf } from './do-not-evict.ts';
+export { type ForceWindow, forceAt, intervalsOf, safetyMs, spotSafetyMs } from './force.ts';
 export { Ledger } from './ledger.ts';
-export { controllerOf, isTerminating, ownerName, podRef, unstoppableFrom } from './pods.ts';
+export { criticalLast, type NotYet, type Waits } from './not-yet.ts';
+export {
+  controllerOf,
+  criticalPriority,
+  isOfJob,
+  isTerminating,
+  ownerName,
+  podRef,
+  unstoppableFrom,
+} from './pods.ts';
 export { selectorText } from './selector.ts';
 export { selfMovingOf } from './self-moving.ts';
 export { mergedStops, StopLog } from './stops.ts';
+export {
+  type Doomed,
+  decideSurge,
+  deploymentsOf,
+  isOfDeployment,
+  maySwap,
+  restoreSteps,
+  surgeBlocker,
+  surgeEndsOf,
+  surgeOf,
+  surgeUntil,
+  surgeWaitMsOf,
+} from './surge.ts';
 export { isAwaited, type PodEvent, unreadyOf, unreadyPodText, waitsForReady } from './unready.ts';

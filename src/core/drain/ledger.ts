@@ -24,12 +24,17 @@ export interface InFlight {
   readonly unseen: boolean;
   /** Two budgets emulated by a deletion: both statuses must change before the next one. */
   readonly emulated: boolean;
+  /** A request to an application that moves its own pod; such requests have their own limit. */
+  readonly isSignal: boolean;
 }
 
 export interface Failure {
   readonly drain: string;
   readonly pod: PodRef;
-  /** What failed. An emulated eviction counts as `evict`, although it is sent as a deletion. */
+  /**
+   * The kind of call that failed. An emulated eviction counts as `evict`, although it is sent as a
+   * deletion.
+   */
   readonly how: 'evict' | 'delete';
   /** Failures of this kind in a row. */
   readonly attempts: number;
@@ -42,7 +47,7 @@ export interface Failure {
   readonly budgetVersions: Readonly<Record<string, string>>;
 }
 
-/** A budget whose token was burnt by a refused eviction (409 after the budget was updated). */
+/** A budget whose token was used up by a refused eviction (409 after the budget was updated). */
 export interface HeldBudget {
   readonly budget: string;
   readonly until: EpochMs;
@@ -82,6 +87,7 @@ export interface Sent {
   readonly how: 'evict' | 'delete';
   readonly budgets: readonly string[];
   readonly emulated: boolean;
+  readonly isSignal?: boolean;
   readonly budgetVersions: Readonly<Record<string, string>>;
 }
 
@@ -102,7 +108,7 @@ export class Ledger implements LedgerView {
   readonly #versions = new Map<string, Readonly<Record<string, string>>>();
 
   sent(sent: Sent, at: EpochMs): void {
-    const { drain, pod, how, budgets, emulated } = sent;
+    const { drain, pod, how, budgets, emulated, isSignal = false } = sent;
     const entry: InFlight = {
       drain,
       pod,
@@ -110,6 +116,7 @@ export class Ledger implements LedgerView {
       sentOn: budgets,
       budgets,
       emulated,
+      isSignal,
       state: 'sending',
       at,
       unseen: true,

@@ -7,7 +7,7 @@ import type { PodRef } from '../../api/plan.ts';
 /** Kubernetes' default for terminationGracePeriodSeconds. */
 const defaultGraceSeconds = 30;
 
-export const controllerOf = (pod: Pod): OwnerReference | undefined =>
+export const controllerOf = (pod: Pick<Pod, 'metadata'>): OwnerReference | undefined =>
   pod.metadata.ownerReferences?.find((owner) => owner.controller === true);
 
 export const podRef = (pod: Pod): PodRef => ({
@@ -52,6 +52,14 @@ export const unstoppableFrom = (pod: Pod): EpochMs | undefined => {
   return start === undefined ? undefined : epochMs(start + 30_000);
 };
 
-/** Critical to the cluster or its nodes: the two built-in priority classes. */
-export const isSystemCritical = (pod: Pod): boolean =>
-  pod.spec.priorityClassName?.startsWith('system-') ?? false;
+/** Priority of system-cluster-critical; system-node-critical is 1000 above. */
+export const criticalPriority = 2_000_000_000;
+
+/** Admission resolves the class to a number; a pod without it has only the name. */
+export const priorityOf = ({ spec }: Pod): number =>
+  spec.priority ?? (spec.priorityClassName?.startsWith('system-') ? criticalPriority : 0);
+
+export const isOfJob = (pod: Pick<Pod, 'metadata'>): boolean => {
+  const owner = controllerOf(pod);
+  return owner?.kind === 'Job' && owner.apiVersion.startsWith('batch/');
+};

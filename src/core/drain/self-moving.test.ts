@@ -7,6 +7,7 @@ import {
   kinds,
   names,
   type PodOverrides,
+  pods,
   run,
   timePlus,
   tPlus,
@@ -140,6 +141,25 @@ describe('allocate: applications that move themselves', () => {
     expect(names(run({ drains: [drain(true)], budgets: two, ledger, at: 870 }))).toEqual([
       'delete p1',
     ]);
+  });
+
+  it('have places of their own: a slow webhook holds up no eviction', () => {
+    const ledger = new Ledger();
+    const movers = Array.from({ length: 20 }, (_, i) =>
+      aPod(`m${i}`, { labels: { app: `m${i}`, 'strimzi.io/kind': 'Kafka' } }),
+    );
+    const budgets = movers.map(({ metadata: { name } }) =>
+      aBudget(name, { ...shut, selector: { matchLabels: { app: name } } }),
+    );
+    const drains = [aDrain([...movers, ...pods(3, { labels: { app: 'other' } })])];
+    const first = run({ drains, budgets, ledger, limits: { clusterInFlight: 2 } });
+    const signals = first.grants.filter((grant) => grant.kind === 'evict' && grant.isSignal);
+    expect([signals.length, first.grants.length]).toEqual([16, 18]);
+    for (const grant of first.grants) {
+      ledger.sent({ ...grant, how: grant.kind, emulated: false }, tPlus(0));
+    }
+    const second = run({ drains, budgets, ledger, limits: { clusterInFlight: 3 }, at: 1 });
+    expect(second.grants).toMatchObject([{ isSignal: false }]);
   });
 
   it('are retried as usual when the request did not reach them', () => {

@@ -89,7 +89,7 @@ const readyWhy = (pod: Pod): Why => {
 const headLength = 100;
 const tailLength = 140;
 
-/** A kubelet's message has the failure at its end, a scheduler's at its start. */
+/** In a kubelet's message the cause is at the end, in a scheduler's message at the start. */
 const shortened = (message: string): string =>
   message.length <= headLength + tailLength
     ? message

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { defined } from '../../api/defined.ts';
 import type { NodeDisruption, WaitingOn } from '../../api/disruption.ts';
 import type { Step } from '../../api/plan.ts';
 import { explainDisruption, explainPlan, explainWaiting } from './index.ts';
@@ -139,6 +140,25 @@ describe('explainDisruption', () => {
       hooks: [{ autoScalingGroupName: 'asg', name: 'h', state: 'Open', endsAt: forceAt }],
     },
   };
+  it.each([
+    ['; it no longer holds: EC2: running again', '2026-01-01T00:00:05.000Z'],
+    ['; not acted on, the cloud does not confirm it: EC2: running again', undefined],
+  ])('says of a refuted cause%s', (said, markedAt) => {
+    const cause = {
+      kind: 'StateChange' as const,
+      id: 's',
+      receivedAt: since,
+      onDeadline: 'force' as const,
+      followUp: 'Release' as const,
+      confirmation: { state: 'Refuted' as const, reason: 'EC2: running again', at: forceAt },
+    };
+    const status = { episode: 1, phase: 'Ended' as const, ...defined({ markedAt }) };
+    const spec = { ...disruption.spec, causes: [cause] };
+    expect(explainDisruption({ ...disruption, spec, status })[1]).toBe(
+      `because of StateChange, received ${since}${said}`,
+    );
+  });
+
   it('says what is, why, until when, what is waited for and by whom', () => {
     expect(explainDisruption(disruption)).toEqual([
       'node n1: being drained',
@@ -165,7 +185,7 @@ describe('explainDisruption', () => {
     expect(lines[0]).toBe('node n1: marked, with all its pods');
     expect(lines).toContain('waits: the node is marked and waits for its turn in update u-1');
   });
-  it('knows a disruption that nobody has looked at yet', () => {
+  it('knows a disruption that no one has looked at yet', () => {
     const { status: _none, ...fresh } = disruption;
     expect(explainDisruption(fresh)[0]).toBe('node n1: recorded, not begun');
   });

@@ -16,25 +16,41 @@ const phaseText: Readonly<Record<NodeDisruptionStatus['phase'], string>> = {
   Marking: 'being excluded from load balancers and cordoned',
   Draining: 'being drained',
   Completing: 'done with; telling whoever waits for it',
-  Undoing: 'being given back',
+  Undoing: 'being uncordoned',
   Ended: 'over',
 };
 
-/** A cause in force needs no remark. */
-const doubt = (cause: DisruptionCause): string => {
+/** The node was marked before the cloud refuted it, and there was no other cause for that. */
+const wasActedOn = (
+  { confirmation }: DisruptionCause,
+  { spec, status }: NodeDisruption,
+): boolean => {
+  const [markedAt, refutedAt] = [parseTime(status?.markedAt), parseTime(confirmation?.at)];
+  return (
+    spec.causes.length === 1 &&
+    markedAt !== undefined &&
+    refutedAt !== undefined &&
+    markedAt < refutedAt
+  );
+};
+
+/** A cause that is in force has no remark. */
+const doubt = (cause: DisruptionCause, disruption: NodeDisruption): string => {
   if (cause.cancelledAt !== undefined || isConfirmed(cause)) return '';
   const why = cause.confirmation?.reason ?? 'the cloud has not been asked yet';
+  if (isRefuted(cause) && wasActedOn(cause, disruption)) return `; it no longer holds: ${why}`;
   return isRefuted(cause)
     ? `; not acted on, the cloud does not confirm it: ${why}`
     : `; not acted on before the cloud confirms it: ${why}`;
 };
 
-const explainCause = (cause: DisruptionCause): string => {
+const explainCause = (cause: DisruptionCause, disruption: NodeDisruption): string => {
   const { kind, requestedBy, reason, receivedAt, cancelledAt } = cause;
   const by = requestedBy === undefined ? '' : ` by ${requestedBy}`;
   const why = reason === undefined ? '' : ` (${reason})`;
   const withdrawn = cancelledAt === undefined ? '' : `, withdrawn ${cancelledAt}`;
-  return `because of ${kind}${by}${why}, received ${receivedAt}${withdrawn}${doubt(cause)}`;
+  const doubted = doubt(cause, disruption);
+  return `because of ${kind}${by}${why}, received ${receivedAt}${withdrawn}${doubted}`;
 };
 
 const byTime = (a: DisruptionCause, b: DisruptionCause): number =>
@@ -95,7 +111,7 @@ export const explainDisruption = (
       : [`deadline ${status.deadline}: ${deadlineText[status.onDeadline ?? 'fail']}`];
   return [
     head,
-    ...spec.causes.toSorted(byTime).map(explainCause),
+    ...spec.causes.toSorted(byTime).map((cause) => explainCause(cause, disruption)),
     ...deadline,
     ...(status === undefined ? [] : podsText(status)),
     ...(plan === undefined
@@ -124,9 +140,12 @@ export const explainStep = (step: Step): string => {
       return `complete hook ${hookName} of ${autoScalingGroupName}: ${result}`;
     }
     case 'TerminateInstance': {
+      if (step.isDetached === true) return `terminate detached instance ${step.instanceId}`;
       const size = step.decrementDesired ? 'and let its group shrink' : 'and let it be replaced';
       return `terminate instance ${step.instanceId} ${size}`;
     }
+    case 'DetachInstance':
+      return `detach instance ${step.instanceId} from ${step.autoScalingGroupName}`;
     case 'RebootInstance':
       return `reboot instance ${step.instanceId}`;
     case 'WriteStatus':

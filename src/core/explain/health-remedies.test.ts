@@ -38,7 +38,7 @@ describe('the remedy of new nodes that do not come', () => {
     ['VcpuLimitExceeded - You have requested more', /higher quota/],
     [
       'Hook postReady of node n (webhook https://a/b) failed: it answered 404',
-      /what the hook says/,
+      /what the hook reports/,
     ],
     ['i-1: it never became a node', /drover explain nodegroup ng/],
     [

@@ -3,17 +3,18 @@
 // details.
 import type { HealthIssue } from '../../api/nodegroup.ts';
 
-const goOn = '`drover update nodegroup {name}` goes on';
+const goOn = '`drover update nodegroup {name}` continues';
 
-const hookRemedy = `mend what the hook says, or the hook (spec.updateConfig.hooks), then ${goOn}`;
+const hookRemedy = `correct what the hook reports, or the hook (spec.updateConfig.hooks), then ${goOn}`;
 
 const remedies: Readonly<Record<string, string>> = {
   AccessDenied:
     'give the role of the controller, or of the nodes, the right that the message names',
   AmiIdNotFound: 'name an image that there is (releaseVersion, or ImageId of the launch template)',
-  AsgInstanceLaunchFailures: 'mend what EC2 says; Auto Scaling launches again by itself',
+  AsgInstanceLaunchFailures:
+    'correct what EC2 reports; Auto Scaling then launches again without further action',
   AutoScalingGroupNotFound:
-    'somebody deleted the Auto Scaling group: delete the node group, make it anew',
+    'the Auto Scaling group was deleted: delete the node group and create it again',
   Ec2InstanceTypeDoesNotExist:
     'name instance types that the region has: instanceTypes of another group',
   Ec2LaunchTemplateInvalidConfiguration:
@@ -21,7 +22,7 @@ const remedies: Readonly<Record<string, string>> = {
   Ec2LaunchTemplateNotFound: 'an update to a launch template version that there is',
   Ec2SecurityGroupNotFound: 'a launch template version with security groups that there are',
   Ec2SubnetNotFound: 'a subnet was deleted: make another node group in subnets that there are',
-  HealthProbeFailed: `mend what the probe looks at, or the probe (spec.updateConfig.probes), then ${goOn}`,
+  HealthProbeFailed: `correct what the probe checks, or the probe (spec.updateConfig.probes), then ${goOn}`,
   HookFailed: hookRemedy,
   IamInstanceProfileNotFound: 'make the instance profile again, with the role of the nodes in it',
   IamNodeRoleNotFound: 'make the role of the nodes again, under the same name',
@@ -104,9 +105,9 @@ const remedyOf = ({ code, message }: Pick<HealthIssue, 'code' | 'message'>): str
   return known ?? '`drover explain nodegroup {name}` looks at what can be looked at';
 };
 
-/** A deletion forces nothing and updates nothing: it is retried. */
+/** Deleting a group neither forces drains nor starts updates; the controller retries it. */
 const ofDelete =
-  'let the budget allow an eviction, or mend what the message names: the delete is tried again every 5 minutes, and at once by `drover delete nodegroup {name}`';
+  'let the budget allow an eviction, or correct what the message names: the delete is tried again every 5 minutes, and at once by `drover delete nodegroup {name}`';
 
 /** A sentence without a full stop. */
 export const healthRemedy = (

@@ -11,7 +11,7 @@ import { networkCauses } from './joining-network.ts';
 import { roleCauses } from './joining-role.ts';
 import { userDataCauses } from './joining-user-data.ts';
 
-interface Said {
+interface KnownMessage {
   readonly pattern: RegExp;
   readonly code: JoinCauseCode;
   readonly what: string;
@@ -21,11 +21,11 @@ interface Said {
 const network = 'the API server’s endpoint is not reached from the subnet';
 
 /** The first match applies; the sources are the programs' own messages. */
-const sayings: readonly Said[] = [
+const knownMessages: readonly KnownMessage[] = [
   {
     pattern: /No cluster found for name/,
     code: 'ClusterNotFound',
-    what: 'its user data names a cluster that is not there',
+    what: 'its user data names a cluster that does not exist',
     remedy: ['Name the right cluster in the launch template'],
   },
   {
@@ -66,7 +66,7 @@ const sayings: readonly Said[] = [
   {
     pattern: /nodes is forbidden|cannot create resource \\?"nodes/,
     code: 'RoleMappedWrongly',
-    what: 'the cluster knows its role as somebody who is no node',
+    what: 'the cluster maps its role to a user that is not a node',
     remedy: ['$ kubectl -n kube-system edit configmap aws-auth'],
   },
   {
@@ -100,14 +100,16 @@ const linesOf = (console: string | undefined): readonly string[] =>
     .filter((line) => line !== '');
 
 const isComplaint = (line: string): boolean =>
-  userDataPattern.test(line) || sayings.some(({ pattern }) => pattern.test(line));
+  userDataPattern.test(line) || knownMessages.some(({ pattern }) => pattern.test(line));
 
-/** The newest line that names a reason; earlier failures were overcome. */
+/**
+ * The newest line that names a reason. Older failures were followed by a retry that got further.
+ */
 const complaintOf = (console: string | undefined): string | undefined =>
   linesOf(console).findLast(isComplaint);
 
-/** The console names a reason for not joining. */
-export const isTelling = (console: string | undefined): boolean =>
+/** Whether the console names a reason for not joining. */
+export const namesReason = (console: string | undefined): boolean =>
   complaintOf(console) !== undefined;
 
 const quoted = (line: string): string =>
@@ -162,7 +164,7 @@ export const consoleCause = (
     const remedy = [lintCommand(line, evidence)];
     return userDataCause({ ...base, code: 'UserData', what, remedy }, line, evidence);
   }
-  const saying = sayings.find(({ pattern }) => pattern.test(line));
+  const saying = knownMessages.find(({ pattern }) => pattern.test(line));
   if (saying === undefined) return undefined;
   const { code, what } = saying;
   const isRole = code === 'NotAuthorized' || code === 'RoleMappedWrongly';

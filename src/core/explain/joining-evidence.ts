@@ -4,7 +4,10 @@ import type { EpochMs } from '../../api/brand.ts';
 import type { InstanceNetwork, JoinNetwork } from '../../api/network.ts';
 import type { AwsAuthData, Family } from '../../formats/index.ts';
 
-/** shown: an instance reported it; likely: it would keep any node out; possible: it may be it. */
+/**
+ * shown: an instance reported it. likely: it would keep any node from joining. possible: it could
+ * be the cause.
+ */
 export const certainties = ['shown', 'likely', 'possible'] as const;
 export type Certainty = (typeof certainties)[number];
 

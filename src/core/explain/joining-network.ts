@@ -87,7 +87,7 @@ const endpointFinding = (
     return {
       code,
       certainty: 'likely',
-      what: 'the cluster’s endpoint is private, and the instance stands in another VPC',
+      what: 'the cluster’s endpoint is private, and the instance is in another VPC',
       evidence: [`its subnet ${at.subnetId} is in ${at.vpcId}, the cluster in ${vpcId}`],
       remedy: [
         `Name subnets of ${vpcId}, or connect the VPCs, the endpoint’s name included`,
@@ -143,7 +143,10 @@ const addressCauses = ({
       };
     });
 
-/** The way to the endpoint for instances without a node, then subnets without addresses. */
+/**
+ * First, whether instances without a node can reach the endpoint; then the subnets without free
+ * addresses.
+ */
 export const networkCauses = (evidence: JoinEvidence): readonly JoinCause[] => [
   ...evidence.instances.flatMap(({ instanceId, node, network }) =>
     node !== undefined || network === undefined

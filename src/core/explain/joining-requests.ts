@@ -9,7 +9,10 @@ import type { JoinCause, JoiningInstance, UnansweredRequest } from './joining-ev
 
 const remedyOf = ({ name, isDenied }: UnansweredRequest): readonly string[] =>
   isDenied
-    ? [`$ kubectl delete csr ${name}`, 'The kubelet asks anew; see first who denied it, and why']
+    ? [
+        `$ kubectl delete csr ${name}`,
+        'The kubelet sends a new request; find out first who denied it, and why',
+      ]
     : [
         `$ kubectl describe csr ${name}`,
         '`drover controller --approve-certificates` approves what is the instance’s own; an ' +

@@ -34,7 +34,7 @@ const missed = (entries: readonly { readonly arn: string }[], roleArn: string): 
     .filter(({ arn }) => nameOf(arn) === nameOf(roleArn))
     .map(({ arn }) =>
       /:instance-profile\//.test(arn)
-        ? `mapRoles has ${arn}: an instance profile, which nobody assumes (AUTH005)`
+        ? `mapRoles has ${arn}: an instance profile, which cannot be assumed (AUTH005)`
         : /:role\/.*\//.test(arn)
           ? `mapRoles has ${arn}: with its path no session matches it (AUTH001)`
           : `mapRoles has ${arn}: of another account or partition`,
@@ -47,7 +47,7 @@ const mappedCauses = (
 ): readonly JoinCause[] => {
   const entries = awsAuthEntries(data.mapRoles);
   if (entries === undefined) {
-    const what = 'mapRoles of kube-system/aws-auth cannot be read, so that it lets nobody in';
+    const what = 'mapRoles of kube-system/aws-auth cannot be read, so it authorizes no node';
     return [cause('RoleNotMapped', what, ['it is no YAML list of entries'], [edit])];
   }
   const user = mappedUser(data, sessionOf(roleArn), () => anyName);
@@ -75,7 +75,7 @@ const mappedCauses = (
     return [
       cause(
         'RoleMappedWrongly',
-        `kube-system/aws-auth maps the node role ${roleArn} to somebody who is no node`,
+        `kube-system/aws-auth maps the node role ${roleArn} to an identity that is not a node`,
         [
           `its user is ${user.username.replaceAll(anyName, '{{EC2PrivateDNSName}}')}, with ` +
             `${groups}${twice}`,

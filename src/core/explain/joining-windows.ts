@@ -40,7 +40,7 @@ const addressCauses = ({ vpcCni, refused }: WindowsEvidence): readonly JoinCause
       ],
       remedy: [
         isAbsent ? create : patch,
-        'Then make the pods anew that wait (kubectl delete pod): an address is promised ' +
+        'Then recreate the pods that wait (kubectl delete pod): an address is promised ' +
           'when a pod is created, to pods with nodeSelector kubernetes.io/os: windows',
       ],
       instances: [],
@@ -108,7 +108,7 @@ const agentCauses = ({ vpcAgent }: WindowsEvidence): readonly JoinCause[] =>
       certainty: 'possible',
       what,
       evidence: [`DaemonSet kube-system/aws-node has ${name}: "true"`],
-      // The pods' remedy keeps the setting, and with it this cause.
+      // The remedy for the pods does not change the setting, so this cause would remain.
       remedy: [
         `${remedy}. This stays said while the setting is on: only ${name}=false in ` +
           'DaemonSet kube-system/aws-node ends it, for Linux nodes too',

@@ -66,7 +66,7 @@ describe('certificate requests without an answer', () => {
     expect(code('2026-01-01T00:40:00Z')).toBe('CertificateDenied');
   });
 
-  it('for serving are told beside a node that is not Ready, and keep nobody out', () => {
+  it('for serving are reported beside a node that is not Ready, and keep no one out', () => {
     const node = { name: 'n', notReady: 'NetworkPluginNotReady: cni', hasGroupLabel: true };
     const serving = [{ ...request, kind: 'serving' as const }];
     const causes = joinCauses(evidence({ instances: [anInstance({ node, requests: serving })] }));
@@ -229,7 +229,7 @@ describe('where nothing is wrong', () => {
   it('a group without waiting instances has no cause, whatever its role', () => {
     expect(joinCauses(evidence({ instances: [], roles: roles('[]') }))).toEqual([]);
   });
-  it('an instance that boots has none; one that takes long is told with where to look', () => {
+  it('an instance that boots has none; one that takes long is reported with where to look', () => {
     const young = anInstance({ launchTime: '2026-01-01T00:59:00Z' });
     expect(joinCauses(evidence({ instances: [young] }))).toEqual([]);
     expect(first({})).toMatchObject({ code: 'Unknown', certainty: 'possible', instances: ['i-1'] });

@@ -2,7 +2,7 @@
 // suggests, the most certain first, with its evidence and remedy. Pure: looks nothing up, and names
 // no cause without evidence.
 import { parseTime } from '../../api/brand.ts';
-import { consoleCause, isTelling } from './joining-console.ts';
+import { consoleCause, namesReason } from './joining-console.ts';
 import {
   certainties,
   type JoinCause,
@@ -21,7 +21,10 @@ const launchCauses = ({ failedLaunches }: JoinEvidence): readonly JoinCause[] =>
     certainty: 'shown',
     what: `instances cannot be launched (${code})`,
     evidence: [`scaling activity: ${message}`],
-    remedy: ['Mend what EC2 names; the group launches again by itself'],
+    remedy: [
+      'Fix the cause in that message; Auto Scaling then launches again by itself',
+      '$ aws autoscaling describe-scaling-activities --max-items 5',
+    ],
     instances: [],
   }));
 
@@ -88,7 +91,7 @@ const unknownCause = (instances: readonly JoiningInstance[]): JoinCause => {
   };
 };
 
-/** Nodes join within two or three minutes; after this a missing node is worth a look. */
+/** Nodes join within two or three minutes; after this, `explain` reports a missing node. */
 const patienceMs = 5 * 60_000;
 
 const keyOf = ({ code, what }: JoinCause): string => `${code} ${what}`;
@@ -130,7 +133,9 @@ export const joinCauses = (evidence: JoinEvidence): readonly JoinCause[] => {
   const waiting = instances.filter(
     (instance) => instance.node === undefined && !ofInstances.some(covers(instance)),
   );
-  const hasMute = instances.some(({ node, console }) => node === undefined && !isTelling(console));
+  const hasMute = instances.some(
+    ({ node, console }) => node === undefined && !namesReason(console),
+  );
   const roles = roleCauses(evidence);
   const network = networkCauses(evidence);
   // If every instance named its reason, the group's definition adds only noise, except for faults

@@ -1,6 +1,7 @@
 // Renders the health of a node and its repair as plain lines: what is wrong, since when, when it is
 // repaired and what delays that. `drover explain` and `drover get nodes` share it. Decides nothing.
 import { epochMs, formatTime } from '../../api/brand.ts';
+import type { FollowUp } from '../../api/disruption.ts';
 import type { NodeRepair, RepairAttempt, RepairBlocker } from '../../api/node-repair.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import type { NodeHealth } from '../health/index.ts';
@@ -17,6 +18,13 @@ export const explainHealth = ({ state, since: at, findings }: NodeHealth): reado
   }),
 ];
 
+const bundleText = ({ bundle }: RepairAttempt): readonly string[] => {
+  if (bundle === undefined) return [];
+  const { requestedAt, outcome, message = '' } = bundle;
+  if (outcome === undefined) return [`logs: asked for at ${requestedAt}, for 60 s at most`];
+  return [outcome === 'Collected' ? `logs: collected: ${message}` : `logs: none: ${message}`];
+};
+
 const attemptText = ({ action, startedAt, endedAt, outcome, message }: RepairAttempt): string => {
   const how = outcome === undefined ? '' : `: ${outcome}`;
   const why = message === undefined ? '' : ` (${message})`;
@@ -27,17 +35,22 @@ const attemptText = ({ action, startedAt, endedAt, outcome, message }: RepairAtt
 export const explainRepairBlocker = ({ kind, message, until }: RepairBlocker): string =>
   `held up by ${kind}: ${message}${until === undefined ? '' : `, until ${until}`}`;
 
+const replaces = 'terminate the instance without decrement; Auto Scaling starts a new one';
+const actText: Readonly<Record<FollowUp, string>> = {
+  Release: 'keep the instance',
+  Reboot: 'reboot the instance',
+  Detach: 'detach the instance for inspection; Auto Scaling starts a new one',
+  Replace: replaces,
+  Terminate: 'terminate the detached instance',
+};
+
 const causeText = ({ instanceId, cause }: Extract<RepairStep, { kind: 'RecordCause' }>): string => {
   const { deadline, followUp } = cause;
   const within =
     deadline === undefined ? 'for as long as its group allows' : `until ${deadline} at the latest`;
-  const act =
-    followUp === 'Reboot'
-      ? 'reboot the instance'
-      : 'terminate the instance without decrement; Auto Scaling starts a new one';
   return (
     `record cause Repair on NodeDisruption ${instanceId}: drain the node ${within}, then ` +
-    `${act}`
+    `${actText[followUp]}`
   );
 };
 
@@ -50,6 +63,10 @@ export const explainRepairStep = (step: RepairStep): string => {
       return `NodeRepair ${step.name} becomes ${step.status.phase}: ${step.status.message ?? ''}`;
     case 'RecordCause':
       return causeText(step);
+    case 'AskForBundle':
+      return step.request === null
+        ? `remove the request for logs from node ${step.nodeName}`
+        : `ask the agent of node ${step.nodeName} for its logs, for 60 s at most`;
     case 'WithdrawCause':
       return `withdraw cause ${step.causeId} of NodeDisruption ${step.disruption}`;
     case 'DeleteRepair':
@@ -60,7 +77,7 @@ export const explainRepairStep = (step: RepairStep): string => {
 const recorded = ({ metadata: { name }, status }: NodeRepair): readonly string[] => {
   if (status === undefined) return [`repair: recorded as ${name}, not looked at yet`];
   const { phase, action = 'Replace', eligibleAt = '?', blockedBy = [], message = '' } = status;
-  const attempts = (status.attempts ?? []).map(attemptText);
+  const attempts = (status.attempts ?? []).flatMap((one) => [attemptText(one), ...bundleText(one)]);
   switch (phase) {
     case 'Waiting':
       return [`repair: ${action} at ${eligibleAt} unless it recovers (${name}: ${message})`];
@@ -77,7 +94,7 @@ const recorded = ({ metadata: { name }, status }: NodeRepair): readonly string[]
   }
 };
 
-/** What the group's rules lead to where no NodeRepair exists. */
+/** What the group's rules will do, where no NodeRepair exists yet. */
 const expected = (health: NodeHealth, group: NodeGroup | undefined): string => {
   if (group === undefined) return 'repair: none; the node belongs to no NodeGroup';
   const dues = health.findings.flatMap((finding) => {
@@ -94,7 +111,10 @@ const expected = (health: NodeHealth, group: NodeGroup | undefined): string => {
     : `repair: ${what} by the rules of node group ${name}; no controller has recorded it yet`;
 };
 
-/** `repair`: the open one of the instance. Returns nothing for a healthy node without one. */
+/**
+ * `repair`: the open NodeRepair of the instance, if any. Returns no lines for a healthy node
+ * without one.
+ */
 export const explainRepair = (
   health: NodeHealth,
   { repair, group }: { readonly repair?: NodeRepair; readonly group?: NodeGroup },

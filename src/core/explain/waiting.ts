@@ -1,7 +1,7 @@
 // Renders each blocker as one line of plain text: which pod and owner, which budget, since when,
 // what frees it, when it is forced. The CLI, events and the status share it.
 import type { WaitingOn } from '../../api/disruption.ts';
-import { unreadyPodText } from '../drain/index.ts';
+import { criticalPriority, unreadyPodText } from '../drain/index.ts';
 
 type Of<K extends WaitingOn['kind']> = Extract<WaitingOn, { kind: K }>;
 
@@ -70,6 +70,29 @@ const hook = ({ hookName, autoScalingGroupName, message, retryAt }: Of<'hook'>):
   return `hook ${hookName} of ${autoScalingGroupName}: ${message}${again}`;
 };
 
+const tier = ({
+  pod,
+  priority = criticalPriority,
+  podsBefore,
+  until,
+  forceAt,
+}: Of<'tier'>): string => {
+  const what = priority >= criticalPriority ? 'is system-critical' : `is of tier ${priority}`;
+  const others = `${podsBefore} other ${podsBefore === 1 ? 'pod' : 'pods'}`;
+  const latest = until === undefined ? '' : `, or from ${until}`;
+  return `pod ${pod} ${what} and goes after ${others}${latest}${ending(forceAt)}`;
+};
+
+const deregistration = (waiting: Of<'deregistration'>): string => {
+  const { node, stage, targetGroups, until } = waiting;
+  const what =
+    stage === 'evictions'
+      ? `load balancers still send to node ${node}`
+      : `the pods are gone; load balancers still drain connections of node ${node}`;
+  const groups = `target groups ${targetGroups.join(', ')}; Classic Load Balancers are not read`;
+  return `${what} (${groups}); waits at most until ${until}`;
+};
+
 const renderers: { readonly [K in WaitingOn['kind']]: (waiting: Of<K>) => string } = {
   pdb,
   selfMoving,
@@ -78,9 +101,13 @@ const renderers: { readonly [K in WaitingOn['kind']]: (waiting: Of<K>) => string
   termination,
   evictionError,
   hook,
-  tier: ({ pod, podsBefore, forceAt }) =>
-    `pod ${pod} is system-critical and goes after ${podsBefore} other ` +
-    `${podsBefore === 1 ? 'pod' : 'pods'}${ending(forceAt)}`,
+  tier,
+  doNotEvict: ({ pod, owner, annotation, until, forceAt }) =>
+    `${owned(pod, owner)} has ${annotation}; it is evicted at ${until} if it is still here` +
+    `${forceAt === undefined ? '' : ending(forceAt)}`,
+  job: ({ pod, owner, until, forceAt }) =>
+    `${owned(pod, owner)} may complete; it is evicted at ${until} if it has not` +
+    `${forceAt === undefined ? '' : ending(forceAt)}`,
   replacement: ({ pod, owner, forceAt }) =>
     `pod ${pod} is among the last of ${owner}; a Ready replacement frees it${ending(forceAt)}`,
   boomerang: ({ pod, owner }) =>
@@ -93,6 +120,14 @@ const renderers: { readonly [K in WaitingOn['kind']]: (waiting: Of<K>) => string
         `${until}`,
   settling: ({ until }) =>
     `the node is empty; pods already on their way are awaited until ${until}`,
+  deregistration,
+  surge: ({ pod, owner, message, until, forceAt }) =>
+    `pod ${pod} is replaced before it goes: ${owner} ${message}; evicted at ${until} if it is ` +
+    `still here${forceAt === undefined ? '' : ending(forceAt)}`,
+  volumes: ({ node, volumes, until }) =>
+    `the pods are gone; node ${node} still has ${volumes.length} attached ` +
+    `${volumes.length === 1 ? 'volume' : 'volumes'} (${volumes.join(', ')}); waits at most until ` +
+    `${until}`,
   cooldown: ({ until }) =>
     `drained; load balancers let go of the node until ${until}, then its instance is terminated`,
   terminationHold: ({ by }) =>

@@ -1,4 +1,4 @@
-// The instances among which a scale-in chooses, with what is known of each. Pure.
+// The instances among which a scale-in chooses, with the facts that the choice needs. Pure.
 import type { ScalingInstance } from '../../api/cloud.ts';
 import { byAge, type Candidate } from '../nodegroup/index.ts';
 import type { Records } from './observation.ts';
@@ -40,7 +40,7 @@ export const candidatesFrom = (facts: CandidateFacts): readonly Candidate[] =>
     };
   });
 
-/** Most pod lists that one scale-in reads: those of the instances next in order. */
+/** Maximum number of instances whose pods one scale-in lists, in the order of termination. */
 const maxLooked = 50;
 
 /**

@@ -41,7 +41,7 @@ import {
 import { isRollingOut, preparing, type RolloutPart, rolloutPart } from './update.ts';
 import { waitingOf } from './waiting.ts';
 
-/** After an effect the cloud is read again this soon. */
+/** After a change the controller observes the cloud again after this time. */
 export const againMs = 1_000;
 
 export interface GroupDecision {
@@ -71,7 +71,7 @@ const leftoverSurge = (
 };
 
 /** Instances that the update terminates with decrement: they count until they are gone. */
-const retiringOf = (
+const terminatingOf = (
   { records, nodeNames, now }: DrainRecords,
   scaling: ScalingGroup,
   update: NodeGroupUpdate | undefined,
@@ -87,8 +87,8 @@ const sameSizes = (a: NodeGroupScaling, b: NodeGroupScaling): boolean =>
   a.minSize === b.minSize && a.maxSize === b.maxSize && a.desired === b.desired;
 
 /**
- * The group as Drover's write-back leaves it, with that step; no step if the spec already has these
- * sizes.
+ * The group after Drover wrote sizes back to its spec, and that step; no step if the spec already
+ * has these sizes.
  */
 const follow = (
   group: NodeGroup,
@@ -132,7 +132,7 @@ const sizingOf = (observation: GroupObservation, drains: DrainRecords): Sizing =
   const rollout = rolloutPart({ ...observation, group });
   const surge = rollout?.surge ?? leftoverSurge(observation, group);
   const isUpdating = rollout !== undefined;
-  const retiring = retiringOf(drains, scaling, update);
+  const retiring = terminatingOf(drains, scaling, update);
   const sizes = sizesNow(group, seen, { surge, isUpdating, retiring });
   // An update terminates nodes itself.
   const target = isUpdating ? undefined : sizes.target;
@@ -140,8 +140,10 @@ const sizingOf = (observation: GroupObservation, drains: DrainRecords): Sizing =
   return { group, seen, late, rollout, followed: steps, sizes, look };
 };
 
-/** Instances among which the plan chooses the next drain; none if there is nothing to choose. */
-export const instancesToWeigh = (observation: GroupObservation) => {
+/**
+ * Instances among which the plan chooses the next one to drain; none if it has no choice to make.
+ */
+export const instancesToRead = (observation: GroupObservation) => {
   const { group, scaling } = observation;
   const none = { open: [], missing: 0 };
   if (isRollingOut(observation) || isForced(group)) return none;

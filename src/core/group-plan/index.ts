@@ -1,9 +1,9 @@
 // Public entry of group-plan: the next steps for a node group.
 export { candidatesFrom, idsToLook, withEmpty } from './candidates.ts';
-export { decideGroup, instancesToWeigh, sizesAsked } from './decide.ts';
+export { decideGroup, instancesToRead, sizesAsked } from './decide.ts';
+export { decideLeaving, instancesToLeave, isEmpty, suspendedByDelete } from './deletion.ts';
 export { readSizes } from './late-calls.ts';
 export { lateSuspension } from './late-suspension.ts';
-export { decideLeaving, instancesToLeave, isEmpty, suspendedByDelete } from './leaving.ts';
 export { countedOf, sizesOf, suspendedOf } from './members.ts';
 export { type GroupObservation, type RolloutFacts, recordsOf } from './observation.ts';
 export { netDesired, noSurge, seeSizes } from './requests.ts';

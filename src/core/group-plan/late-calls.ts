@@ -63,7 +63,7 @@ export const readSizes = (
   const late = sizesWithoutLateCall(status?.sizeCalls, seen);
   if (status === undefined || Object.keys(late).length === 0) return { group, scaling, late: {} };
   const { desired: desiredCapacity = scaling.desiredCapacity, ...bounds } = late;
-  // The status counts instances that have been terminated since.
+  // The status still counts instances that have been terminated since.
   const told = late.desired === undefined ? late : { ...late, desired: late.desired + seen.gone };
   return {
     group: { ...group, status: { ...status, ...told } },

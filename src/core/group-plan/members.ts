@@ -21,7 +21,8 @@ export const suspendedOf = ({ suspendedProcesses = [] }: ScalingGroup): readonly
   suspendedProcesses;
 
 /**
- * The owner asks for EKS' behaviour: the size is lowered at once, and the lifecycle hook drains.
+ * The group's owner requests EKS' behaviour: Drover lowers the size at once, and the lifecycle hook
+ * drains.
  */
 export const isForced = ({ metadata }: NodeGroup): boolean =>
   metadata.annotations?.[forceAnnotation] === 'true';

@@ -16,9 +16,12 @@ export interface RolloutFacts {
   readonly overrides?: readonly JsonObject[];
   /** Its last step was rejected and retrying cannot help. */
   readonly isStuck: boolean;
-  /** The record that the group's status did not keep, and how often it was written. */
+  /**
+   * The record that the API server did not store in the group's status, and how often it was
+   * written.
+   */
   readonly noting?: { readonly text: string; readonly times: number };
-  /** The group has health probes, which have intervals of their own. */
+  /** The group has health probes, which run at their own intervals. */
   readonly isProbed: boolean;
 }
 
@@ -37,7 +40,7 @@ export interface GroupObservation {
   readonly rollout?: RolloutFacts | undefined;
   /** Instances among which a scale-in chooses; absent: there is nothing to choose. */
   readonly candidates?: readonly Candidate[];
-  /** When findings about missing nodes change by time alone. */
+  /** When a finding about missing nodes changes without any event. */
   readonly healthNextAt?: EpochMs | undefined;
   /** UIDs of the updates whose late suspension was already undone. */
   readonly resumedFor?: ReadonlySet<string> | undefined;

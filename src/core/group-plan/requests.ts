@@ -38,16 +38,16 @@ const sameSurge = (a: UpdateSurge, b: UpdateSurge): boolean =>
   a.desired === b.desired && a.maxSize === b.maxSize;
 
 /**
- * The desired size without the update's part: from the spec, or recorded with the surge. It cannot
- * be derived from the group, which looks the same before a surge is launched and after it was
- * removed.
+ * The desired size without the update's part: from the spec, or recorded with the surge. The Auto
+ * Scaling group cannot show it: before the surge is launched it looks the same as after its
+ * removal.
  */
 export const netDesired = ({ spec, status }: NodeGroup, scaling: ScalingGroup): number => {
   const { desired, minSize, maxSize } = spec.scaling;
   if (desired !== undefined) return desired;
   const { surge } = status ?? {};
   if (surge === undefined) return scaling.desiredCapacity;
-  // An older version did not record the base.
+  // The spec still stated a desired size when the surge was recorded.
   if (surge.base === undefined) {
     return (status?.desired ?? scaling.desiredCapacity) - surge.desired;
   }
@@ -55,8 +55,8 @@ export const netDesired = ({ spec, status }: NodeGroup, scaling: ScalingGroup): 
 };
 
 /**
- * The requested sizes with the recorded room for the surge, against the group as it is and as it
- * was last observed.
+ * What a decision about sizes compares: the spec's sizes with the room recorded for the surge, the
+ * Auto Scaling group's sizes now, and those of the last observation.
  */
 const sizeFacts = (
   { metadata, spec, status }: NodeGroup,
@@ -86,7 +86,10 @@ export interface SizesSeen {
   readonly wanted: number;
 }
 
-/** Follows changes from outside, in addition to the recorded surge. */
+/**
+ * Compares the group with its last observation, follows changes by others, and adds the recorded
+ * surge.
+ */
 export const seeSizes = (group: NodeGroup, scaling: ScalingGroup, left: Left): SizesSeen => {
   const { minSize, maxSize, desiredCapacity: desired } = scaling;
   const settled = settle(group.status, { minSize, maxSize, desired }, left);
@@ -103,14 +106,14 @@ export const seeSizes = (group: NodeGroup, scaling: ScalingGroup, left: Left): S
 
 export interface SizesNow {
   /**
-   * The number of instances to reach, including the surge and those that are being terminated with
-   * decrement.
+   * The number of instances to reach. It includes the surge and the instances that are being
+   * terminated with decrement.
    */
   readonly target: number;
   readonly surge: NonNullable<NodeGroupStatus['surge']>;
 }
 
-/** The sizes to reach, and what is recorded of them first. */
+/** The sizes to reach, and the records to store before that. */
 export const sizesNow = (
   group: NodeGroup,
   { settled, wanted }: SizesSeen,
@@ -127,8 +130,8 @@ export const sizesNow = (
   const isNoted = group.spec.scaling.desired === undefined;
   const isOurs = isUpdating || retiring > 0 || !sameSurge(part.surge, noSurge);
   const target = wanted + desired + retiring;
-  // The group already has the target size: a larger request uses the update's instances without a
-  // call.
+  // The group already has the target size: the user's larger request is met by the update's
+  // instances without a call.
   const isThere = people + carried === target;
   const noted = {
     ...(isNoted ? { base: wanted } : {}),
@@ -138,7 +141,7 @@ export const sizesNow = (
     ...defined({ takenUntil }),
   };
   return {
-    // Instances being terminated keep their places until they are gone.
+    // Instances that are being terminated count until they are gone.
     target,
     surge: { desired, maxSize, ...(isOurs ? noted : {}) },
   };
@@ -168,8 +171,8 @@ export const withCall = (
 };
 
 /**
- * The sizes to write back to the spec: without the room, and without a desired size unless the user
- * set one.
+ * The sizes to write back to the spec: without the update's surge, and without a desired size
+ * unless the user set one.
  */
 const withoutRoom = (
   { minSize, maxSize, desired = 0 }: NodeGroupScaling,
@@ -198,7 +201,7 @@ export const lastFailure = (group: NodeGroup): NodeGroupStatus['failure'] => {
   return same || (scaleIn !== undefined && isFollowed(group)) ? failure : undefined;
 };
 
-/** The scale-in that is needed: the one in progress or a new one; undefined: none. */
+/** The scale-in that is needed: the current one or a new one; undefined if none. */
 export const scaleInNow = (
   group: NodeGroup,
   scaling: ScalingGroup,
@@ -207,8 +210,8 @@ export const scaleInNow = (
 ): NodeGroupStatus['scaleIn'] => {
   if (scaling.desiredCapacity <= target) return undefined;
   const { scaleIn: known, failure } = group.status ?? {};
-  // Requested again while the last scale-in was being given up, whose drains do not count for this
-  // one.
+  // The same size was requested again while the last scale-in was being given up. Its drains do not
+  // count for the new one.
   const isSpent = failure !== undefined && lastFailure(group) === undefined;
   if (known !== undefined && !isSpent)
     return known.target === target ? known : { ...known, target };
@@ -217,8 +220,8 @@ export const scaleInNow = (
 };
 
 /**
- * The sizes with room for the update's part in the maximum: after the next call if there is one,
- * otherwise of this pass.
+ * The sizes with a maximum that includes the update's part: after the next call if there is one,
+ * else as of this pass.
  */
 export const withRoom = (
   surge: SizesNow['surge'],

@@ -101,8 +101,8 @@ export const lookAtScaleIn = (
 };
 
 /**
- * The desired capacity that a scale-in requests before it terminates anything: removes places that
- * no instance fills.
+ * The desired capacity that a scale-in requests before it terminates anything: it no longer
+ * includes instances that were never launched.
  */
 export const loweredBy = (
   group: NodeGroup,
@@ -136,7 +136,7 @@ const causeOf = (
   deadline: formatTime(
     epochMs(now + (group.spec.drain?.timeoutSeconds ?? defaultDrainTimeoutSeconds) * 1000),
   ),
-  // Budgets are respected to the end; a group whose owner wants force sets it in spec.drain.
+  // Drains respect budgets to the end; an owner who wants force sets spec.drain.onDeadline.
   onDeadline: group.spec.drain?.onDeadline ?? 'fail',
   // The group's controller terminates the instance, with decrement and never below the target.
   followUp: 'Release',
@@ -147,7 +147,7 @@ const causeOf = (
       : 'the node group is being deleted',
 });
 
-/** Undefined: the record is full of active causes, which are never dropped for another. */
+/** Undefined if the record is full of active causes, which cannot be dropped. */
 const askStep = (
   { nodeNames, records, now }: DrainRecords,
   group: NodeGroup,
@@ -164,7 +164,7 @@ const askStep = (
   return { kind: 'RecordCause', disruption: instanceId, ...defined({ nodeName }), cause };
 };
 
-/** As many drains as are missing; if an instance cannot be asked, another one is. */
+/** As many drains as are missing; if one cannot be requested, the next instance is tried. */
 const askSteps = (
   drains: DrainRecords,
   group: NodeGroup,
@@ -231,7 +231,10 @@ export const scaleInSteps = (
 /** Whether a cause still applies. */
 export type Keep = (disruption: NodeDisruption, cause: DisruptionCause) => boolean;
 
-/** More were asked than needed, since another actor terminated one: the last ones stay. */
+/**
+ * More drains were requested than needed, because another actor terminated an instance. Those
+ * requested last are withdrawn.
+ */
 export const keepsCause = (view: ScaleInView, id: string | undefined): Keep => {
   const order = [...view.drained, ...view.draining, ...view.failed];
   const kept = new Set(order.slice(0, view.needed).map(({ metadata }) => metadata.name));
@@ -239,7 +242,7 @@ export const keepsCause = (view: ScaleInView, id: string | undefined): Keep => {
     id !== undefined && isOfRequest(cause.id, id) && kept.has(metadata.name);
 };
 
-/** Held for a deleted update, so no controller would ever release the hold. */
+/** A hold of a deleted update, which no controller would ever release. */
 const isOrphaned = (
   { updates, group }: Pick<GroupObservation, 'updates' | 'group'>,
   { spec }: NodeDisruption,

@@ -11,14 +11,14 @@ import { suspendedOf } from './members.ts';
 import type { GroupObservation, RolloutFacts } from './observation.ts';
 import { noSurge } from './requests.ts';
 
-/** What an update asks of its group's plan. */
+/** What an update contributes to its group's plan. */
 export interface RolloutPart {
   readonly surge: UpdateSurge;
-  /** The desired size to lower the group to, together with the other sizes. */
+  /** The desired size to lower the group to; set in the same call as the other sizes. */
   readonly lower?: number;
   /** The group's status record of the update, while it runs. */
   readonly updating: UpdateNote | undefined;
-  /** The group's revision once all its nodes are of the target. */
+  /** The group's revision once all its nodes run the target version. */
   readonly made?: Omit<Revision, 'templateVersion'>;
   /** Steps before the group's status is written. */
   readonly first: readonly GroupStep[];
@@ -95,7 +95,7 @@ const templateStep = (
   const { update, target } = observation;
   const { templateVersion } = target;
   const inUse = scaling.launchTemplate?.version;
-  // A version that is not a number ($Default) does not say what is launched.
+  // A version such as $Default does not show which one is launched.
   const isUsed = Number(inUse) >= Number(templateVersion);
   if (isUsed && overrides === undefined) return undefined;
   const version = isUsed ? (inUse ?? templateVersion) : templateVersion;
@@ -125,7 +125,9 @@ const nextLook = (
   return isBusy ? soon(observation) : wakeAt;
 };
 
-/** The update ended after the last old node was terminated, so all nodes are of the target. */
+/**
+ * The update ended after the last old node was terminated, so all nodes have the target revision.
+ */
 const madeOf = (
   { status, target }: RolloutFacts['observation'],
   { change, end }: UpdateDecision,
@@ -190,7 +192,7 @@ export const rolloutPart = (observation: GroupObservation): RolloutPart | undefi
   const waits = { surge, first: [], last: [], isMoving: false };
   const updating = noteOf(observation, facts.observation);
   const noting = notingOf(observation, facts, updating);
-  // This pass records it; the next one observes the record.
+  // This pass writes the record; the next one checks that the API server stored it.
   if (noting !== undefined && noting.times <= maxNotings) {
     return { ...waits, updating, nextAt: now, noting };
   }

@@ -1,5 +1,5 @@
 // Classifies the health of one instance from its node's conditions, EC2's status checks and whether
-// its node exists. Names each finding and since when it holds. Decides no repair. Pure.
+// its node exists. Names each finding and the time since when it holds. Decides no repair. Pure.
 import { type EpochMs, epochMs, parseTime } from '../../api/brand.ts';
 import type { Condition, Node } from '../../api/kube.ts';
 import {
@@ -17,7 +17,7 @@ export const deletedWaitMs = 60_000;
  * The agent renews its conditions every 5 minutes; after three missed renewals it counts as silent.
  */
 export const agentSilentMs = 15 * 60_000;
-/** A node that is NotReady since it registered is starting, not unhealthy. */
+/** A node that has been NotReady since it registered is starting, not unhealthy. */
 const startsWithinMs = 60_000;
 
 export interface Finding {
@@ -33,7 +33,7 @@ export type HealthState = 'Healthy' | 'Joining' | 'Pressure' | 'Unhealthy';
 
 export interface NodeHealth {
   readonly state: HealthState;
-  /** Since when this state holds; undefined where nothing reports it. */
+  /** Time since when this state holds; undefined if nothing reports it. */
   readonly since: EpochMs | undefined;
   /** Oldest first; pressures after all others. */
   readonly findings: readonly Finding[];
@@ -43,7 +43,7 @@ export interface HealthFacts {
   readonly node: Node | undefined;
   /** EC2's launch time of the instance, if known. */
   readonly launchedAt?: EpochMs | undefined;
-  /** When a process that had seen its Node object first missed it. */
+  /** When a controller that had seen the instance's Node object first found it missing. */
   readonly missedSince?: EpochMs | undefined;
   /** EC2's status checks that fail. */
   readonly impaired?: readonly ImpairedCheck[] | undefined;

@@ -9,7 +9,7 @@ import {
   isAdmitted,
   lossIn,
   planAdmission,
-  planRetirement,
+  planRemoval,
 } from './aws-auth.ts';
 import { type BackupsMap, backupsIn, differenceOf, planBackup, planRestore } from './backups.ts';
 import { identityFindings } from './findings.ts';
@@ -61,15 +61,15 @@ describe('letting a role in', () => {
     const plan = written(planAdmission(undefined, arn('team/nodes')));
     expect(plan.data.mapRoles).toBe(entry('nodes'));
     expect(plan.warnings.join()).toMatch(
-      /is let in as .*role\/nodes: a node's session never tells/,
+      /is authorized as .*role\/nodes: a node's session does not contain/,
     );
   });
 
-  it('says which entry lets nobody in because of its path', () => {
+  it('says which entry authorizes no one because of its path', () => {
     const map = aMap({ mapRoles: entry('team/nodes') });
     const plan = written(planAdmission(map, arn('nodes')));
     expect(plan.warnings).toEqual([
-      `the entry of ${arn('team/nodes')} has a path and lets nobody in`,
+      `the entry of ${arn('team/nodes')} has a path and authorizes no one`,
     ]);
     expect(plan.data.mapRoles).toBe(entry('team/nodes') + entry('nodes'));
   });
@@ -91,10 +91,10 @@ describe('letting a role in', () => {
     expect(written(planAdmission(undefined, role)).data.mapRoles).toContain(role);
   });
 
-  it('never writes over what nobody can read', () => {
+  it('never writes over what no one can read', () => {
     for (const mapRoles of ['a: [', '- a', 'a: b', '- &a [*a', '"']) {
       expect(planAdmission(aMap({ mapRoles }), arn('n')).kind).toBe('refused');
-      expect(planRetirement(aMap({ mapRoles }, [arn('n')]), arn('n')).kind).toBe('refused');
+      expect(planRemoval(aMap({ mapRoles }, [arn('n')]), arn('n')).kind).toBe('refused');
     }
   });
 });
@@ -102,19 +102,19 @@ describe('letting a role in', () => {
 describe('taking a role out', () => {
   it('takes that one alone, and the memory of it', () => {
     const map = aMap({ mapRoles: entry('a') + entry('b'), mapUsers: 'x' }, [arn('a'), arn('b')]);
-    const plan = written(planRetirement(map, arn('a')));
+    const plan = written(planRemoval(map, arn('a')));
     expect(plan.data).toEqual({ mapRoles: entry('b'), mapUsers: 'x' });
     expect(plan.added).toEqual([arn('b')]);
   });
 
   it('leaves an entry that is more than a node’s', () => {
     const mapRoles = `- {rolearn: '${arn('a')}', username: admin, groups: [system:masters]}\n`;
-    expect(planRetirement(aMap({ mapRoles }, [arn('a')]), arn('a')).kind).toBe('unchanged');
+    expect(planRemoval(aMap({ mapRoles }, [arn('a')]), arn('a')).kind).toBe('unchanged');
   });
 
   it('leave an entry that was not added by us', () => {
     const mapRoles = entry('a') + entry('b');
-    const plan = planRetirement(aMap({ mapRoles }, [arn('b')]), arn('a'));
+    const plan = planRemoval(aMap({ mapRoles }, [arn('b')]), arn('a'));
     expect(plan.kind).toBe('unchanged');
   });
 });
@@ -201,7 +201,7 @@ describe('backups', () => {
     expect(JSON.stringify(backups?.data).length).toBeLessThan(1_000_000);
   });
 
-  it('leave out what somebody else wrote there', () => {
+  it('leave out what another actor wrote there', () => {
     const data = { '000001': '{', notes: 'x', '000002': '{"at":1}', '000003': '[]' };
     expect(backupsIn({ ...aMap({}), data })).toEqual([]);
   });
@@ -230,7 +230,7 @@ describe('backups', () => {
     expect(planRestore(now, backup, { used, isForced: true }).kind).toBe('write');
   });
 
-  it('are put back over a map that lets nobody in, with a warning of who is not in them', () => {
+  it('are put back over a map that authorizes no one, with a warning of who is not in them', () => {
     const used = new Map([[arn('z'), 'node group z']]);
     for (const mapRoles of ['[]\n', 'a: [']) {
       const plan = written(planRestore(aMap({ mapRoles }), backup, { used, isForced: false }));
@@ -276,7 +276,7 @@ describe('a map of aliases and merge keys', () => {
   });
 
   it('is not changed where others take their parts from what goes', () => {
-    const plan = planRetirement(aMap({ mapRoles: shared }, [arn('a')]), arn('a'));
+    const plan = planRemoval(aMap({ mapRoles: shared }, [arn('a')]), arn('a'));
     expect(plan.kind === 'refused' && plan.why).toMatch(/another entry takes parts of that of/);
     const short = shared.replace('system:bootstrappers, ', '');
     const admitted = planAdmission(aMap({ mapRoles: short }), arn('a'));
@@ -302,7 +302,7 @@ it('what foreign entries hold is written as it stood there', () => {
   expect(plan.data.mapRoles).toBe(foreign + entry('n'));
 });
 
-it('groups that are no list are somebody else’s to mend', () => {
+it('groups that are no list are another actor’s to fix', () => {
   const mapRoles = `- {rolearn: '${arn('n')}', username: '${user}', groups: system:masters}\n`;
   const plan = planAdmission(aMap({ mapRoles }), arn('n'));
   expect(plan.kind === 'refused' && plan.why).toMatch(/the groups of .* are no list/);
@@ -314,7 +314,7 @@ describe('findings', () => {
     { name: 'node group w', roleArn: arn('w'), system: 'windows' },
   ] as const;
 
-  it('are none where everybody is let in', () => {
+  it('are none where everybody is authorized', () => {
     const windows = entry('w').replace('nodes\n', 'nodes\n  - eks:kube-proxy-windows\n');
     expect(identityFindings(aMap({ mapRoles: entry('a') + windows }), users)).toEqual([]);
   });

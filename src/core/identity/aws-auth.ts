@@ -55,8 +55,8 @@ const countsOf = (texts: readonly string[]): ReadonlyMap<string, number> => {
 };
 
 /**
- * Verifies a planned change: every entry but `leaving` keeps its place, its user and at least its
- * groups, and no ARN occurs more often. Undefined when nothing is lost.
+ * Verifies a planned change: every entry except `leaving` keeps its position, its user and at least
+ * its groups, and no ARN occurs more often. Undefined when nothing is lost.
  */
 export const lossIn = (
   before: AwsAuthData,
@@ -110,32 +110,35 @@ export const planAdmission = (
   const role = roleWithoutPath(roleArn);
   const warned: string[] = [];
   if (role !== roleArn) {
-    warned.push(`${roleArn} is let in as ${role}: a node's session never tells its role's path`);
+    warned.push(
+      `${roleArn} is authorized as ${role}: a node's session does not contain its role's path`,
+    );
   }
   const dead = (awsAuthEntries(data.mapRoles) ?? []).filter(
     ({ arn }) => arn !== roleWithoutPath(arn) && roleWithoutPath(arn) === role,
   );
-  for (const { arn } of dead) warned.push(`the entry of ${arn} has a path and lets nobody in`);
+  for (const { arn } of dead) warned.push(`the entry of ${arn} has a path and authorizes no one`);
   const isNew = removeNodeRole(data, role).kind === 'unchanged';
   const known = addedRolesOf(map);
   const added = isNew && !known.includes(role) ? [...known, role] : known;
   return planOf(map, addNodeRole(data, role, system), { added, warned });
 };
 
-/** Whether the map as it is authorizes this role's nodes. */
+/** Whether the current map authorizes this role's nodes. */
 export const isAdmitted = (map: AwsAuthMap | undefined, roleArn: string): boolean =>
   planAdmission(map, roleArn).kind === 'unchanged';
 
 /**
- * Whether such a map would authorize nodes of this role: one entry, as a node, in the node groups.
+ * Whether this data would authorize nodes of the role: exactly one entry for it, with the node's
+ * user name and groups.
  */
-export const letsIn = (data: AwsAuthData, roleArn: string): boolean =>
+export const authorizes = (data: AwsAuthData, roleArn: string): boolean =>
   addNodeRole(data, roleArn).kind === 'unchanged';
 
 /**
  * Removes a role that Drover added, no other. The caller checks first whether it is still in use.
  */
-export const planRetirement = (map: AwsAuthMap | undefined, roleArn: string): AwsAuthPlan => {
+export const planRemoval = (map: AwsAuthMap | undefined, roleArn: string): AwsAuthPlan => {
   const role = roleWithoutPath(roleArn);
   const known = addedRolesOf(map);
   if (!known.includes(role)) return { kind: 'unchanged', warnings: [] };

@@ -5,7 +5,7 @@ import { type JsonObject, objectOr } from '../../api/json.ts';
 import type { KubeObject } from '../../api/kube.ts';
 import { parseJson } from '../../api/parse-json.ts';
 import { type AwsAuthData, awsAuthEntries } from '../../formats/index.ts';
-import { type AwsAuthMap, type AwsAuthPlan, addedRolesOf, letsIn } from './aws-auth.ts';
+import { type AwsAuthMap, type AwsAuthPlan, addedRolesOf, authorizes } from './aws-auth.ts';
 
 export const backupsName = { namespace: 'kube-system', name: 'drover-aws-auth-backups' } as const;
 
@@ -22,7 +22,7 @@ export interface Backup {
   readonly number: number;
   /** RFC 3339. */
   readonly at: string;
-  /** The operation that followed. */
+  /** The operation before which the backup was made. */
   readonly before: string;
   readonly resourceVersion: string;
   readonly data: AwsAuthData;
@@ -150,15 +150,15 @@ export const planRestore = (
   const { data, added } = backup;
   const then = awsAuthEntries(data.mapRoles);
   if (then === undefined && !facts.isForced) {
-    return { kind: 'refused', why: `backup ${backup.number} has a mapRoles that nobody can read` };
+    return { kind: 'refused', why: `backup ${backup.number} has a mapRoles that cannot be parsed` };
   }
   if (map !== undefined && sameData(map.data ?? {}, data)) {
     return { kind: 'unchanged', warnings: [] };
   }
   const now = map?.data ?? {};
-  const kept = [...facts.used].filter(([arn]) => !letsIn(data, arn));
+  const kept = [...facts.used].filter(([arn]) => !authorizes(data, arn));
   // A role that is not authorized at present loses nothing; the rest of the backup is still useful.
-  const lost = kept.filter(([arn]) => letsIn(now, arn));
+  const lost = kept.filter(([arn]) => authorizes(now, arn));
   const textOf = ([arn, user]: readonly [string, string]): string =>
     `${arn}, which ${user} uses, would not be let in`;
   if (lost.length > 0 && !facts.isForced) {

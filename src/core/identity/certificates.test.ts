@@ -146,7 +146,7 @@ describe('a serving certificate', () => {
     });
   });
 
-  it('asks for no more than a herd of nodes does', () => {
+  it('asks for no more than a large group of nodes', () => {
     expect(decideCertificate(serving(), facts({ pendingInAll: 150, nodes: 80 })).kind).toBe(
       'approve',
     );

@@ -1,6 +1,6 @@
 // Which certificate signing requests of kubelets are approved: those whose names and addresses all
 // belong to the instance in the cloud's records. Others stay pending with a reason. Nothing is
-// denied, because a denial is final and a record may only be late.
+// denied: a denial is final, and the cloud's record may just be late.
 import type { EpochMs } from '../../api/brand.ts';
 import type { CertificateRequest } from '../../formats/index.ts';
 
@@ -74,7 +74,7 @@ export const approvalWindowMs = 3_600_000;
  * A kubelet renews once in months; one that restarts repeatedly requests a certificate each time.
  */
 const maxApprovalsPerWindow = 6;
-/** A larger number of requests does not come from the cluster's nodes. */
+/** If more requests are pending, most do not come from nodes of the cluster. */
 const pendingLimit = (nodes: number): number => Math.max(100, 2 * nodes);
 /**
  * The holder of a bootstrap token may name any node, so only instances launched this recently

@@ -91,7 +91,7 @@ export const identityFindings = (
   // An unreadable map allows no further findings.
   if (entries === undefined) {
     if (written.length > 0) return written;
-    return [finding('AUTH006', 'mapRoles is no list of objects', page('AUTH006'))];
+    return [finding('AUTH006', 'mapRoles is not a list of objects', page('AUTH006'))];
   }
   return [...written, ...users.flatMap((user) => ofUser(user, entries)), ...sharedBySystems(users)];
 };

@@ -8,7 +8,7 @@ export {
   isAdmitted,
   planAdmission,
   planDisowning,
-  planRetirement,
+  planRemoval,
 } from './aws-auth.ts';
 export {
   type Backup,

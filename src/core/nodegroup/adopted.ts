@@ -29,6 +29,15 @@ const clusterKeys =
 /** kubeadm's default cluster name. */
 const unnamedCluster = 'kubernetes';
 
+/** Every cluster that the tags name, the most specific tag first. */
+export const clusterNamesIn = (tags: Readonly<Record<string, string>>): readonly string[] => {
+  const values = clusterTags.flatMap((key) => tags[key] ?? []);
+  const keys = Object.keys(tags)
+    .flatMap((key) => clusterKeys.exec(key)?.[1] ?? [])
+    .filter((name) => name !== 'enabled' && !name.startsWith('node-template/'));
+  return [...new Set([...values, ...keys])];
+};
+
 /**
  * `others`: cluster names in the NodeGroups of this Kubernetes cluster, which all belong to one
  * cluster.
@@ -37,12 +46,17 @@ export const clusterNameOf = (
   tags: Readonly<Record<string, string>>,
   others: readonly string[],
 ): string => {
-  const tagged = clusterTags.map((key) => tags[key]).find((value) => value !== undefined);
-  if (tagged !== undefined) return tagged;
-  const keys = Object.keys(tags).flatMap((key) => clusterKeys.exec(key)?.[1] ?? []);
-  const named = keys.find((name) => name !== 'enabled' && !name.startsWith('node-template/'));
+  const [named] = clusterNamesIn(tags);
   return named ?? others.find((name) => name !== '') ?? unnamedCluster;
 };
+
+/**
+ * The names by which tags may identify this cluster. kubeadm's default name is excluded, because
+ * many clusters have it.
+ */
+export const tellingNames = (names: readonly string[]): readonly string[] => [
+  ...new Set(names.filter((name) => name !== '' && name !== unnamedCluster)),
+];
 
 /** Name of the instance profile in the template; undefined: none. */
 export const profileNameOf = (data: TemplateData): string | undefined => {

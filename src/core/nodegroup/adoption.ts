@@ -1,8 +1,9 @@
-// What adopting an Auto Scaling group would meet: who made it, what is on it already, what Drover
-// would add, and why it may be refused. Reads tags, hooks and NodeGroups alone; changes nothing.
-// Pure.
+// What would happen if an Auto Scaling group were adopted: who created it, what is installed on it,
+// what Drover would add, and why it may be refused. Reads only tags, hooks, nodes and NodeGroups;
+// changes nothing. Pure.
 import type { LifecycleHook, ScalingGroup } from '../../api/cloud.ts';
 import { type NodeGroup, ownerTag } from '../../api/nodegroup.ts';
+import { clusterNamesIn, tellingNames } from './adopted.ts';
 import { launchHookName, standardHooks, terminateHookName } from './hooks.ts';
 
 /** Who made a group, by the tags that each tool sets. */
@@ -41,6 +42,12 @@ export interface RefreshFacts {
   readonly percentage: number;
 }
 
+/** A node of this cluster that is an instance of the group. */
+export interface MemberNode {
+  readonly name: string;
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
 export interface AdoptionInput {
   readonly group: ScalingGroup;
   readonly hooks: readonly LifecycleHook[];
@@ -50,7 +57,26 @@ export interface AdoptionInput {
   readonly nodeGroups: readonly Pick<NodeGroup, 'metadata' | 'spec'>[];
   /** The name that the NodeGroup is to have. */
   readonly name: string;
+  /** Its instances that are nodes of this cluster. */
+  readonly nodes: readonly MemberNode[];
+  /**
+   * The cluster names in tags that stand for this cluster, as far as known; see `clusterNamesOf`.
+   */
+  readonly clusterNames: readonly string[];
 }
+
+/**
+ * How tags call this cluster: the cluster names of its NodeGroups, and the tags of Auto Scaling
+ * groups with nodes in it.
+ */
+export const clusterNamesOf = (
+  nodeGroups: readonly Pick<NodeGroup, 'spec'>[],
+  groupsWithNodes: readonly Pick<ScalingGroup, 'tags'>[],
+): readonly string[] =>
+  tellingNames([
+    ...nodeGroups.map(({ spec }) => spec.clusterName),
+    ...groupsWithNodes.flatMap(({ tags }) => clusterNamesIn(tags)),
+  ]);
 
 export interface Adoption {
   readonly autoScalingGroup: string;
@@ -83,9 +109,25 @@ const rebalanceText = ({ suspendedProcesses = [] }: ScalingGroup): string =>
     ? 'AZRebalance is suspended'
     : 'AZRebalance is active: Auto Scaling may terminate nodes to balance zones; Drover drains them';
 
+/**
+ * Undefined: there are no target groups. Their tags are not read, so target groups of Services are
+ * not included.
+ */
+export const classicLoadBalancersText = ({
+  classicLoadBalancers: names = [],
+}: Pick<ScalingGroup, 'classicLoadBalancers'>): string | undefined => {
+  if (names.length === 0) return undefined;
+  const which = names.length === 1 ? 'Classic Load Balancer' : 'Classic Load Balancers';
+  return (
+    `${which} ${names.join(', ')}: Auto Scaling deregisters an instance that it terminates, and a ` +
+    'drain does not wait for that'
+  );
+};
+
 const foundOf = ({ group, hooks, refresh }: AdoptionInput): readonly string[] => {
   const { minSize, maxSize, desiredCapacity, instances, warmPool, suspendedProcesses = [] } = group;
   const others = suspendedProcesses.filter((process) => process !== 'AZRebalance');
+  const classic = classicLoadBalancersText(group);
   return [
     `sizes ${minSize} to ${maxSize}, desired ${desiredCapacity}, instances ${instances.length}`,
     templateText(group),
@@ -94,6 +136,7 @@ const foundOf = ({ group, hooks, refresh }: AdoptionInput): readonly string[] =>
     ...(group.capacityRebalance === undefined
       ? []
       : [`capacity rebalance is ${group.capacityRebalance ? 'on' : 'off'}`]),
+    ...(classic === undefined ? [] : [classic]),
     ...(warmPool === undefined ? [] : [`a warm pool of ${warmPool.instances} instances`]),
     ...(refresh === undefined
       ? []
@@ -117,7 +160,53 @@ const addsOf = ({ group, hooks, name }: AdoptionInput): readonly string[] => {
   ];
 };
 
-const warningsOf = ({ group, refresh }: AdoptionInput): readonly string[] => [
+const inServiceOf = ({ instances }: ScalingGroup): number =>
+  instances.filter(({ lifecycleState }) => lifecycleState === 'InService').length;
+
+/** Labels of nodes that run a control plane: kubeadm's and kOps', today's and the older one. */
+const controlPlaneLabels = [
+  'node-role.kubernetes.io/control-plane',
+  'node-role.kubernetes.io/master',
+];
+
+/** Undefined: no node of it runs the control plane. */
+const controlPlaneNodeOf = ({ nodes }: AdoptionInput): MemberNode | undefined =>
+  nodes.find(({ labels = {} }) => controlPlaneLabels.some((label) => labels[label] !== undefined));
+
+/**
+ * Why the group seems to belong to another cluster. A node in this cluster outweighs every tag; if
+ * no instance is a node here, the tags decide.
+ */
+const otherClusterOf = ({ group, nodes, clusterNames }: AdoptionInput): string | undefined => {
+  if (nodes.length > 0) return undefined;
+  const named = clusterNamesIn(group.tags);
+  const [first] = named;
+  if (first !== undefined && clusterNames.length > 0) {
+    if (named.some((name) => clusterNames.includes(name))) return undefined;
+    return (
+      `its tags name cluster ${first}, and this one is ${clusterNames.join(', ')}: adopt it in ` +
+      'its own cluster with --context, or correct the tags'
+    );
+  }
+  const inService = inServiceOf(group);
+  if (inService === 0) return undefined;
+  return (
+    `none of its ${inService} instances in service is a node of this cluster: adopt it in its own ` +
+    'cluster with --context, or wait until one has joined'
+  );
+};
+
+const isUnproven = ({ group, nodes, clusterNames }: AdoptionInput): boolean =>
+  nodes.length === 0 && !clusterNamesIn(group.tags).some((name) => clusterNames.includes(name));
+
+const warningsOf = (input: AdoptionInput): readonly string[] => [
+  ...(isUnproven(input)
+    ? ['no node and no tag shows that its instances join this cluster; they must']
+    : []),
+  ...othersOn(input),
+];
+
+const othersOn = ({ group, refresh }: AdoptionInput): readonly string[] => [
   ...(group.tags[terminationHandlerTag] === undefined
     ? []
     : [
@@ -132,7 +221,8 @@ const warningsOf = ({ group, refresh }: AdoptionInput): readonly string[] => [
     : ['wait for the instance refresh, or cancel it: it replaces nodes beside an update']),
 ];
 
-const refusalOf = ({ group, nodeGroups, name }: AdoptionInput): string | undefined => {
+const refusalOf = (input: AdoptionInput): string | undefined => {
+  const { group, nodeGroups, name } = input;
   const holder = nodeGroups.find(({ spec }) => spec.autoScalingGroupName === group.name);
   if (holder !== undefined) return `NodeGroup ${holder.metadata.name} has it already`;
   const owner = group.tags[ownerTag];
@@ -151,13 +241,22 @@ const refusalOf = ({ group, nodeGroups, name }: AdoptionInput): string | undefin
   if (origin === 'kops-control-plane') {
     return 'its nodes run the control plane: update them with kops rolling-update';
   }
+  const controlPlane = controlPlaneNodeOf(input);
+  if (controlPlane !== undefined) {
+    return (
+      `its node ${controlPlane.name} runs the control plane (label ${controlPlaneLabels[0]}): ` +
+      'Drover drains no control plane; upgrade it with the tool that made it, such as kubeadm'
+    );
+  }
+  const otherCluster = otherClusterOf(input);
+  if (otherCluster !== undefined) return otherCluster;
   return nodeGroups.some(({ metadata }) => metadata.name === name)
     ? `a NodeGroup ${name} exists already; choose another name with --name`
     : undefined;
 };
 
-export const adoptionOf = (input: AdoptionInput): Adoption => {
-  const refusal = refusalOf(input);
+const adoptionOf = (input: AdoptionInput, taken: string | undefined): Adoption => {
+  const refusal = refusalOf(input) ?? taken;
   return {
     autoScalingGroup: input.group.name,
     nodeGroup: input.name,
@@ -167,4 +266,21 @@ export const adoptionOf = (input: AdoptionInput): Adoption => {
     warnings: refusal === undefined ? warningsOf(input) : [],
     ...(refusal === undefined ? {} : { refusal }),
   };
+};
+
+/**
+ * Adopting several groups at once: groups that would get the same name are all refused. Otherwise
+ * the second one would fail after the first was adopted.
+ */
+export const adoptionsOf = (inputs: readonly AdoptionInput[]): readonly Adoption[] => {
+  const able = inputs.filter((input) => refusalOf(input) === undefined);
+  return inputs.map((input) => {
+    const { name, group } = input;
+    const same = able.filter((other) => other.name === name && other.group.name !== group.name);
+    const names = same.map((other) => other.group.name).join(', ');
+    const taken =
+      `its NodeGroup would be called ${name}, as that of ${names}: adopt each with ` +
+      '--asg NAME --name NODEGROUP';
+    return adoptionOf(input, same.length === 0 ? undefined : taken);
+  });
 };

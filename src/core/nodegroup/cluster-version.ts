@@ -24,7 +24,8 @@ export const nextMinor = (version: string): string | undefined => {
 };
 
 /**
- * Refuses an update of the cluster to `to` that would leave groups too far behind, in EKS' words.
+ * In EKS' words, why the cluster cannot be updated to `to`: node groups would be too far behind.
+ * Undefined if it can.
  */
 export const clusterSkewComplaint = (
   move: { readonly from: string; readonly to: string },

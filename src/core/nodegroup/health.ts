@@ -63,7 +63,7 @@ export const launchIssues = (
   }
   return [...messages].map(([code, said]) => ({
     code,
-    // Sorted, so that the message does not change with the zone tried last.
+    // Sorted, so that the message does not depend on the zone that was tried last.
     message: [...said].slice(0, maxMessages).toSorted().join(' '),
     resourceIds: [autoScalingGroupName],
   }));
@@ -79,7 +79,7 @@ export interface Unjoined {
   readonly console: string | undefined;
 }
 
-/** A node takes a minute or more to join, so earlier is not late. */
+/** Joining takes a minute or more; a node that needs less than this is not reported. */
 export const usualJoinMs = 120_000;
 
 export const isLate = (

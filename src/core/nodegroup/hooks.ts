@@ -37,14 +37,14 @@ export const standardHooks = (target: string | undefined): readonly WantedHook[]
     ...defined({ notificationTarget: target }),
   }));
 
-/** The mark that Drover sets on a hook it installs, so that a release finds it. */
+/** The marker in a hook's metadata by which a release recognizes hooks that Drover installed. */
 const markOf = ({ metadata }: Pick<NodeGroup, 'metadata'>): string =>
   `drover.dev/nodegroup-uid=${metadata.uid}`;
 
 /**
- * The hooks to install, the terminate hook first: those whose names are free, if the NodeGroup has
- * its hooks managed. They notify EventBridge only, since EKS' own topic accepts messages of groups
- * that EKS created.
+ * The hooks to install, the terminate hook first: those whose names are free, if the NodeGroup
+ * enables managed hooks. They notify EventBridge only, since EKS' own topic accepts messages only
+ * from groups that EKS created.
  */
 export const missingHooks = (
   group: Pick<NodeGroup, 'metadata' | 'spec'>,

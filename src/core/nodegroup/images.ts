@@ -3,7 +3,7 @@
 
 export interface Family {
   readonly architecture: 'x86_64' | 'arm64';
-  /** The image's name; `%` stands for the Kubernetes version, `#` for the release. */
+  /** The image's name. `%` is replaced by the Kubernetes version, `#` by the release. */
   readonly imageName: string;
   /** The program that reads the user data, which determines its format. */
   readonly bootstrap: 'bootstrap.sh' | 'nodeadm' | 'settings' | 'powershell';

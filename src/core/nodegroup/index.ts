@@ -3,7 +3,10 @@
 export { adoptedFacts, clusterNameOf, profileNameOf } from './adopted.ts';
 export {
   type Adoption,
-  adoptionOf,
+  type AdoptionInput,
+  adoptionsOf,
+  classicLoadBalancersText,
+  clusterNamesOf,
   nodeGroupNameFor,
 } from './adoption.ts';
 

@@ -53,16 +53,6 @@ describe('instances that are ended with decrement', () => {
     expect(settle(retiring, actual, left)).toMatchObject({ people, carried });
   });
 
-  it.each([
-    ['who has left was taken note of then', { desired: 0, maxSize: 0, retiring: 3 }, 6, 3],
-    ['a surge that was not asked for yet', { desired: 2, maxSize: 2, base: 6 }, 6, 6],
-    ['a surge that was', { desired: 2, maxSize: 2, base: 4 }, 6, 4],
-    ['a surge that is given up', { desired: 0, maxSize: 0, base: 4 }, 6, 4],
-  ])('noted by a version that kept no ledger: %s', (_, surge, desired, people) => {
-    const status = { desired: 6, maxSize: 12, requested: { minSize: 0, maxSize: 9 }, surge };
-    expect(settle(status, now(desired, 12), { sure: 2, most: 2 })).toMatchObject({ people });
-  });
-
   it('beyond what was the update’s make the group as small as it is asked to be', () => {
     const status = told(3, 9, noted({ retiring: 1, carried: 0 }));
     const settled = settle(status, now(2), { sure: 1, most: 1 });

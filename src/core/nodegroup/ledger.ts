@@ -7,8 +7,8 @@ import type { Sizes } from '../../api/plan.ts';
 type NotedSurge = NonNullable<NodeGroupStatus['surge']>;
 
 /**
- * Instances that an update terminates with decrement and that have left. `sure`: by Drover's call.
- * `most`: by it or otherwise.
+ * Instances that left the group because an update terminated them with decrement. `sure`: certainly
+ * by Drover's call. `most`: at most this many.
  */
 export interface Left {
   readonly sure: number;
@@ -35,7 +35,7 @@ export interface Settled {
   readonly before: Pick<Sizes, 'desired' | 'maxSize'> | undefined;
   /** The update's part of the group's size. */
   readonly carried: number;
-  /** By how much the maximum is raised for it. */
+  /** How much the update raises the maximum. */
   readonly room: number;
   readonly left: number;
   /** How many instances of the update's part other actors terminated with decrement. */
@@ -57,25 +57,7 @@ export const leftSince = (surge: NotedSurge | undefined): Left => {
   return over > 0 ? { sure: 0, most: left + over } : nobodyLeft;
 };
 
-/**
- * An older version recorded no `left`, and recorded a surge before requesting it. The update's part
- * is then the recorded size minus the desired size, and earlier terminations were counted then.
- */
-const withLeft = (
-  surge: NotedSurge,
-  { desired }: { readonly desired: number },
-  left: Left,
-): NotedSurge => {
-  if (surge.left !== undefined) return surge;
-  const { base } = surge;
-  return {
-    ...surge,
-    left: left.most,
-    ...(base === undefined ? {} : { carried: Math.max(0, desired - base) }),
-  };
-};
-
-/** How many left by Drover's calls since the last record. */
+/** How many instances Drover's calls terminated with decrement since the last record. */
 export const leftAnew = (surge: NotedSurge | undefined, left: Left): number =>
   Math.max(0, left.sure - Math.min(surge?.left ?? left.most, left.most));
 
@@ -86,27 +68,30 @@ export const leftAnew = (surge: NotedSurge | undefined, left: Left): number =>
 export const roomOf = (surge: NotedSurge, isUpdating: boolean): number =>
   isUpdating ? Math.max(surge.maxSize, carriedOf(surge)) : surge.maxSize;
 
-type Told = Pick<NodeGroupStatus, 'desired' | 'maxSize' | 'surge' | 'requested' | 'updating'>;
+type RecordedSizes = Pick<
+  NodeGroupStatus,
+  'desired' | 'maxSize' | 'surge' | 'requested' | 'updating'
+>;
 
 /**
- * Whether the recorded call was made. It sets desired size and maximum at once, and changes both
- * whenever the update's part changes. The maximum then decides, since autoscalers do not change it;
- * otherwise the explanation that needs the smaller change by others.
+ * Whether Auto Scaling received the recorded call. The call sets desired size and maximum together
+ * and changes both whenever the update's part changes. The maximum decides if it differs, since
+ * autoscalers do not change it; otherwise the explanation that needs the smaller change by others.
  */
 const isCarriedOut = (
   next: NonNullable<NotedSurge['next']>,
-  told: Pick<Sizes, 'desired' | 'maxSize'>,
+  recorded: Pick<Sizes, 'desired' | 'maxSize'>,
   actual: Sizes,
 ): boolean => {
-  if (next.maxSize !== told.maxSize) {
+  if (next.maxSize !== recorded.maxSize) {
     if (actual.maxSize === next.maxSize) return true;
-    if (actual.maxSize === told.maxSize) return false;
+    if (actual.maxSize === recorded.maxSize) return false;
   }
-  return Math.abs(actual.desired - next.desired) < Math.abs(actual.desired - told.desired);
+  return Math.abs(actual.desired - next.desired) < Math.abs(actual.desired - recorded.desired);
 };
 
 /** The group as last recorded, or as the recorded call left it. */
-const lastOf = (status: Told, surge: NotedSurge, actual: Sizes) => {
+const lastOf = (status: RecordedSizes, surge: NotedSurge, actual: Sizes) => {
   const { next } = surge;
   if (next !== undefined && isCarriedOut(next, status, actual)) {
     return { ...next, room: Math.max(surge.maxSize, next.carried) };
@@ -126,15 +111,14 @@ const lastOf = (status: Told, surge: NotedSurge, actual: Sizes) => {
  * part first: they remove empty nodes, which are the update's surplus. A desired size set as a
  * number is a user's request.
  */
-export const settle = (status: Told | undefined, actual: Sizes, left: Left): Settled => {
-  const noted = status?.surge;
-  const takenUntil = left.taken?.until ?? noted?.takenUntil;
-  if (status === undefined || noted === undefined) {
+export const settle = (status: RecordedSizes | undefined, actual: Sizes, left: Left): Settled => {
+  const surge = status?.surge;
+  const takenUntil = left.taken?.until ?? surge?.takenUntil;
+  if (status === undefined || surge === undefined) {
     const none = { carried: 0, room: 0, left: left.sure, taken: 0 };
     return { people: actual.desired, before: status, ...none, takenUntil };
   }
-  const surge = withLeft(noted, status, left);
-  // Fewer than recorded: another update began, or the records were deleted.
+  // Fewer than recorded: another update has begun, or the records were deleted.
   const known = Math.min(surge.left ?? 0, left.most);
   const least = Math.max(0, left.sure - known);
   const most = Math.max(least, left.most - known);

@@ -63,7 +63,7 @@ describe('when a node is made as the spec has it', () => {
   });
 });
 
-describe('what a node must have that registers anew', () => {
+describe('what a node must have that registers again', () => {
   const group = {
     apiVersion: 'drover.dev/v1alpha1',
     kind: 'NodeGroup',

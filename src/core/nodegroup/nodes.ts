@@ -1,5 +1,5 @@
 // Labels and taints of a node group on its existing nodes: the changes that make a node equal to a
-// new one. Never changes marks that are not the group's. Pure.
+// new one. Never changes labels or taints that do not belong to the group. Pure.
 import { type EpochMs, formatKubeTime } from '../../api/brand.ts';
 import type { JsonObject } from '../../api/json.ts';
 import type { Node, Taint } from '../../api/kube.ts';
@@ -57,7 +57,7 @@ export const nodePatch = (node: Node, wanted: Wanted, before: Marked): JsonObjec
     metadata: {
       // Another node may appear under this name.
       uid,
-      // The list is replaced as a whole, so it must be the one that was read.
+      // A merge patch replaces the whole list, so it must be based on the version that was read.
       ...(taints === undefined ? {} : { resourceVersion }),
       ...(hasLabels ? { labels } : {}),
     },
@@ -70,9 +70,9 @@ const sourceVersionLabel = 'eks.amazonaws.com/sourceLaunchTemplateVersion';
 const groupLabel = 'eks.amazonaws.com/nodegroup';
 
 /**
- * The marks for a node that registers again, or whose image brings its own bootstrap. After
- * CVE-2025-5187 the labels of such a node need not be those it was started with. The marks are the
- * spec's labels and taints, and EKS' own labels from the cloud's record of the instance.
+ * The labels and taints for a node that registers again, or whose image brings its own bootstrap.
+ * After CVE-2025-5187 the labels of such a node need not be those it started with. They come from
+ * the spec, and EKS' own labels from the cloud's record of the instance.
  */
 export const wantedAnew = (
   group: NodeGroup,
@@ -116,7 +116,9 @@ const digest = ({ labels = {}, taints = [] }: Wanted): string => {
 /** A node of the group, or an instance that has none yet. */
 export interface MarkPlace {
   readonly instanceId: string;
-  /** Its last patch was refused, or its Node was deleted while the instance stayed. */
+  /**
+   * The last patch of its node was refused, or its Node was deleted while the instance still runs.
+   */
   readonly isOwed: boolean;
   /** Undefined: it has not joined. */
   readonly joinedAt: EpochMs | undefined;
@@ -135,7 +137,7 @@ const isLate = ({ joinedAt, isCurrent, isOwed }: MarkPlace, since: number, now: 
   (!isCurrent && (joinedAt === undefined || (joinedAt >= since && now - joinedAt < lateWithinMs)));
 
 /**
- * Whether to apply the spec's marks to a node: once when labels or taints change, and again after a
+ * Whether to set the spec's labels and taints on a node: once when they change, and again after a
  * refused patch. A node that was starting meanwhile gets them when it joins. Later changes of a
  * node belong to its owners and agents.
  */
@@ -151,8 +153,8 @@ export const mustMark = (
 };
 
 /**
- * What the status remembers once every node was checked, so that keys removed from the spec are
- * removed from the nodes.
+ * What the status records once every node was checked. It lets the controller remove keys that are
+ * removed from the spec.
  */
 export const markedBy = (
   wanted: Wanted,
@@ -163,7 +165,7 @@ export const markedBy = (
   const { labels = {}, taints = [] } = wanted;
   const applied = digestOf(wanted);
   const owed = places.flatMap(({ instanceId, isOwed }) => (isOwed ? [instanceId] : [])).toSorted();
-  // Too many to name: all nodes count as not done and are checked again.
+  // Too many to list: all nodes count as unfinished and are checked again.
   if (owed.length > maxOwed) {
     const { nodeLabels, nodeTaints, nodeMarks } = before;
     return {

@@ -12,7 +12,7 @@ const versionsOf = ({ instances }: Launches): readonly string[] =>
 
 /**
  * The version that an update restores. A group with `$Latest` or `$Default` launches a new version
- * as soon as it exists, so the version of most instances counts.
+ * as soon as it exists, so the version of most instances is taken.
  */
 export const versionBefore = (group: Launches): string => {
   const named = group.launchTemplate?.version ?? '';

@@ -74,7 +74,7 @@ export const ownershipOf = (group: Named, tags: Tags, others: readonly Named[] =
     return foreign(
       `Auto Scaling group ${name} has been adopted by ${whose} with uid ${holder} (tag ` +
         `${ownerTag}), not by this one with uid ${metadata.uid}. Take the tag away if that ` +
-        'NodeGroup is no more.',
+        'NodeGroup no longer exists.',
     );
   }
   const first = others.find((other) => isOlder(other, group));
@@ -113,9 +113,13 @@ export const adoptionTags = (group: Named, has: Tags): Tags => {
   };
 };
 
-/** Keys of the tags that a release removes: Drover's own, and those that adoption added. */
-export const releasedTags = (has: Tags): readonly string[] => {
-  const added = (has[addedTag] ?? '').split(' ');
+/**
+ * Keys of the tags that a release removes: Drover's own, and the names that adoption or creation
+ * added. With EKS' names left on it, the group would look like one that EKS manages.
+ */
+export const releasedTags = ({ spec }: Pick<NodeGroup, 'spec'>, has: Tags): readonly string[] => {
+  const isCreated = spec.autoScalingGroupName === undefined;
+  const added = isCreated ? [clusterNameTag, groupNameTag] : (has[addedTag] ?? '').split(' ');
   const names = [clusterNameTag, groupNameTag].filter((key) => added.includes(key));
   return [...names, addedTag, ownerTag].filter((key) => has[key] !== undefined);
 };

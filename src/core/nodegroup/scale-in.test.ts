@@ -65,7 +65,7 @@ describe('who goes at scale-in', () => {
     expect(chooseForScaleIn(candidates, 1)).toEqual([{ instanceId, why }]);
   });
 
-  it('nobody who is protected, empty or not', () => {
+  it('no one who is protected, empty or not', () => {
     expect(chooseForScaleIn([one('i1', { isProtected: true, isEmpty: true })], 1)).toEqual([]);
   });
 

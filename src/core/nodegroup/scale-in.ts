@@ -6,7 +6,7 @@ export interface Candidate {
   readonly instanceId: string;
   readonly zone: string;
   readonly isProtected: boolean;
-  /** No pod on it would have to move. */
+  /** No pod on the node would have to move to another one. */
   readonly isEmpty: boolean;
   /** In service, healthy for Auto Scaling, its node Ready. */
   readonly isHealthy: boolean;

@@ -72,7 +72,7 @@ describe('whose size it is', () => {
     expect(decideSizes({ ...noted, asksAnew: false }).target).toBe(0);
   });
 
-  it('leaves a field out that was left out, and keeps within bounds that somebody changed', () => {
+  it('leaves a field out that was left out, and keeps within bounds that a user changed', () => {
     const actual = sizes(0, 15, 20);
     const noted = { minSize: 0, maxSize: 10 };
     const left = decideSizes({
@@ -177,7 +177,7 @@ describe('the drain that a scale-in asked for', () => {
   });
 });
 
-describe('what a node is told', () => {
+describe('what a node receives', () => {
   const facts = (amiType: string, userParts?: string) => {
     const family = familyOf(amiType);
     if (family === undefined) throw new Error(amiType);

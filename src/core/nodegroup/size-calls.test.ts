@@ -25,6 +25,15 @@ describe('what is read where a call of an earlier leader may have arrived', () =
     ['it had arrived before that', [raise], { told: sizes(4) }, {}],
     ['another size than it asked for', [raise], { actual: sizes(5) }, {}],
     ['our own call', [raise, { ...raise, epoch: 2 }], {}, {}],
+    [
+      'a newer call that set both fields, of which an older one set one',
+      [
+        { maxSize: 10, epoch: 0, at },
+        { ...raise, maxSize: 10 },
+      ],
+      { actual: sizes(4, 0, 10) },
+      { desired: 1, maxSize: 9 },
+    ],
     ['our own term', [{ ...raise, epoch: 2 }], {}, {}],
     ['nobody else ever leads', [raise], { epoch: undefined }, {}],
     ['almost 5 minutes old', [raise], { now: minutesLater(4.9) }, { desired: 1 }],
@@ -118,11 +127,12 @@ describe('what is noted', () => {
     expect(marked).toEqual([{ ...raise, instead: { desired: 1 } }]);
     expect(notedCalls(marked, seen({ actual: sizes(2) }), none)).toEqual(marked);
     expect(notedCalls(marked, seen({ actual: sizes(1) }), none)).toEqual([]);
-    // Recorded after instances were terminated, whose places do not count from then on.
+    // Recorded after instances were terminated; from then on the recorded sizes count without them.
     expect(notedCalls(marked, seen({ actual: sizes(3), gone: 1 }), none)).toEqual([
       { ...raise, instead: { desired: 0 } },
     ]);
-    // One field is back and the other one is recorded: the places do not count there either.
+    // One field has been reset and the other is recorded: the terminated instances do not count
+    // there either.
     const both = [{ ...raise, minSize: 2, instead: { desired: 3, minSize: 0 } }];
     const isBack = seen({ actual: sizes(2, 2), gone: 1 });
     expect(notedCalls(both, isBack, none)).toEqual([
@@ -132,7 +142,7 @@ describe('what is noted', () => {
     expect(notedCalls([raise], seen(), none)).toEqual([raise]);
   });
 
-  it('is nothing where nobody else leads', () => {
+  it('is nothing where no one else leads', () => {
     expect(notedCalls([], seen({ epoch: undefined }), { asks: { desired: 1 }, late: {} })).toEqual(
       [],
     );

@@ -10,9 +10,12 @@ import { isBetween } from './sizes.ts';
 const remembersMs = 5 * 60_000;
 /** A repeated call is recorded again, since its last try may be the one that arrives late. */
 const renewsMs = 2 * 60_000;
-/** A call that arrived late is remembered until the group is back, which takes a drain. */
+/**
+ * A call that took effect late is remembered until the group has its size back, which takes a
+ * drain.
+ */
 const remembersArrivedMs = 60 * 60_000;
-/** Each takeover leaves at most one. */
+/** Each change of leader leaves at most one. */
 const maxCalls = 5;
 
 const fields = ['minSize', 'maxSize', 'desired'] as const;
@@ -38,11 +41,11 @@ const isRemembered = ({ at, instead }: SizeCall, now: EpochMs): boolean => {
 
 const isNothing = (sizes: Partial<Sizes>): boolean => Object.keys(sizes).length === 0;
 
-/** The sizes without the places of instances terminated since. */
+/** The sizes reduced by the instances terminated since. */
 const withoutGone = ({ desired, ...bounds }: Partial<Sizes>, gone: number): Partial<Sizes> =>
   desired === undefined ? bounds : { ...bounds, desired: Math.max(0, desired - gone) };
 
-/** The sizes from before this call, for the fields in which its effect shows. */
+/** The sizes from before this call, for the fields that the call visibly changed. */
 const sizesBefore = (call: SizeCall, seen: GroupSizes): Partial<Sizes> => {
   const { actual, told, isShrinking, gone } = seen;
   const before: { -readonly [field in keyof Sizes]?: Sizes[field] } = {};
@@ -52,7 +55,7 @@ const sizesBefore = (call: SizeCall, seen: GroupSizes): Partial<Sizes> => {
     const asked = call[field];
     const was = stood[field];
     if (asked === undefined || was === undefined || was === actual[field]) continue;
-    // A lower desired size may come from instances terminated with decrement.
+    // A lower desired size may result from instances terminated with decrement.
     if (field === 'desired' && asked < was && isShrinking) continue;
     // Drains return the group to its size, lowering it one by one.
     const shows = call.instead ? isBetween(actual[field], was, asked) : arrives;
@@ -62,8 +65,8 @@ const sizesBefore = (call: SizeCall, seen: GroupSizes): Partial<Sizes> => {
 };
 
 /**
- * The sizes without the effect of an earlier leader's call that arrived after this one took over.
- * The user's request is read from those. Empty if no such call shows.
+ * The sizes without the effect of a call that an earlier leader sent and that arrived after the
+ * change of leader. The user's request is derived from these. Empty if no such call took effect.
  */
 export const sizesWithoutLateCall = (
   calls: readonly SizeCall[] | undefined,
@@ -75,12 +78,14 @@ export const sizesWithoutLateCall = (
   const isOwn = (call: SizeCall): boolean =>
     call.epoch === epoch && fields.every((field) => (call[field] ?? since[field]) === since[field]);
   if (calls.some(isOwn)) return {};
-  for (const call of calls) {
-    if (call.epoch === epoch || !isRemembered(call, now)) continue;
-    const before = sizesBefore(call, seen);
-    if (!isNothing(before)) return before;
-  }
-  return {};
+  const explanations = calls
+    .filter((call) => call.epoch !== epoch && isRemembered(call, now))
+    .map((call) => sizesBefore(call, seen));
+  // An older call may have set only one of the fields that a newer call set together.
+  return explanations.reduce(
+    (best, one) => (Object.keys(one).length > Object.keys(best).length ? one : best),
+    {},
+  );
 };
 
 /**
@@ -95,7 +100,7 @@ export const notedCalls = (
 ): readonly SizeCall[] => {
   const { epoch, now } = seen;
   if (epoch === undefined) return [];
-  // Expired records are dropped with the next write.
+  // Expired records are removed with the next write.
   const kept = (calls ?? []).filter(
     (call) => call.epoch !== epoch && (isNothing(asks) || isRemembered(call, now)),
   );

@@ -14,7 +14,7 @@ export interface SizeFacts {
   /** The spec is unchanged since Drover's own write-back. */
   readonly followed: boolean;
   /**
-   * A user changed the spec after a write-back that the status does not record yet: it is a
+   * A user changed the spec after a write-back that the status has not recorded yet, so it is a new
    * request.
    */
   readonly asksAnew?: boolean;
@@ -45,7 +45,7 @@ const isOutside = (
   if (asked === undefined || asked === actual[field] || last === undefined) return false;
   const moved = asksAnew === true || (noted !== undefined && asked !== noted[field]);
   if (moved && !followed) return false;
-  // After a write-back that was not recorded in the status, the spec is the last observed value.
+  // After a write-back that the status has not recorded, the spec is the last observed value.
   const before = moved ? asked : last[field];
   return !isBetween(actual[field], before, asked);
 };

@@ -35,7 +35,7 @@ export interface WindowsLack {
 }
 
 export interface StatusFacts {
-  /** Why terminations by Auto Scaling are not seen; undefined if they are. */
+  /** Why Drover does not receive terminations by Auto Scaling; undefined if it does. */
   readonly hookLack?: HookLack;
   /** What AWS reports about an adopted group. */
   readonly adopted?: AdoptedFacts;
@@ -46,11 +46,11 @@ export interface StatusFacts {
   readonly group: NodeGroup;
   /** Undefined: AWS has no group of this name. */
   readonly scaling: GroupView | undefined;
-  /** AWS has had none for so long that eventual consistency cannot explain it. */
+  /** AWS has not listed the group for so long that eventual consistency cannot explain it. */
   readonly isMissing: boolean;
   /** The kubelet reports its node as Ready. */
   readonly isReady: (instanceId: string) => boolean;
-  /** Its node is Ready, and no drain holds it. */
+  /** Its node is Ready and not being drained. */
   readonly isInService: (instanceId: string) => boolean;
   /** A sentence about members with unhealthy nodes; undefined if all are healthy or starting. */
   readonly unhealthy?: string;
@@ -71,7 +71,7 @@ export interface StatusFacts {
     NodeGroupStatus,
     'imageId' | 'releaseVersion' | 'version' | 'launchTemplate'
   >;
-  /** The update's part of the size. */
+  /** The update's part of the group's size. */
   readonly surge: NonNullable<NodeGroupStatus['surge']>;
   readonly sizeCalls: NonNullable<NodeGroupStatus['sizeCalls']>;
   readonly updating?: NodeGroupStatus['updating'];
@@ -101,7 +101,7 @@ interface Counts {
   readonly instances: readonly GroupInstance[];
   /** In service. */
   readonly ready: number;
-  /** Ready according to the kubelet, drained or not. */
+  /** Ready according to the kubelet, whether drained or not. */
   readonly joined: number;
 }
 
@@ -128,8 +128,8 @@ const createdAt = (facts: StatusFacts, { joined }: Counts): string | undefined =
 };
 
 /**
- * Errors that time may fix: IAM propagates a new instance profile to other services only after a
- * while.
+ * Errors that may resolve by themselves: IAM propagates a new instance profile to other services
+ * only after a while.
  */
 const patientCodes = new Set([
   'AsgInstanceLaunchFailures',
@@ -156,8 +156,8 @@ const wantedAtFirst = ({ requested, target }: StatusFacts): number =>
   Math.max(requested.minSize, Math.min(requested.maxSize, target));
 
 /**
- * If a group is missing from one answer, the last observed sizes. A group that was never complete
- * and does not exist is requested again, with the sizes that the spec requests.
+ * If one answer lacks the group: the last observed sizes. A group that was never complete and does
+ * not exist is created again, with the sizes that the spec requests.
  */
 const sizesOf = (facts: StatusFacts): Pick<NodeGroupStatus, 'desired' | 'minSize' | 'maxSize'> => {
   const { group, scaling, isMissing, requested } = facts;
@@ -203,7 +203,7 @@ const surgeOf = ({ surge }: StatusFacts): Pick<NodeGroupStatus, 'surge'> => {
 };
 
 /**
- * An adopted group is as its owner created it: with the template that its spec named when it was
+ * An adopted group is as its owner created it, with the template that its spec named when it was
  * first observed.
  */
 const adoptedTemplate = ({ group, requestedRevision }: StatusFacts) => {

@@ -73,7 +73,7 @@ const textIn = (data: JsonObject | undefined, name: string): string | undefined 
   return typeof value === 'string' ? value : undefined;
 };
 
-/** Decoded user data; the raw text if it is not base64. */
+/** User data, decoded; the raw text if it is not base64. */
 export const userDataOf = (data: JsonObject): string => {
   const text = textIn(data, 'UserData') ?? '';
   return decode(text) ?? text;
@@ -169,8 +169,7 @@ export const sameTemplateData = (latest: JsonObject, made: JsonObject): boolean 
   jsonEqual(latest, made);
 
 /**
- * The same for a template with its own image and user data, to which the group adds no cluster
- * facts.
+ * The same for a template with its own image and user data, to which Drover adds no cluster facts.
  */
 export const sameOwnTemplate = (
   group: NodeGroup,

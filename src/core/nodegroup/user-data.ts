@@ -56,7 +56,7 @@ export const bootstrapUserData = (facts: BootstrapFacts): Written => {
 
 const sorted = (values: readonly string[]): string => values.toSorted().join('\n');
 
-/** Labels and taints of a node started with it, ignoring all other differences. */
+/** Labels and taints of a node started with this user data, ignoring all other differences. */
 const marksOf = (userData: string): string => {
   const { labels, taints } = evaluateUserData(userData, exampleFacts).node;
   return JSON.stringify([

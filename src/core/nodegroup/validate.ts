@@ -122,8 +122,8 @@ export const tagsComplaint = (tags: Readonly<Record<string, string>>): Complaint
 };
 
 /**
- * Marks that no node can have. kubectl writes a spec without EKS' validation, which forbids empty
- * values.
+ * Labels and taints that no node can have. kubectl can write them to a spec, which bypasses EKS'
+ * validation and may contain empty values.
  */
 export const marksComplaint = (spec: Marks): Complaint => {
   const known = complaints.get(spec);

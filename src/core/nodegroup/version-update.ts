@@ -57,7 +57,7 @@ export const sameTemplateComplaint = (
         `created with: ${now.id}. Only its version can be changed.`;
 };
 
-/** EKS has one code for a request that is invalid by itself, and another for its consequences. */
+/** For an invalid request, and for the consequences of one, EKS uses different codes. */
 export interface Refusal {
   readonly code: 'InvalidParameterException' | 'InvalidRequestException';
   readonly message: string;

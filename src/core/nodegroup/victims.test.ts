@@ -5,7 +5,7 @@ import { epochMs } from '../../api/brand.ts';
 import type { NodeDisruption } from '../../api/disruption.ts';
 import { victimState } from './victims.ts';
 
-describe('a node whose later drain others have taken back', () => {
+describe('a node whose later drain others have reverted', () => {
   const id = 'update/u';
   const deadline = '2022-09-25T13:00:00Z';
   it.each([

@@ -39,14 +39,17 @@ export type VictimState =
   | { readonly kind: 'failed'; readonly message: string };
 
 export interface VictimFacts {
-  /** The scale-in or update that asks. */
+  /** Id of the scale-in or update that requests the drain. */
   readonly id: string;
-  /** The instance is a node. */
+  /** The instance has a node. */
   readonly hasNode: boolean;
   readonly now: EpochMs;
 }
 
-/** Until when a drained instance may still be kept: for its cooldown, or by the requester. */
+/**
+ * Until when a drained instance may still be kept: for its cooldown, or because a cause requests
+ * it.
+ */
 const keptUntil = ({ status }: NodeDisruption, cause: DisruptionCause): number => {
   const { phase, drainedAt } = status ?? {};
   const emptyAt = phase === 'Completing' ? parseTime(drainedAt) : undefined;
@@ -55,8 +58,8 @@ const keptUntil = ({ status }: NodeDisruption, cause: DisruptionCause): number =
 };
 
 /**
- * Drained for this request moments ago, so its termination is under way. Later requests of other
- * actors that were withdrawn do not delay it.
+ * A drain for this request that has just finished, so its termination is under way. Later requests
+ * of other actors that were withdrawn do not delay it.
  */
 const isStillGoing = (
   { status }: NodeDisruption,
@@ -82,13 +85,13 @@ export const victimState = (
   const message = status?.message ?? 'the drain did not end in time';
   if (status?.phase === 'Ended' && status.handledCauses?.includes(cause.id) === true) {
     if (isStillGoing(disruption, cause, now)) return { kind: 'drained' };
-    // Drained again for another actor that cancelled it, or joined since: pods may be running
-    // there.
+    // The node was drained again for another actor that cancelled it, or joined since: pods may run
+    // on it.
     const isStale = status.outcome === 'NothingToDrain' && hasNode;
     if (status.outcome === 'Cancelled' || isStale) return undefined;
     return status.outcome === 'Failed' ? { kind: 'failed', message } : { kind: 'drained' };
   }
-  // Another cause on the node may have no deadline; this one has.
+  // Another cause on the node may have no deadline; the cause of this request has one.
   const until = Math.max(parseTime(cause.deadline) ?? now, keptUntil(disruption, cause));
   if (now > until + graceMs) return { kind: 'failed', message };
   return { kind: 'draining' };

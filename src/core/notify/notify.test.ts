@@ -15,6 +15,7 @@ import {
   renderNotification,
   repairTransitions,
   type Transition,
+  testTransition,
   transitionTypes,
   updateTransitions,
 } from './index.ts';
@@ -115,7 +116,7 @@ describe('the outbox', () => {
     const now = epochMs(start + 10_000);
     const cursor = advanced(from, { done, open, transitions: all, now });
     expect(outboxOf(all, cursor).pending).toEqual(open);
-    // Its time is before that of those already sent, but less than a minute ago.
+    // Its time is before that of transitions already sent, but less than a minute ago.
     const late = drainTransitions(drain({ markedAt: at(0.5) }, 'i-late'));
     expect(outboxOf([...all, ...late], cursor).pending[0]).toEqual(late[0]);
   });
@@ -215,7 +216,7 @@ describe('a body', () => {
     expect(renderNotification(failed(), receiver)).toBeDefined();
     const [begun] = drainTransitions(drain({ markedAt: at(0) }));
     expect(begun && renderNotification(begun, receiver)).toBeUndefined();
-    expect(Object.keys(transitionTypes)).toHaveLength(14);
+    expect(Object.keys(transitionTypes)).toHaveLength(15);
   });
 });
 
@@ -238,4 +239,14 @@ describe('a Secret', () => {
     expect(parsed).toEqual({ kind: 'unusable', why: expect.stringMatching(why) });
     expect(JSON.stringify(parsed)).not.toMatch(/hunter2|hooks\.example/);
   });
+});
+
+it('a test event has a form for every format, and pages nobody', () => {
+  const event = testTransition(epochMs(start));
+  for (const format of ['cloudevents', 'slack', 'teams', 'pagerduty'] as const) {
+    const receiver = { format, url: 'https://h.example', routingKey: 'r' };
+    expect(renderNotification(event, receiver)?.body).toBeDefined();
+    if (format !== 'pagerduty') continue;
+    expect(renderNotification(event, receiver)?.body).toContain('"event_action":"resolve"');
+  }
 });

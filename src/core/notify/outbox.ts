@@ -7,13 +7,13 @@ import type { Transition } from './transitions.ts';
 export interface Cursor {
   /** Everything up to this time was delivered or given up. */
   readonly through: EpochMs;
-  /** Ids after `through` that were. */
+  /** Ids after `through` that were delivered or given up. */
   readonly sent: readonly string[];
 }
 
-/** A status may be written this long after the time that it states. */
+/** A status may be written this long after the time that it contains. */
 export const lateByMs = 60_000;
-/** More are not kept waiting for a receiver: the oldest are given up. */
+/** At most this many wait for the receiver; the oldest ones are given up. */
 export const maxPending = 1_000;
 /** Bounds the stored cursor to about 300 KB, below a ConfigMap's 1 MiB. */
 const maxSent = 4_000;
@@ -23,7 +23,7 @@ const inOrder = (a: Transition, b: Transition): number => a.at - b.at || (a.id <
 export interface Outbox {
   /** Oldest first, at most `maxPending`. */
   readonly pending: readonly Transition[];
-  /** Too many to keep. */
+  /** Transitions given up because there were more than `maxPending`. */
   readonly dropped: readonly Transition[];
 }
 

@@ -1,5 +1,6 @@
 // The receiver of notifications, from the Secret that names it. Refuses what could not work, and
 // says why without repeating a value.
+import { isObject, type Json } from '../../api/json.ts';
 import { type TransitionType, transitionTypes } from './transitions.ts';
 
 export const receiverFormats = ['cloudevents', 'slack', 'teams', 'pagerduty'] as const;
@@ -12,17 +13,17 @@ export interface Receiver {
   readonly signingKey?: string;
   /** PagerDuty's integration key. */
   readonly routingKey?: string;
-  /** Only these; absent = all. */
+  /** Only these types; absent: all. */
   readonly types?: readonly TransitionType[];
 }
 
-type Parsed =
+export type ParsedReceiver =
   | { readonly kind: 'ok'; readonly receiver: Receiver }
   | { readonly kind: 'unusable'; readonly why: string };
 
 const pagerduty = 'https://events.pagerduty.com/v2/enqueue';
 const keys = new Set(['url', 'format', 'signingKey', 'routingKey', 'types']);
-const unusable = (why: string): Parsed => ({ kind: 'unusable', why });
+const unusable = (why: string): ParsedReceiver => ({ kind: 'unusable', why });
 
 const isFormat = (text: string): text is ReceiverFormat =>
   receiverFormats.some((format) => format === text);
@@ -37,7 +38,7 @@ const typesOf = (words: readonly string[]): readonly TransitionType[] =>
 const keyPattern = /^whsec_([A-Za-z0-9+/]{32,88}={0,2})$/;
 
 /** `data`: the decoded keys of the Secret. */
-export const parseReceiver = (data: Readonly<Record<string, string>>): Parsed => {
+export const parseReceiver = (data: Readonly<Record<string, string>>): ParsedReceiver => {
   const unknown = Object.keys(data).filter((key) => !keys.has(key));
   if (unknown.length > 0) {
     return unusable(`unknown key ${unknown.join(', ')}; known are ${[...keys].join(', ')}`);
@@ -69,3 +70,18 @@ export const parseReceiver = (data: Readonly<Record<string, string>>): Parsed =>
     },
   };
 };
+
+const decoded = (data: Json | undefined): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(isObject(data) ? data : {}).map(([name, value]) => {
+      try {
+        return [name, atob(String(value).replaceAll(/\s/g, ''))];
+      } catch {
+        return [name, ''];
+      }
+    }),
+  );
+
+/** `secret`: as the API server returns it; undefined: it does not exist. */
+export const receiverOf = (secret: { readonly data?: Json } | undefined): ParsedReceiver =>
+  secret === undefined ? unusable('it does not exist') : parseReceiver(decoded(secret.data));

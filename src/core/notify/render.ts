@@ -1,5 +1,5 @@
-// The body of one notification for each format. Texts from the cluster are escaped per format:
-// they can mention nobody, link nowhere and hold no markup.
+// The body of one notification for each format. Texts from the cluster are escaped per format, so
+// they cannot mention a person, add a link or contain markup.
 import { formatTime } from '../../api/brand.ts';
 import type { JsonObject } from '../../api/json.ts';
 import type { Receiver } from './receiver.ts';
@@ -99,7 +99,7 @@ const pagerduty = (
   });
 };
 
-/** Undefined: this receiver takes no notice of it. */
+/** Undefined if this receiver ignores transitions of this type. */
 export const renderNotification = (
   transition: Transition,
   { format, routingKey = '', types }: Receiver,

@@ -1,5 +1,5 @@
-// Which transitions the status of an object shows: of drains, updates and repairs. Each has an id
-// that only the object and the transition decide, so every process derives the same one. Sends
+// Which transitions the status of an object shows: of drains, updates and repairs. Each id is
+// derived from the object and the transition alone, so every process derives the same one. Sends
 // nothing and knows no receiver.
 import { type EpochMs, epochMs, parseTime } from '../../api/brand.ts';
 import { defined } from '../../api/defined.ts';
@@ -10,32 +10,38 @@ import type { NodeGroupUpdate } from '../../api/nodegroup-update.ts';
 
 export type Severity = 'info' | 'warning' | 'error';
 
-/** `begins` and `ends`: an incident at the receiver, where it has such. */
+/** `begins` and `ends`: opens and resolves an incident, at receivers that have incidents. */
 interface TypeRow {
   readonly severity: Severity;
   readonly incident?: 'begins' | 'ends';
-  readonly says: string;
+  readonly phrase: string;
 }
 
 export const transitionTypes = {
-  'node.drain.started': { severity: 'info', says: 'drain started' },
+  'node.drain.started': { severity: 'info', phrase: 'drain started' },
   'node.drain.forcing': {
     severity: 'warning',
     incident: 'begins',
-    says: 'deadline passed, deleting the pods that are left',
+    phrase: 'deadline passed, deleting the pods that are left',
   },
-  'node.drain.completed': { severity: 'info', incident: 'ends', says: 'drained' },
-  'node.drain.forced': { severity: 'warning', incident: 'ends', says: 'drained by force' },
-  'node.drain.failed': { severity: 'error', incident: 'begins', says: 'drain failed' },
-  'node.drain.cancelled': { severity: 'info', incident: 'ends', says: 'drain cancelled' },
-  'node.repair.started': { severity: 'warning', says: 'repair started' },
-  'node.repair.succeeded': { severity: 'info', incident: 'ends', says: 'repaired' },
-  'node.repair.failed': { severity: 'error', incident: 'begins', says: 'repair failed' },
-  'node.repair.cancelled': { severity: 'info', incident: 'ends', says: 'repair cancelled' },
-  'nodegroup.update.started': { severity: 'info', says: 'update started' },
-  'nodegroup.update.succeeded': { severity: 'info', incident: 'ends', says: 'update succeeded' },
-  'nodegroup.update.failed': { severity: 'error', incident: 'begins', says: 'update failed' },
-  'nodegroup.update.cancelled': { severity: 'warning', incident: 'ends', says: 'update cancelled' },
+  'node.drain.completed': { severity: 'info', incident: 'ends', phrase: 'drained' },
+  'node.drain.forced': { severity: 'warning', incident: 'ends', phrase: 'drained by force' },
+  'node.drain.failed': { severity: 'error', incident: 'begins', phrase: 'drain failed' },
+  'node.drain.cancelled': { severity: 'info', incident: 'ends', phrase: 'drain cancelled' },
+  'node.repair.started': { severity: 'warning', phrase: 'repair started' },
+  'node.repair.succeeded': { severity: 'info', incident: 'ends', phrase: 'repaired' },
+  'node.repair.failed': { severity: 'error', incident: 'begins', phrase: 'repair failed' },
+  'node.repair.cancelled': { severity: 'info', incident: 'ends', phrase: 'repair cancelled' },
+  'nodegroup.update.started': { severity: 'info', phrase: 'update started' },
+  'nodegroup.update.succeeded': { severity: 'info', incident: 'ends', phrase: 'update succeeded' },
+  'nodegroup.update.failed': { severity: 'error', incident: 'begins', phrase: 'update failed' },
+  'nodegroup.update.cancelled': {
+    severity: 'warning',
+    incident: 'ends',
+    phrase: 'update cancelled',
+  },
+  // It resolves an incident that does not exist: the receiver answers, and no alert is raised.
+  'notification.test': { severity: 'info', incident: 'ends', phrase: 'test notification' },
 } as const satisfies Readonly<Record<string, TypeRow>>;
 export type TransitionType = keyof typeof transitionTypes;
 
@@ -48,6 +54,7 @@ export interface Transition {
   readonly subject: string;
   /** Path of the object in the API. */
   readonly source: string;
+  readonly object: { readonly kind: string; readonly name: string; readonly uid: string };
   /** The same for all transitions of one drain, update or repair. */
   readonly episode: string;
   /** One line. */
@@ -55,27 +62,29 @@ export interface Transition {
   readonly facts: JsonObject;
 }
 
-interface Told {
+interface TransitionFacts {
   readonly type: TransitionType;
   readonly at: string | undefined;
-  /** Tells repetitions within an episode apart. */
+  /** Distinguishes repetitions within an episode. */
   readonly nth?: number;
   readonly message?: string | undefined;
 }
 
 interface About {
-  readonly resource: string;
-  readonly name: string;
+  readonly object: Transition['object'];
   readonly episode: string;
   readonly subject: string;
   readonly facts: JsonObject;
 }
 
-const transition = (about: About, { type, at, nth, message }: Told): readonly Transition[] => {
+const transition = (
+  about: About,
+  { type, at, nth, message }: TransitionFacts,
+): readonly Transition[] => {
   const time = parseTime(at);
   if (time === undefined) return [];
-  const { resource, name, episode, subject, facts } = about;
-  const { says } = transitionTypes[type];
+  const { object, episode, subject, facts } = about;
+  const { phrase } = transitionTypes[type];
   const more = message === undefined || message === '' ? '' : `: ${message}`;
   return [
     {
@@ -83,9 +92,10 @@ const transition = (about: About, { type, at, nth, message }: Told): readonly Tr
       type,
       at: epochMs(time),
       subject,
-      source: `/apis/drover.dev/v1alpha1/${resource}/${name}`,
+      source: `/apis/drover.dev/v1alpha1/${object.kind.toLowerCase()}s/${object.name}`,
+      object,
       episode,
-      summary: `${subject}: ${says}${more}`,
+      summary: `${subject}: ${phrase}${more}`,
       facts: { ...facts, ...defined({ message }) },
     },
   ];
@@ -100,7 +110,7 @@ const drainEnds: Readonly<Record<string, TransitionType>> = {
   Cancelled: 'node.drain.cancelled',
 };
 
-/** The last ended episode too: the next one may begin before its end was sent. */
+/** Includes the last ended episode: the next one may begin before the end was sent. */
 export const drainTransitions = ({
   metadata,
   spec,
@@ -110,8 +120,7 @@ export const drainTransitions = ({
   const { instanceId, nodeGroup } = spec;
   const subject = status.node?.name ?? spec.nodeName ?? instanceId ?? metadata.name;
   const about = (episode: number, more: JsonObject): About => ({
-    resource: 'nodedisruptions',
-    name: metadata.name,
+    object: { kind: 'NodeDisruption', name: metadata.name, uid: metadata.uid },
     episode: `${metadata.uid}/${episode}`,
     subject,
     facts: { node: subject, ...defined({ instanceId, nodeGroup }), ...more },
@@ -121,8 +130,8 @@ export const drainTransitions = ({
     .filter(({ cancelledAt }) => cancelledAt === undefined)
     .map(({ kind }) => kind);
   const present = about(episode, { causes, ...defined({ deadline: status.deadline, outcome }) });
-  const end = (told: typeof outcome): TransitionType =>
-    drainEnds[told ?? ''] ?? 'node.drain.failed';
+  const end = (ended: typeof outcome): TransitionType =>
+    drainEnds[ended ?? ''] ?? 'node.drain.failed';
   const before =
     previous?.outcome === undefined
       ? []
@@ -155,8 +164,7 @@ export const updateTransitions = ({
   if (status === undefined) return [];
   const { strategy, phase, errors = [] } = status;
   const about: About = {
-    resource: 'nodegroupupdates',
-    name: metadata.name,
+    object: { kind: 'NodeGroupUpdate', name: metadata.name, uid: metadata.uid },
     episode: metadata.uid,
     subject: spec.nodeGroup,
     facts: {
@@ -167,7 +175,7 @@ export const updateTransitions = ({
     },
   };
   const ended = updateEnds[status.status];
-  // A change of configuration alone takes effect at once and moves no node.
+  // A change of the configuration alone takes effect at once and moves no node.
   const begun = phase === 'Applied' ? undefined : status.startedAt;
   const [first] = errors;
   const message = first === undefined ? status.message : `${first.code}: ${first.message}`;
@@ -194,8 +202,7 @@ export const repairTransitions = ({
   const { nodeGroup, instanceId, condition, reason } = spec;
   const subject = spec.node?.name ?? instanceId;
   const about: About = {
-    resource: 'noderepairs',
-    name: metadata.name,
+    object: { kind: 'NodeRepair', name: metadata.name, uid: metadata.uid },
     episode: metadata.uid,
     subject,
     facts: { node: subject, nodeGroup, instanceId, condition, reason },
@@ -216,4 +223,21 @@ export const repairTransitions = ({
       ? []
       : transition(about, { type: ended, at: endedAt, message })),
   ];
+};
+
+/** The event that `drover notify test` sends. */
+export const testTransition = (now: EpochMs): Transition => {
+  const episode = `drover-notify-test/${now}`;
+  const subject = 'drover';
+  return {
+    id: episode,
+    type: 'notification.test',
+    at: now,
+    subject,
+    source: '/drover/notify/test',
+    object: { kind: 'Test', name: subject, uid: episode },
+    episode,
+    summary: `${subject}: ${transitionTypes['notification.test'].phrase}; nothing has happened`,
+    facts: {},
+  };
 };

@@ -1,13 +1,13 @@
-// The CloudFormation stack of a cluster, with the resources that eksctl gives it: a network of its
-// own, or the one that the file names, the control plane, its role and the nodes' shared security
-// group. Pure.
+// The CloudFormation stack of a cluster, with the resources that eksctl creates: a new network or
+// the one that the file names, the control plane, its role and the nodes' shared security group.
+// Pure.
 import { defined } from '../../api/defined.ts';
 import type { JsonObject } from '../../api/json.ts';
 import type { ClusterConfig } from '../../formats/index.ts';
 import { clusterStackName, clusterTag } from './names.ts';
 
 export interface ClusterStackFacts {
-  /** Zones of the new network, three at most; unused with a network of the user's own. */
+  /** Zones of the new network, at most three; unused with an existing network. */
   readonly zones: readonly string[];
 }
 
@@ -19,7 +19,7 @@ export interface ZoneBlocks {
 
 const subnetBits = 3;
 
-/** eksctl cuts the VPC into eight equal blocks: public ones first, then private ones. */
+/** eksctl divides the VPC into eight equal blocks: public subnets first, then private ones. */
 export const zoneBlocks = (vpcCidr: string, zones: readonly string[]): readonly ZoneBlocks[] => {
   const [address = '', bits = '16'] = vpcCidr.split('/');
   const base = address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
@@ -235,7 +235,7 @@ export interface ClusterStack {
   readonly tags: Readonly<Record<string, string>>;
 }
 
-/** The whole stack of a cluster. */
+/** The complete stack of a cluster. */
 export const clusterStack = (config: ClusterConfig, facts: ClusterStackFacts): ClusterStack => {
   const blocks = zoneBlocks(config.vpcCidr, facts.zones);
   const own = config.vpcId === undefined;

@@ -1,4 +1,4 @@
-// Each field of a ClusterConfig that is taken leaves its trace in the template.
+// Each supported field of a ClusterConfig changes the template.
 import { describe, expect, it } from 'vitest';
 import { type ClusterConfig, parseClusterConfig } from '../../formats/index.ts';
 import { clusterStack } from './cluster-stack.ts';

@@ -1,7 +1,7 @@
-// Which image a node group starts from: eksctl's family names, EKS' AMI types, and the public SSM
-// parameters that name the newest image. Facts: awsdocs (eks-optimized AMIs), bottlerocket, eksctl.
+// The image of a node group: eksctl's family names, EKS' AMI types, and the public SSM parameters
+// with the newest image. Facts: awsdocs (eks-optimized AMIs), bottlerocket, eksctl.
 
-/** Instance types with a Graviton processor: the digit is followed by a g (m6g, c7gn, t4g). */
+/** Instance types with a Graviton processor: a `g` follows the digit (m6g, c7gn, t4g). */
 const graviton = /^[a-z]+\d+g[a-z]*\./;
 
 export type Architecture = 'x86_64' | 'arm64';
@@ -14,16 +14,16 @@ const minorOf = (version: string): number => Number(version.split('.')[1] ?? 0);
 /** EKS publishes no Amazon Linux 2 image after 1.32. */
 const lastOfAmazonLinux2 = 32;
 
-/** eksctl's default of the version, as article 002 prints it. */
+/** eksctl's default for the version, as article 002 prints it. */
 export const defaultFamily = (version: string): string =>
   minorOf(version) <= lastOfAmazonLinux2 ? 'AmazonLinux2' : 'AmazonLinux2023';
 
 interface Family {
-  /** EKS' amiType per architecture; absent: EKS has none, the image must be named. */
+  /** EKS' amiType per architecture; absent: EKS has none, so the user must name the image. */
   readonly amiType?: Readonly<Partial<Record<Architecture, string>>>;
-  /** Name of the SSM parameter; absent: this table knows none. */
+  /** Name of the SSM parameter; absent: unknown. */
   readonly parameter?: (version: string, architecture: Architecture) => string;
-  /** How its user data is written; absent: Drover writes none yet. */
+  /** Format of its user data; absent: Drover cannot write it yet. */
   readonly userData?: 'shell' | 'node-config' | 'settings' | 'powershell';
   readonly rootDevice: string;
 }
@@ -75,6 +75,6 @@ const families: Readonly<Record<string, Family>> = {
   UbuntuPro2404: ubuntu,
 };
 
-/** Facts of a family by eksctl's name; undefined for a name that is none. */
+/** Facts of a family by eksctl's name; undefined for an unknown name. */
 export const familyNamed = (name: string): Family | undefined =>
   Object.hasOwn(families, name) ? families[name] : undefined;

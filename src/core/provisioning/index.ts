@@ -1,4 +1,4 @@
-// Public entry of provisioning: what has to be made in the cloud for a cluster or a node group.
+// Public entry of provisioning: the cloud resources that a cluster or a node group needs.
 export { clusterStack, zoneBlocks } from './cluster-stack.ts';
 export { architectureOf, defaultFamily, familyNamed } from './images.ts';
 export {

@@ -1,4 +1,4 @@
-// Names and tags that eksctl gives to what it makes: other tools look for them.
+// Names and tags that eksctl gives to the resources it creates, because other tools look for them.
 
 export const nodeGroupStackName = (cluster: string, group: string): string =>
   `eksctl-${cluster}-nodegroup-${group}`;
@@ -9,11 +9,11 @@ export const clusterTag = 'alpha.eksctl.io/cluster-name';
 export const groupTag = 'alpha.eksctl.io/nodegroup-name';
 const groupTypeTag = 'alpha.eksctl.io/nodegroup-type';
 
-/** Of the tags of a node group's stack. */
+/** Whether the tags are those of a managed node group's stack. */
 export const isManagedStack = (tags: Readonly<Record<string, string>>): boolean =>
   tags[groupTypeTag] === 'managed';
 
-/** On the stack of a node group, and on what CloudFormation makes for it. */
+/** Tags of a node group's stack, which CloudFormation also sets on the stack's resources. */
 export const nodeGroupStackTags = (options: {
   readonly cluster: string;
   readonly group: string;

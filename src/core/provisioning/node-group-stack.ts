@@ -1,6 +1,6 @@
-// The CloudFormation stack of one node group, with the resources that eksctl gives it: a managed
-// group is an EKS nodegroup with a launch template and a role, a self-managed one a plain Auto
-// Scaling group. Pure: facts of cluster, subnets and image come in, a template goes out.
+// The CloudFormation stack of one node group, with the resources that eksctl creates: for a managed
+// group an EKS nodegroup with a launch template and a role, for a self-managed one an Auto Scaling
+// group. Pure: facts of cluster, subnets and image are its input, a template its result.
 import { defined } from '../../api/defined.ts';
 import type { JsonObject } from '../../api/json.ts';
 import type { Taint } from '../../api/kube.ts';
@@ -12,11 +12,11 @@ import { type JoinFacts, type UserDataKind, userDataOf } from './user-data.ts';
 export interface NodeGroupStackFacts extends JoinFacts {
   readonly vpcId: string;
   readonly clusterSecurityGroupId: string | undefined;
-  /** Where instances may start. */
+  /** Subnets of the instances. */
   readonly subnetIds: readonly string[];
-  /** eksctl's name of the image family, defaults filled in. */
+  /** eksctl's name of the image family, with defaults resolved. */
   readonly family: string;
-  /** The image of a self-managed group, or the user's own. */
+  /** The image of a self-managed group, or the user's own image. */
   readonly imageId: string | undefined;
 }
 
@@ -31,7 +31,7 @@ const nodePolicies = [
   'AmazonEKS_CNI_Policy',
   'AmazonEC2ContainerRegistryPullOnly',
 ];
-/** eksctl keeps the SSM agent's also when the user names the others. */
+/** eksctl attaches the SSM agent's policy even when the user lists other policies. */
 const agentPolicy = 'AmazonSSMManagedInstanceCore';
 const ofAws = (name: string): JsonObject => ({
   'Fn::Sub': `arn:\${AWS::Partition}:iam::aws:policy/${name}`,
@@ -98,7 +98,7 @@ const disk = (facts: NodeGroupStackFacts, group: GroupConfig): JsonObject => {
 const tagList = (tags: Readonly<Record<string, string>>): JsonObject[] =>
   Object.entries(tags).map(([Key, Value]) => ({ Key, Value }));
 
-/** Throws for a family without one, which the rules of a group have refused before. */
+/** Throws for a family without bootstrap; the validation of groups refuses those earlier. */
 const bootstrapOf = (family: string): UserDataKind => {
   const kind = familyNamed(family)?.userData;
   if (kind === undefined) throw new Error(`no bootstrap of ${family} is known`);
@@ -108,7 +108,7 @@ const bootstrapOf = (family: string): UserDataKind => {
 const nodeName = (facts: NodeGroupStackFacts, group: GroupConfig): string =>
   `${facts.cluster}-${group.name}-Node`;
 
-/** Template data that both kinds share. */
+/** Template data of managed and self-managed groups. */
 const launchData = (facts: NodeGroupStackFacts, group: GroupConfig): JsonObject => {
   const own = { Name: nodeName(facts, group), ...group.tags };
   const ssh = group.sshAllowed ? [{ Ref: 'SSH' }] : [];
@@ -117,7 +117,7 @@ const launchData = (facts: NodeGroupStackFacts, group: GroupConfig): JsonObject 
     BlockDeviceMappings: [disk(facts, group)],
     MetadataOptions: {
       HttpTokens: group.imdsV1 ? 'optional' : 'required',
-      // A pod is one hop further away than the node.
+      // Packets of a pod pass one more hop than those of the node.
       HttpPutResponseHopLimit: group.podImdsDisabled ? 1 : 2,
     },
     SecurityGroupIds: [...(clusters === undefined ? [] : [clusters]), ...ssh],
@@ -135,7 +135,7 @@ const eksTaintEffect: Readonly<Record<Taint['effect'], string>> = {
   PreferNoSchedule: 'PREFER_NO_SCHEDULE',
 };
 
-/** EKS' own fields, each left out when nothing was said. */
+/** EKS' own fields; a field that the file does not set is omitted. */
 const managedOptions = (facts: NodeGroupStackFacts, group: GroupConfig): JsonObject => {
   const amiType = familyNamed(facts.family)?.amiType?.[
     architectureOf(group.instanceTypes[0] ?? '')
@@ -162,7 +162,7 @@ const managedOptions = (facts: NodeGroupStackFacts, group: GroupConfig): JsonObj
 };
 
 const upper = (key: string): string => key.slice(0, 1).toUpperCase() + key.slice(1);
-/** CloudFormation writes the API's field names with a capital. */
+/** CloudFormation capitalizes the API's field names. */
 const upperKeys = (value: JsonObject): JsonObject =>
   Object.fromEntries(
     Object.entries(value).map(([key, member]) => [
@@ -177,7 +177,7 @@ const upperKeys = (value: JsonObject): JsonObject =>
     ]),
   );
 
-/** EKS adds no bootstrap to an image of the user's own: the template must have it. */
+/** EKS adds no bootstrap to a user's own image, so the template must contain it. */
 const ownBootstrap = (facts: NodeGroupStackFacts, group: GroupConfig): JsonObject => {
   if (group.overrideBootstrapCommand !== undefined) {
     return { UserData: { 'Fn::Base64': group.overrideBootstrapCommand } };
@@ -294,7 +294,7 @@ const describe = (facts: NodeGroupStackFacts, group: GroupConfig): string =>
     : `EKS nodes (AMI family: ${facts.family}, SSH access: ${group.sshAllowed}, private ` +
       `networking: ${group.privateNetworking}) [created and managed by drover]`;
 
-/** The whole stack of a group; outputs name the role, which aws-auth needs. */
+/** The complete stack of a group. Its outputs contain the role, which aws-auth needs. */
 export const nodeGroupStack = (facts: NodeGroupStackFacts, group: GroupConfig): NodeGroupStack => {
   const tags = nodeGroupStackTags({
     cluster: facts.cluster,

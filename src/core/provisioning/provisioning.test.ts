@@ -1,4 +1,4 @@
-// Stacks as eksctl lays them out, and user data per family.
+// Stacks with eksctl's structure, and user data per family.
 import { describe, expect, it } from 'vitest';
 import { groupOf, parseClusterConfig } from '../../formats/index.ts';
 import { clusterStack, zoneBlocks } from './cluster-stack.ts';

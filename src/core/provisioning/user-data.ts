@@ -1,6 +1,6 @@
-// User data of a node group, as eksctl writes it for its families: from the cluster's facts
-// to a kubelet with the labels of article 002. Managed groups get theirs from their controller, but
-// for those with an image of the user's own.
+// User data of a node group, as eksctl writes it for its families: from the cluster's facts to a
+// kubelet with the labels of article 002. The controller writes the user data of managed groups,
+// except for groups with a user's own image.
 import { defined } from '../../api/defined.ts';
 import {
   type Family,
@@ -29,7 +29,7 @@ const families: Readonly<Record<UserDataKind, Family>> = {
   powershell: 'windows',
 };
 
-/** The labels of article 002's nodes; what an instance knows of itself comes after them. */
+/** The labels of article 002's nodes; labels that only the instance knows are appended. */
 const labelsOf = (cluster: string, group: GroupConfig): Readonly<Record<string, string>> => ({
   [clusterTag]: cluster,
   [groupTag]: group.name,
@@ -44,9 +44,9 @@ const labelsOf = (cluster: string, group: GroupConfig): Readonly<Record<string, 
 });
 
 /**
- * What the group's nodes keep of memory where it says how many pods may run: nodeadm and
- * bootstrap.sh would take their own number (awslabs/amazon-eks-ami#1698), Bottlerocket takes the
- * right one itself.
+ * Memory reserved on the group's nodes when the group sets its own pod limit. nodeadm and
+ * bootstrap.sh would reserve for their own number of pods (awslabs/amazon-eks-ami#1698);
+ * Bottlerocket computes it correctly.
  */
 export const reservedFor = (
   family: Family,
@@ -61,7 +61,7 @@ export const reservedFor = (
   return follows ? kubeReserved(facts.cpus, maxPods) : undefined;
 };
 
-/** What the group adds for its nodes, whoever merges it with what. */
+/** The part that the group adds for its nodes, whichever tool merges it. */
 export const injectionOf = (family: Family, facts: JoinFacts, group: GroupConfig): Injection => ({
   family,
   cluster: {
@@ -86,9 +86,7 @@ export const injectionOf = (family: Family, facts: JoinFacts, group: GroupConfig
   override: group.overrideBootstrapCommand,
 });
 
-/**
- * Plain text, not base64. Throws where there is nothing that could be merged: without user data.
- */
+/** Plain text, not base64. Throws without user data, since there is nothing to merge. */
 export const userDataOf = (kind: UserDataKind, facts: JoinFacts, group: GroupConfig): string => {
   const written = writeUserData(injectionOf(families[kind], facts, group));
   if (written.kind === 'fault') throw new Error(written.message);

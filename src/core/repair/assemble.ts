@@ -24,6 +24,8 @@ export interface RepairFacts {
   readonly launchedAt: ReadonlyMap<string, EpochMs>;
   readonly missedSince: ReadonlyMap<string, EpochMs>;
   readonly impaired: ReadonlyMap<string, readonly ImpairedCheck[]>;
+  /** Instances of verified quarantines that EC2 has terminated, or terminates; default: none. */
+  readonly gone?: ReadonlySet<string>;
   readonly now: EpochMs;
 }
 
@@ -110,7 +112,7 @@ const clusterNode = (node: Node): ClusterNode => {
 };
 
 export const repairObservation = (facts: RepairFacts): RepairObservation => {
-  const { group, scaling, repairs, nodes, now } = facts;
+  const { group, scaling, repairs, nodes, gone = new Set(), now } = facts;
   const members = scaling.instances.filter(isMember).map((one) => memberOf(facts, one));
   const ids = [
     ...members.map(({ instanceId }) => instanceId),
@@ -122,5 +124,6 @@ export const repairObservation = (facts: RepairFacts): RepairObservation => {
     if (disruption !== undefined) disruptions.set(id, disruption);
   }
   const desired = scaling.desiredCapacity;
-  return { group, desired, members, repairs, disruptions, cluster: nodes.map(clusterNode), now };
+  const cluster = nodes.map(clusterNode);
+  return { group, desired, members, repairs, disruptions, gone, cluster, now };
 };

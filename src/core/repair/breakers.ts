@@ -30,7 +30,7 @@ const signalWithinMs = 10 * 60_000;
 /** This many members, and this share, do not lose their Node objects by themselves. */
 const missingNodes = 2;
 const missingShare = 0.5;
-/** An instance that is older and has no Node object had one, unless a repair says otherwise. */
+/** An older instance without a Node object must have had one, unless a repair says otherwise. */
 const joinedBeforeMs = 60 * 60_000;
 
 /** Breakers that start the group's cooldown when they close. */
@@ -150,8 +150,8 @@ export const signalBreaker = (
 };
 
 /**
- * One of its repairs was opened soon after its launch since it had not joined. An old instance
- * whose repair a new process opens proves nothing.
+ * One of its repairs was opened soon after the launch because the node had not joined. If a new
+ * process opens the repair of an old instance, that proves nothing.
  */
 const neverJoined = (instanceId: string, { repairs, group }: RepairObservation): boolean => {
   const youngMs = Math.max(joinedBeforeMs, 2 * repairTimesOf(group).startupTimeoutMs);
@@ -173,7 +173,7 @@ const lostNode = ({ health, instanceId }: RepairMember, observation: RepairObser
         (observation.now - since >= joinedBeforeMs && !neverJoined(instanceId, observation))),
   );
 
-/** Node objects that vanish together were deleted by a client; their machines may serve. */
+/** Node objects that disappear together were deleted by a client; their machines may still work. */
 export const missingBreaker = (observation: RepairObservation): RepairBlocker | undefined => {
   const { members } = observation;
   const lost = members.filter((member) => lostNode(member, observation)).length;
@@ -201,7 +201,9 @@ export const maxParallelOf = (observation: RepairObservation): number => {
   return Math.max(1, Math.floor((unhealthy * percentage) / 100));
 };
 
-/** A node in service takes a place in the group's disruption ledger; a dead one has one already. */
+/**
+ * A node in service needs a place in the group's disruption ledger; a failed node already has one.
+ */
 export const ledgerBlocker = (
   observation: RepairObservation,
   member: RepairMember,

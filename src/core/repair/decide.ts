@@ -9,6 +9,7 @@ import {
   type NodeRepair,
   type NodeRepairStatus,
 } from '../../api/node-repair.ts';
+import { bundleDueAt, endedRequests } from './bundle.ts';
 import { mergedFindings, repairable, repairName } from './episode.ts';
 import type {
   RepairMember,
@@ -18,6 +19,8 @@ import type {
   RepairStep,
 } from './observation.ts';
 import { repairModeOf } from './policy.ts';
+import { isQuarantine, nextQuarantined } from './quarantine.ts';
+import { isReleased, nextReleased } from './released.ts';
 import { nextRepairing, nextVerifying } from './running.ts';
 import { cooldownOf, nextWaiting, othersCauses, type Taken } from './waiting.ts';
 
@@ -54,7 +57,7 @@ const opened = (
   const { instanceId, availabilityZone, node } = member;
   if (repairs.some((one) => isOpenRepair(one) && one.spec.instanceId === instanceId))
     return undefined;
-  // Another cause already drains it; no repair is opened beside that.
+  // Another cause already drains the node; no repair is opened in addition.
   if (othersCauses(disruptions.get(instanceId)).length > 0) return undefined;
   const name = repairName(instanceId, repairs);
   const { condition, reason, since } = first;
@@ -89,7 +92,7 @@ const write = (repair: NodeRepair, status: NodeRepairStatus): readonly RepairSte
   return [{ kind: 'WriteRepair', name, resourceVersion, status }];
 };
 
-/** Ended repairs above the limit of kept ones. */
+/** Ended repairs that exceed the number of repairs to keep. */
 const forgotten = ({ repairs }: RepairObservation): readonly RepairStep[] =>
   repairs
     .filter((repair) => !isOpenRepair(repair))
@@ -109,6 +112,7 @@ const takenAtFirst = (observation: RepairObservation): Taken => {
     running: open.filter(isRunning).length,
     cooldownUntil: Math.max(0, ...closing, ...noted),
     replacements: [],
+    quarantines: 0,
   };
 };
 
@@ -124,12 +128,17 @@ const outlookOf = ({ metadata: { name }, spec }: NodeRepair, status: NodeRepairS
   status,
 });
 
-/** A running repair without its last hold, which each pass asks for again. */
+/** A running repair without its last hold, which every pass determines again. */
 const withoutHold = (repair: NodeRepair): NodeRepair => {
   if (repair.status?.blockedBy === undefined) return repair;
   const { blockedBy: _blocked, ...status } = repair.status;
   return { ...repair, status };
 };
+
+const withQuarantine = (taken: Taken, repair: NodeRepair, status: NodeRepairStatus): Taken =>
+  isQuarantine({ status }) && !isQuarantine(repair)
+    ? { ...taken, quarantines: taken.quarantines + 1 }
+    : taken;
 
 const look = (
   repair: NodeRepair,
@@ -137,17 +146,33 @@ const look = (
   taken: Taken,
   pass: Pass,
 ): Taken => {
+  const isQuarantined = repair.status?.phase === 'Quarantined';
+  if (isReleased(observation.group) && (isRunning(repair) || isQuarantined)) {
+    const next = nextReleased(repair, observation);
+    pass.steps.push(...write(repair, next.status), ...next.steps);
+    pass.outlook.push(outlookOf(repair, next.status));
+    return taken;
+  }
   if (isRunning(repair)) {
     const free = withoutHold(repair);
     const next =
       repair.status?.phase === 'Verifying'
         ? nextVerifying(free, observation, taken)
-        : nextRepairing(free, observation);
+        : nextRepairing(free, observation, taken);
     pass.steps.push(...write(repair, next.status), ...next.steps);
     pass.outlook.push(outlookOf(repair, next.status));
+    pass.wakeAt.push(bundleDueAt(next.status));
     const { replacement } = next.status;
-    if (replacement === undefined) return taken;
-    return { ...taken, replacements: [...taken.replacements, replacement] };
+    const after = withQuarantine(taken, repair, next.status);
+    if (replacement === undefined) return after;
+    return { ...after, replacements: [...after.replacements, replacement] };
+  }
+  if (isQuarantined) {
+    const next = nextQuarantined(repair, observation);
+    pass.steps.push(...write(repair, next.status), ...next.steps);
+    pass.outlook.push(outlookOf(repair, next.status));
+    pass.wakeAt.push(parseTime(next.status.quarantinedUntil));
+    return taken;
   }
   const isRequested = repair.spec.requested !== undefined;
   const isOff = isRequested ? !isLive(observation) : !isRepairing(observation);
@@ -157,7 +182,8 @@ const look = (
   pass.steps.push(...write(repair, next.status));
   pass.outlook.push(outlookOf(repair, next.status));
   pass.wakeAt.push(...next.wakeAt);
-  return next.status.phase === 'Repairing' ? { ...taken, running: taken.running + 1 } : taken;
+  const after = withQuarantine(taken, repair, next.status);
+  return next.status.phase === 'Repairing' ? { ...after, running: after.running + 1 } : after;
 };
 
 /** The episode that would be opened, for `--dry-run` and `explain`. */
@@ -189,7 +215,7 @@ export const decideRepairs = (observation: RepairObservation): RepairPlan => {
       pass.outlook.push({ name: step.name, spec: step.spec, status: next.status });
     }
   }
-  pass.steps.push(...forgotten(observation));
+  pass.steps.push(...endedRequests(observation, pass.outlook), ...forgotten(observation));
   const patienceMs = pass.outlook.length > 0 ? lookAgainMs : restMs;
   const times = pass.wakeAt.flatMap((at) => (at !== undefined && at > now ? [at] : []));
   return {

@@ -16,7 +16,10 @@ const endOf = ({ status }: NodeRepair): EpochMs => parseTime(status?.endedAt) ??
 const isEnded = ({ status }: NodeRepair): boolean =>
   endedRepairPhases.some((phase) => phase === status?.phase);
 
-/** What an operator asks for says nothing of how well repairs help. */
+/** Its group has a replacement; that the instance was terminated says nothing about the repair. */
+const wasQuarantined = ({ status }: NodeRepair): boolean => status?.quarantinedUntil !== undefined;
+
+/** A repair that an operator requested does not show whether automatic repairs help. */
 const isRequested = ({ spec }: NodeRepair): boolean => spec.requested !== undefined;
 
 /** Its replacement fell ill soon after. */
@@ -40,7 +43,7 @@ export interface Ineffective {
 /** Undefined while the repairs of the group help. */
 export const ineffectiveRepairs = (repairs: readonly NodeRepair[]): Ineffective | undefined => {
   const ended = repairs
-    .filter((one) => !isRequested(one))
+    .filter((one) => !isRequested(one) && !wasQuarantined(one))
     .filter(({ status }) => status?.phase === 'Succeeded' || status?.phase === 'Failed')
     .toSorted((a, b) => endOf(b) - endOf(a));
   const helped = ended.findIndex(
@@ -68,7 +71,7 @@ export const ineffectiveIssue = (
   now: EpochMs,
 ): HealthIssue | undefined => {
   const useless = ineffectiveRepairs(repairs);
-  const isIll = repairs.some((one) => !isEnded(one));
+  const isIll = repairs.some((one) => !isEnded(one) && !wasQuarantined(one));
   if (useless === undefined || (now >= useless.until && !isIll)) return undefined;
   const image = status?.imageId ?? status?.releaseVersion ?? spec.releaseVersion;
   const message = `${useless.message}${image === undefined ? '' : ` The image is ${image}.`}`;

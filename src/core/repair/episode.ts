@@ -93,8 +93,8 @@ export const repairName = (instanceId: string, repairs: readonly NodeRepair[]): 
 };
 
 /**
- * A NodeRepair that is deleted leaves its name to the next one, and a NodeDisruption remembers the
- * causes that it has served: the time of the attempt keeps the ids apart.
+ * The attempt's time is part of the id: after a NodeRepair is deleted, its successor has the same
+ * name, and the NodeDisruption remembers the causes that it has handled.
  */
 export const causeIdOf = (repair: NodeRepair, attempt: number, startedAt: string): string =>
   `repair/${repair.metadata.name}/${attempt}/${startedAt}`;

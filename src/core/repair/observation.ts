@@ -32,6 +32,8 @@ export interface RepairObservation {
   readonly repairs: readonly NodeRepair[];
   /** By instance id, for members and for instances with a repair. */
   readonly disruptions: ReadonlyMap<string, NodeDisruption>;
+  /** Instances with a repair that EC2 has terminated, or terminates. */
+  readonly gone: ReadonlySet<string>;
   readonly cluster: readonly ClusterNode[];
   readonly now: EpochMs;
 }
@@ -49,6 +51,13 @@ export type RepairStep =
       readonly instanceId: string;
       readonly nodeName?: string;
       readonly cause: DisruptionCause;
+    }
+  | {
+      /** Asks the node agent for a log bundle; null withdraws the request. */
+      readonly kind: 'AskForBundle';
+      readonly nodeName: string;
+      readonly uid: string;
+      readonly request: string | null;
     }
   | { readonly kind: 'WithdrawCause'; readonly disruption: string; readonly causeId: string }
   | { readonly kind: 'DeleteRepair'; readonly name: string; readonly uid: string };

@@ -119,6 +119,53 @@ describe('a repair by hand', () => {
     expect(verdict(of(request({ overrule: all })))).toBe('accepted');
   });
 
+  it('prints the request for logs and the cause after it, where the group asks for them', () => {
+    const group = aRepairGroup({ nodeRepair: { collectBundle: true } });
+    const kinds = (member?: RepairMember) => {
+      const decision = decide({ group }, request(), member);
+      return decision.kind === 'accepted' ? decision.steps.map(({ kind }) => kind) : decision;
+    };
+    expect(kinds()).toEqual(['WriteRepair', 'AskForBundle', 'RecordCause']);
+    expect(kinds({ ...aMember(1, 5), node: undefined })).toEqual(['WriteRepair', 'RecordCause']);
+  });
+
+  it('quarantines a node, and refuses where it would have to be replaced instead', () => {
+    const requested = request({ action: 'Quarantine' });
+    expect(decide({}, requested)).toMatchObject({
+      kind: 'accepted',
+      steps: [
+        { kind: 'WriteRepair', status: { message: 'Quarantine decided' } },
+        { kind: 'RecordCause', cause: { followUp: 'Detach' } },
+      ],
+    });
+    expect(decide({}, requested, silent(1))).toEqual({
+      kind: 'impossible',
+      message: expect.stringContaining('not quarantined: its kubelet is not Ready'),
+    });
+    const repairs = [aRepair(2, 0, { phase: 'Quarantined' })];
+    expect(decide({ repairs }, requested)).toEqual({
+      kind: 'impossible',
+      message: expect.stringContaining('1 of 1 instances are in quarantine; Replace would'),
+    });
+  });
+
+  it('quarantines no more nodes in one pass than maxInstances', () => {
+    const group = aRepairGroup({
+      updateConfig: { maxUnavailable: 3 },
+      nodeRepairConfig: { maxParallelNodesRepairedCount: 3 },
+    });
+    const requested = request({ action: 'Quarantine' });
+    const repairs = [1, 2].map((n) => {
+      const repair = aRepair(n, 5);
+      return { ...repair, spec: { ...repair.spec, requested } };
+    });
+    const plan = decideRepairs(aRepairObservation(5, healthyMembers(1, 8, 5), { group, repairs }));
+    expect(plan.outlook.map(({ status }) => status)).toMatchObject([
+      { phase: 'Repairing', message: 'Quarantine decided' },
+      { phase: 'Cancelled', message: expect.stringContaining('1 of 1 instances') },
+    ]);
+  });
+
   it('does not take a place in the ledger that is taken', () => {
     const group = aRepairGroup({ updateConfig: { maxUnavailable: 1 } });
     const decision = decide({ group }, request(), aMember(1, 5), [silent(2), aMember(3, 5)]);

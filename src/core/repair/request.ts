@@ -4,6 +4,7 @@ import { formatTime } from '../../api/brand.ts';
 import {
   type NodeRepair,
   type NodeRepairSpec,
+  type NodeRepairStatus,
   overrulableBlockers,
   type RepairBlocker,
   type RepairRequest,
@@ -31,6 +32,8 @@ export type RequestDecision =
       /** An operator may override all of them. */
       readonly isOverrulable: boolean;
     }
+  /** The action cannot be done to this node. */
+  | { readonly kind: 'impossible'; readonly message: string }
   | {
       readonly kind: 'accepted';
       readonly name: string;
@@ -79,7 +82,28 @@ const asRecorded = (
 const isOf = (step: RepairStep, { metadata: { name }, spec }: NodeRepair): boolean =>
   'name' in step
     ? step.name === name
-    : step.kind === 'RecordCause' && step.instanceId === spec.instanceId;
+    : step.kind === 'AskForBundle'
+      ? step.nodeName === spec.node?.name
+      : step.kind === 'RecordCause' && step.instanceId === spec.instanceId;
+
+/** The steps after the decision: with a bundle, the request for it and what follows its end. */
+const stepsAfter = (observation: RepairObservation, repair: NodeRepair): readonly RepairStep[] => {
+  const { steps, outlook } = decideRepairs(observation);
+  const asked = outlook.find(({ name }) => name === repair.metadata.name)?.status;
+  const bundle = asked?.attempts?.at(-1)?.bundle;
+  if (asked === undefined || bundle === undefined) return steps;
+  const after = (status: NodeRepairStatus): readonly RepairStep[] => {
+    const others = observation.repairs.filter((one) => one !== repair);
+    return decideRepairs({ ...observation, repairs: [...others, { ...repair, status }] }).steps;
+  };
+  if (bundle.outcome !== undefined) return after(asked);
+  const attempts = (asked.attempts ?? []).map((one, index, all) =>
+    index === all.length - 1
+      ? { ...one, bundle: { ...bundle, outcome: 'NotCollected' as const } }
+      : one,
+  );
+  return [...after(asked), ...after({ ...asked, attempts })];
+};
 
 const mayOverrule = ({ kind }: RepairBlocker): boolean =>
   overrulableBlockers.some((one) => one === kind);
@@ -120,8 +144,12 @@ export const decideRequest = (
   if (blockedBy.length > 0) {
     return { kind: 'blocked', blockedBy, isOverrulable: blockedBy.every(mayOverrule) };
   }
+  if (status?.phase === 'Cancelled') {
+    return { kind: 'impossible', message: status.message ?? 'cancelled' };
+  }
   const next = status === undefined ? recorded : { ...recorded, status };
-  const second = decideRepairs(withRepair(next));
-  const steps = [...first.steps, ...second.steps].filter((step) => isOf(step, recorded));
+  const steps = [...first.steps, ...stepsAfter(withRepair(next), next)].filter((step) =>
+    isOf(step, recorded),
+  );
   return { kind: 'accepted', name: write.name, write, steps };
 };

@@ -2,20 +2,23 @@
 // terminates or reboots the instance, then the effect is verified. A reboot that does not help is
 // followed by the next action. Nothing here touches a node or an instance. Pure.
 import { epochMs, formatTime, parseTime } from '../../api/brand.ts';
-import type { DisruptionCause, NodeDisruption } from '../../api/disruption.ts';
+import type { DisruptionCause, FollowUp, NodeDisruption } from '../../api/disruption.ts';
 import type {
   NodeRepair,
   NodeRepairStatus,
+  RepairAction,
   RepairAttempt,
   RepairBlocker,
 } from '../../api/node-repair.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import { canDrain } from '../health/index.ts';
 import { wasHandled } from '../termination/index.ts';
+import { nextBundle } from './bundle.ts';
 import { causeIdOf, dueOf, recoversAt } from './episode.ts';
 import type { RepairMember, RepairObservation, RepairStep } from './observation.ts';
 import { repairModeOf, repairTimesOf } from './policy.ts';
-import { holdBlocker } from './waiting.ts';
+import { feasible, kept } from './quarantine.ts';
+import { holdBlocker, type Taken } from './waiting.ts';
 
 /**
  * Drain time of a node whose kubelet is not Ready: its pods are evicted, but cannot stop cleanly.
@@ -30,13 +33,21 @@ export interface Running {
   readonly steps: readonly RepairStep[];
 }
 
+const followUpOf: Readonly<Record<RepairAction, FollowUp>> = {
+  Replace: 'Replace',
+  Reboot: 'Reboot',
+  Quarantine: 'Detach',
+  NoAction: 'Release',
+};
+
 const causeOf = (
   repair: NodeRepair,
   attempt: RepairAttempt,
   member: RepairMember,
   { group }: RepairObservation,
 ): DisruptionCause => {
-  const since = parseTime(attempt.startedAt) ?? epochMs(0);
+  // The drain of a dead node keeps its time after the wait for the bundle.
+  const since = parseTime(attempt.bundle?.endedAt ?? attempt.startedAt) ?? epochMs(0);
   const { drainTimeoutSeconds } = group.spec.nodeRepair ?? {};
   const drainMs = canDrain(member.health)
     ? drainTimeoutSeconds === undefined
@@ -50,7 +61,7 @@ const causeOf = (
     receivedAt: attempt.startedAt,
     ...(drainMs === undefined ? {} : { deadline: formatTime(epochMs(since + drainMs)) }),
     onDeadline: 'force',
-    followUp: attempt.action === 'Reboot' ? 'Reboot' : 'Replace',
+    followUp: followUpOf[attempt.action],
     requestedBy: requested?.by ?? 'node repair',
     reason: `${condition} ${reason} since ${unhealthySince} (NodeRepair ${repair.metadata.name})`,
   };
@@ -98,7 +109,7 @@ const ended = (
   return { status: { ...rest, ...how, attempts, endedAt }, steps: [] };
 };
 
-/** The action after the last one, where the rule for the episode's finding has one. */
+/** The action to try after the last one, if the rule for the episode's finding has one. */
 const nextAction = (group: NodeGroup, repair: NodeRepair, member: RepairMember | undefined) => {
   // An operator requested this single action.
   if (member === undefined || repair.spec.requested !== undefined) return undefined;
@@ -107,7 +118,10 @@ const nextAction = (group: NodeGroup, repair: NodeRepair, member: RepairMember |
   return due?.actions[tried] ?? (tried === 1 ? ('Replace' as const) : undefined);
 };
 
-/** A hold that came after the start: it keeps the phase, so that the act follows its removal. */
+/**
+ * A hold that was set after the start: the phase stays, so the repair acts once the hold is
+ * removed.
+ */
 const held = (
   { status }: NodeRepair,
   blockedBy: readonly RepairBlocker[],
@@ -130,11 +144,16 @@ const failed = (
   repair: NodeRepair,
   observation: RepairObservation,
   member: RepairMember | undefined,
-  message: string,
+  of: { readonly message: string; readonly taken: Taken },
 ): Running => {
+  const { message, taken } = of;
   const last = repair.status?.attempts?.at(-1);
-  const next =
+  const ruled =
     last?.action === 'Reboot' ? nextAction(observation.group, repair, member) : undefined;
+  const next =
+    ruled === undefined || member === undefined
+      ? ruled
+      : feasible(ruled, observation, member, taken).action;
   if (next === undefined || member === undefined || repair.status === undefined) {
     return ended(repair, observation, { phase: 'Failed', message });
   }
@@ -162,7 +181,18 @@ const failed = (
   return { status, steps: [] };
 };
 
-export const nextRepairing = (repair: NodeRepair, observation: RepairObservation): Running => {
+const saidOf: Readonly<Record<RepairAction, string>> = {
+  Replace: 'terminated',
+  Reboot: 'rebooted',
+  Quarantine: 'detached',
+  NoAction: 'kept',
+};
+
+export const nextRepairing = (
+  repair: NodeRepair,
+  observation: RepairObservation,
+  taken: Taken,
+): Running => {
   const { disruptions, members, now, group } = observation;
   const { instanceId } = repair.spec;
   const attempt = repair.status?.attempts?.at(-1);
@@ -182,6 +212,8 @@ export const nextRepairing = (repair: NodeRepair, observation: RepairObservation
     if (blocker !== undefined) {
       return held(repair, blockedBy, `${attempt.action} waits: ${blocker.message}`);
     }
+    const bundle = nextBundle(repair, attempt, member, observation);
+    if (bundle !== undefined) return bundle;
     const nodeName = member.node?.metadata.name;
     const step: RepairStep = {
       kind: 'RecordCause',
@@ -197,9 +229,9 @@ export const nextRepairing = (repair: NodeRepair, observation: RepairObservation
   }
   if (isServed(disruption, attempt.causeId)) {
     const { outcome, message = outcome ?? 'drained' } = disruption.status ?? {};
-    if (outcome === 'Failed') return failed(repair, observation, member, message);
+    if (outcome === 'Failed') return failed(repair, observation, member, { message, taken });
     const attempts = withAttempt(repair, { endedAt: formatTime(now) });
-    const said = attempt.action === 'Reboot' ? 'rebooted' : 'terminated';
+    const said = saidOf[attempt.action];
     const status = { ...repair.status, phase: 'Verifying' as const, attempts, message: said };
     return { status, steps: [] };
   }
@@ -216,11 +248,6 @@ export const nextRepairing = (repair: NodeRepair, observation: RepairObservation
   return same(repair);
 };
 
-/** Instances that this pass has already counted as replacements. */
-export interface Replaced {
-  readonly replacements: readonly string[];
-}
-
 const isHealthy = ({ health }: RepairMember): boolean =>
   health.state === 'Healthy' || health.state === 'Pressure';
 
@@ -231,7 +258,7 @@ const isHealthy = ({ health }: RepairMember): boolean =>
 const replacementOf = (
   repair: NodeRepair,
   { members, repairs }: RepairObservation,
-  of: { readonly since: number; readonly taken: Replaced },
+  of: { readonly since: number; readonly taken: Taken },
 ): string | undefined => {
   const counted = new Set([
     ...of.taken.replacements,
@@ -250,7 +277,7 @@ const replacementOf = (
 const nextReplaced = (
   repair: NodeRepair,
   observation: RepairObservation,
-  taken: Replaced,
+  taken: Taken,
 ): Running => {
   const { members, desired, now, group } = observation;
   const attempt = repair.status?.attempts?.at(-1);
@@ -266,7 +293,8 @@ const nextReplaced = (
     }
     const healthy = members.filter(isHealthy).length;
     if (healthy >= desired) {
-      const message = `terminated; the group has its ${desired} nodes`;
+      const { message: done = 'terminated' } = repair.status ?? {};
+      const message = `${done}; the group has its ${desired} nodes`;
       return ended(repair, observation, { phase: 'Succeeded', message });
     }
   }
@@ -277,7 +305,11 @@ const nextReplaced = (
   return ended(repair, observation, { phase: 'Failed', message });
 };
 
-const nextRebooted = (repair: NodeRepair, observation: RepairObservation): Running => {
+const nextRebooted = (
+  repair: NodeRepair,
+  observation: RepairObservation,
+  taken: Taken,
+): Running => {
   const { members, disruptions, now, group } = observation;
   const { instanceId } = repair.spec;
   const attempt = repair.status?.attempts?.at(-1);
@@ -304,14 +336,24 @@ const nextRebooted = (repair: NodeRepair, observation: RepairObservation): Runni
   if (isProven || now < until) return same(repair);
   const message =
     bootId === attempt?.bootId ? 'the boot id did not change' : 'not healthy after its reboot';
-  return failed(repair, observation, member, message);
+  return failed(repair, observation, member, { message, taken });
 };
+
+/** A detachment may have failed, and an instance with a dead kubelet is terminated instead. */
+const isDetached = (
+  { spec: { instanceId } }: NodeRepair,
+  { members, gone }: RepairObservation,
+): boolean => !gone.has(instanceId) && members.every((one) => one.instanceId !== instanceId);
 
 export const nextVerifying = (
   repair: NodeRepair,
   observation: RepairObservation,
-  taken: Replaced,
-): Running =>
-  repair.status?.attempts?.at(-1)?.action === 'Reboot'
-    ? nextRebooted(repair, observation)
-    : nextReplaced(repair, observation, taken);
+  taken: Taken,
+): Running => {
+  const action = repair.status?.attempts?.at(-1)?.action;
+  if (action === 'Reboot') return nextRebooted(repair, observation, taken);
+  const next = nextReplaced(repair, observation, taken);
+  const isOver = next.status.phase === 'Succeeded' || next.status.phase === 'Failed';
+  if (action !== 'Quarantine' || !isOver || !isDetached(repair, observation)) return next;
+  return { ...next, status: kept(repair, observation, next.status) };
+};

@@ -29,9 +29,10 @@ import { ineffectiveRepairs } from './effect.ts';
 import { askedOf, causeIdOf, type Due, dueOf, mergedFindings, recoversAt } from './episode.ts';
 import type { RepairMember, RepairObservation } from './observation.ts';
 import { repairModeOf, repairTimesOf } from './policy.ts';
+import { type Decided, feasible, whyNotQuarantined } from './quarantine.ts';
 
-/** What the repairs already handled in this pass have taken. */
-export interface Taken {
+/** What repairs handled earlier in this pass have already used: nodes, places and replacements. */
+export interface Taken extends Decided {
   /** Number of running repairs. */
   readonly running: number;
   /** No repair of the group starts before this time, epoch milliseconds. */
@@ -54,7 +55,9 @@ export const othersCauses = (disruption: NodeDisruption | undefined): readonly s
   return isEnded(disruption) ? [] : causes.map(({ kind }) => kind);
 };
 
-/** What operators say with annotations on the node and the group; no request overrules it. */
+/**
+ * Holds that operators set with annotations on the node and the group; no request overrides them.
+ */
 export const holdBlocker = (
   { group }: RepairObservation,
   member: RepairMember,
@@ -174,10 +177,13 @@ const started = (
   repair: NodeRepair,
   member: RepairMember,
   actions: readonly RepairAction[],
-  now: EpochMs,
+  observation: RepairObservation,
+  taken: Taken,
 ): NodeRepairStatus => {
+  const { now } = observation;
   const { attempts = [], blockedBy: _blocked, ...rest } = repair.status ?? { phase: 'Waiting' };
-  const action = actions[attempts.length] ?? actions.at(-1) ?? 'Replace';
+  const ruled = actions[attempts.length] ?? actions.at(-1) ?? 'Replace';
+  const { action, why } = feasible(ruled, observation, member, taken);
   const bootId = member.node?.status.nodeInfo?.bootID;
   const startedAt = formatTime(now);
   const attempt = {
@@ -186,7 +192,7 @@ const started = (
     startedAt,
     ...(bootId === undefined ? {} : { bootId }),
   };
-  const message = `${action} decided`;
+  const message = why === undefined ? `${action} decided` : `${action} decided: ${why}`;
   return { ...rest, phase: 'Repairing', message, action, attempts: [...attempts, attempt] };
 };
 
@@ -219,6 +225,12 @@ const nextRequested = (
   taken: Taken,
 ): Next => {
   const { action, at, overrule = [] } = request;
+  // An operator who asks to keep the instance must not have it terminated.
+  const why = action === 'Quarantine' ? whyNotQuarantined(observation, member, taken) : undefined;
+  if (why !== undefined) {
+    const message = `not quarantined: ${why}; Replace would terminate the instance`;
+    return { status: over(repair, observation, message), wakeAt: [] };
+  }
   const findings = mergedFindings(repair.status?.findings ?? [], member);
   const { blockedBy: _blocked, message: _message, ...before } = repair.status ?? {};
   const known = { ...before, findings, action, eligibleAt: at };
@@ -232,11 +244,11 @@ const nextRequested = (
     return { status: { ...known, phase: 'Blocked', message, blockedBy }, wakeAt };
   }
   const seen = { ...repair, status: { ...known, phase: 'Waiting' as const } };
-  return { status: started(seen, member, [action], observation.now), wakeAt: [] };
+  return { status: started(seen, member, [action], observation, taken), wakeAt: [] };
 };
 
 /**
- * When an operator made it eligible: the time of the first look after that, kept at later looks.
+ * When an operator made it eligible: the time of the first pass after that, kept in later passes.
  */
 const askedAt = ({ status }: NodeRepair, due: Due, now: EpochMs): EpochMs => {
   const known = parseTime(status?.eligibleAt);
@@ -245,8 +257,8 @@ const askedAt = ({ status }: NodeRepair, due: Due, now: EpochMs): EpochMs => {
 };
 
 /**
- * A process that begins sees an instance without a Node and not whether it had one: the kubelet
- * gets the time to register again that it has after a deletion.
+ * A process that has just started sees an instance without a Node, but not whether it had one. It
+ * gives the kubelet the same time to register again as after a deletion.
  */
 const dueAt = ({ metadata }: NodeRepair, { at, finding }: Due): EpochMs => {
   if (finding.reason !== 'NeverJoined') return at;
@@ -297,5 +309,5 @@ export const nextWaiting = (
     const message = `audit: ${action} would start`;
     return end({ status: { ...known, phase: 'WouldRepair', message }, wakeAt: [] });
   }
-  return end({ status: started(seen, member, due.actions, now), wakeAt: [] });
+  return end({ status: started(seen, member, due.actions, observation, taken), wakeAt: [] });
 };

@@ -10,7 +10,15 @@ export interface EventRule {
   };
 }
 
-/** The events that src/formats/notices reads; others would only be deleted. */
+/**
+ * EventBridge allows 64 characters for the name of a rule; Drover appends up to 10 to the queue's
+ * name.
+ */
+export const maxQueueName = 54;
+
+/**
+ * The events that src/formats/notices reads; the controller would delete any other message unread.
+ */
 export const eventRules = (queue: string): readonly EventRule[] => [
   {
     name: `${queue}-lifecycle`,
@@ -39,7 +47,7 @@ export const eventRules = (queue: string): readonly EventRule[] => [
   },
 ];
 
-/** The account's values, or what stands for them in the language of an output. */
+/** Region, account and partition, or a placeholder in the syntax of the output. */
 export interface Place {
   readonly partition: string;
   readonly region: string;
@@ -52,12 +60,13 @@ export const queueArn = ({ partition, region, account }: Place, queue: string): 
 const ruleArn = ({ partition, region, account }: Place, rule: string): string =>
   `arn:${partition}:events:${region}:${account}:rule/${rule}`;
 
-/** Notices are worthless after their deadline; a spot interruption has two minutes. */
+/** Notices are worthless after their deadline; a Spot interruption gives two minutes. */
 export const retentionSeconds = 300;
 
 /**
- * Only EventBridge may send, only for these rules of this account: another account's rule cannot
- * use EventBridge as its deputy (https://docs.aws.amazon.com/IAM/latest/UserGuide/confused-deputy.html).
+ * Only EventBridge may send, and only for these rules of this account. Without the conditions a
+ * rule of another account could send through EventBridge
+ * (https://docs.aws.amazon.com/IAM/latest/UserGuide/confused-deputy.html).
  */
 export const queuePolicy = (place: Place, queue: string): JsonObject => ({
   Version: '2012-10-17',

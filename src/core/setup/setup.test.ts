@@ -9,13 +9,14 @@ import {
   controllerActions,
   controllerPolicy,
   eventRules,
+  maxQueueName,
   queuePolicy,
   serviceAccountTrust,
 } from './index.ts';
 
 const place = { partition: 'aws', region: 'eu-west-1', account: '111122223333' };
 const calls = Object.entries(cloudOperations).flatMap(([service, names]) =>
-  names.map((name) => `${service}:${name}`),
+  names.map((name) => `${service === 'elbv2' ? 'elasticloadbalancing' : service}:${name}`),
 );
 
 const statements = (more: Partial<Parameters<typeof controllerPolicy>[0]> = {}) => {
@@ -40,7 +41,7 @@ describe('the policy of the controller', () => {
   });
 
   it('allows nothing that is not called or checked with a call', () => {
-    const known = new Set([...calls, ...checkedBesides, 'iam:PassRole']);
+    const known = new Set([...calls, ...checkedBesides(true), 'iam:PassRole']);
     expect(actionsIn(statements()).filter((action) => !known.has(action))).toEqual([]);
   });
 
@@ -66,15 +67,52 @@ describe('the policy of the controller', () => {
     expect(actions).not.toContain('autoscaling:CreateAutoScalingGroup');
   });
 
+  it('tags only what it creates', () => {
+    const tagged = (createsGroups: boolean) =>
+      statements({ createsGroups }).filter(({ Action }) =>
+        (Action as readonly string[]).includes('ec2:CreateTags'),
+      );
+    const of = (...names: readonly string[]) => [
+      {
+        Sid: 'TagsOfTheCreated',
+        Effect: 'Allow',
+        Action: ['ec2:CreateTags'],
+        Resource: '*',
+        Condition: { StringEquals: { 'ec2:CreateAction': names } },
+      },
+    ];
+    expect(tagged(true)).toEqual(of('RunInstances', 'CreateLaunchTemplate', 'CreateSecurityGroup'));
+    expect(tagged(false)).toEqual(of('RunInstances'));
+  });
+
+  it('creates only groups that have the tag from the start', () => {
+    const groupTag = { key: 'eks:cluster-name', value: 'c' };
+    const creating = (more: Parameters<typeof statements>[0]) =>
+      statements(more).filter(({ Action }) =>
+        (Action as readonly string[]).includes('autoscaling:CreateAutoScalingGroup'),
+      );
+    expect(creating({ groupTag })).toMatchObject([
+      { Condition: { StringEquals: { 'aws:RequestTag/eks:cluster-name': 'c' } } },
+    ]);
+    expect(creating({ groupTag, createsGroups: false })).toEqual([]);
+  });
+
   it('passes node roles to EC2 alone', () => {
     expect(statements().at(-1)).toMatchObject({
       Resource: 'arn:aws:iam::111122223333:role/nodes-*',
-      Condition: { StringEquals: { 'iam:PassedToService': 'ec2.amazonaws.com' } },
+      Condition: {
+        StringEquals: { 'iam:PassedToService': ['ec2.amazonaws.com', 'ec2.amazonaws.com.cn'] },
+      },
     });
   });
 });
 
 describe('the queue', () => {
+  it('may have the longest name with which the rules fit', () => {
+    const lengths = eventRules('q'.repeat(maxQueueName)).map(({ name }) => name.length);
+    expect(Math.max(...lengths)).toBe(64);
+  });
+
   it('gets only events that the controller reads', () => {
     for (const { pattern } of eventRules('q')) {
       for (const type of pattern['detail-type']) {

@@ -3,7 +3,7 @@
 import type { JsonObject } from '../../api/json.ts';
 import type { Place } from './notices.ts';
 
-/** The account of deploy/rbac.yaml and of the chart. */
+/** The service account of deploy/rbac.yaml and of the chart. */
 const account = { namespace: 'kube-system', name: 'drover-controller' } as const;
 
 /** https://docs.aws.amazon.com/eks/latest/userguide/pod-id-role.html */

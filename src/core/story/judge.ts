@@ -1,9 +1,9 @@
-// The story of one node from its steps: how long lay between them, and what is missing or out of
-// order. The reference is EKS' own drain: out of the load balancers, cordoned, pods evicted,
+// The history of one node from its steps: the time between them, and steps that are missing or out
+// of order. The reference is EKS' own drain: excluded from load balancers, cordoned, pods evicted,
 // deleted.
 import type { NodeRecord, Step, StepKind } from './read.ts';
 
-/** The time from one step to another. */
+/** The time between two steps. */
 export interface Passage {
   readonly name: string;
   readonly seconds: number;

@@ -1,6 +1,6 @@
-// Reads audit events (audit.k8s.io/v1) into the steps of each node's life: joined, labelled,
-// cordoned, pods placed, evicted, refused, gone, deleted. Keeps what was done and by whom; judges
-// nothing.
+// Reads audit events (audit.k8s.io/v1) into the steps of each node's history: joined, labelled,
+// cordoned, pods placed, evicted, refused, gone, deleted. Keeps each step with its actor; reports
+// no problems.
 import { defined } from '../../api/defined.ts';
 import { isObject, type Json, type JsonObject, objectOr } from '../../api/json.ts';
 import { nodeGroupLabels } from '../../api/nodegroup.ts';
@@ -39,7 +39,7 @@ export interface NodeRecord {
   readonly steps: readonly Step[];
 }
 
-/** Limit for logs of millions of events; further steps of nodes and pods are dropped. */
+/** A limit for logs of millions of events; later steps of nodes and pods are dropped. */
 const maxSteps = 500_000;
 export const exclusionLabel = 'node.kubernetes.io/exclude-from-external-load-balancers';
 /** Labels written with every heartbeat or by every kubelet; they are not steps. */
@@ -65,7 +65,7 @@ export class StoryReader {
   #firstMs: number | undefined;
   #lastMs: number | undefined;
 
-  /** True when the limit of steps is reached: further ones are dropped. */
+  /** True when the limit is reached: later steps are dropped. */
   get isFull(): boolean {
     return this.#count >= maxSteps;
   }
@@ -76,7 +76,7 @@ export class StoryReader {
     return { from: this.#firstMs, to: this.#lastMs };
   }
 
-  /** Accepts resources in any order; the events of one log must be in theirs. */
+  /** Accepts resources in any order; the events of one log must be in the order of the log. */
   add(event: JsonObject, at: number): void {
     this.#firstMs = Math.min(this.#firstMs ?? at, at);
     this.#lastMs = Math.max(this.#lastMs ?? at, at);
@@ -165,7 +165,7 @@ export class StoryReader {
     }
   }
 
-  /** Each node with its steps in order; pods without a known node are left out. */
+  /** Each node with its steps in order; omits pods whose node is unknown. */
   nodes(): readonly NodeRecord[] {
     const podSteps = new Map<string, Step[]>();
     for (const step of this.#podSteps) {

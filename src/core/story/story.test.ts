@@ -138,7 +138,7 @@ describe('the story of a node', () => {
     });
   });
 
-  it('tells Ready, labels and taints when they change, and a cordon that is taken back', () => {
+  it('tells Ready, labels and taints when they change, and a cordon that is reverted', () => {
     const status = (second: number, ready: string) =>
       node(
         second,
@@ -184,7 +184,7 @@ describe('the story of a node', () => {
     expect(story.findings).toEqual([]);
   });
 
-  it('names what stands in the wrong order', () => {
+  it('names what is in the wrong order', () => {
     const early = told(
       joined,
       placed(1, 'p1'),

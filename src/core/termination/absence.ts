@@ -37,6 +37,14 @@ const questions = ({ disruption, memory, now }: Observation): readonly Step[] =>
   ];
 };
 
+/** How a drain ends whose instance does not run any longer. */
+export const goneOutcome = ({ isStopped = false }: NonNullable<Memory['instance']>) => ({
+  outcome: 'InstanceGone' as const,
+  message: isStopped
+    ? 'EC2 has stopped the instance; its node returns to service when it runs again'
+    : 'the instance is gone',
+});
+
 /** The name under which the node registered, from the status or from the recorded cause. */
 const registeredName = ({ spec, status }: NodeDisruption): string | undefined =>
   status?.node?.name ?? spec.nodeName;
@@ -68,8 +76,7 @@ export const withoutNode = (observation: Observation, demand: Demand): Decision 
     return decision({ waitingOn: [{ kind: 'api', what, message }], wakeAt: [at] });
   }
   if (memory.instance?.gone === true) {
-    const how = { outcome: 'InstanceGone' as const, message: 'the instance is gone' };
-    return complete(observation, demand, how);
+    return complete(observation, demand, goneOutcome(memory.instance));
   }
   if (instanceId === undefined && name !== undefined) {
     return complete(observation, demand, { outcome: 'NothingToDrain', message: deleted(name) });

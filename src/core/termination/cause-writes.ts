@@ -95,7 +95,7 @@ const sooner = (known: DisruptionCause, incoming: DisruptionCause): DisruptionCa
 const supersedes = (known: DisruptionCause, incoming: DisruptionCause): boolean => {
   if (known.cancelledAt !== undefined || isConfirmed(known)) return false;
   if (isConfirmed(incoming)) return true;
-  // A refuted notice does not replace one that may still be true.
+  // A refuted notice does not replace a notice that may still be true.
   const deadline = parseTime(known.deadline);
   const isOver = deadline !== undefined && deadline < (parseTime(incoming.receivedAt) ?? 0);
   return !isRefuted(incoming) && (isRefuted(known) || isOver);
@@ -297,6 +297,10 @@ export const mayBeWithdrawn = ({ kind }: DisruptionCause): boolean =>
  */
 export const withdrawWrite = (existing: NodeDisruption, cancelledAt: string): CauseWrite =>
   withdrawAll(existing, cancelledAt, mayBeWithdrawn);
+
+/** The single write that withdraws every cause of an ended record, so that its marks are undone. */
+export const withdrawAllWrite = (existing: NodeDisruption, cancelledAt: string): CauseWrite =>
+  withdrawAll(existing, cancelledAt, () => true);
 
 /**
  * The single write that withdraws one cause, even a handled one: its node is uncordoned once no

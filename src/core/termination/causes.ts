@@ -83,6 +83,8 @@ export const endsByItself: Readonly<Record<DisruptionCause['kind'], boolean>> = 
   SpotInterruption: true,
   RebalanceRecommendation: false,
   Maintenance: false,
+  // When the instance ends, its pods end too, like those of a dead kubelet.
+  StateChange: true,
   Update: false,
   Repair: false,
   Manual: false,
@@ -121,7 +123,7 @@ export interface Demand {
    * them.
    */
   readonly waitsForReturning: boolean;
-  /** Every cause has a hold: nothing is evicted and no timeout runs. */
+  /** Set when every cause has a hold: then nothing is evicted and no timeout runs. */
   readonly heldBy?: DisruptionCause;
   /** The node is drained, but its instance must not be terminated yet. */
   readonly keptBy?: DisruptionCause;
@@ -129,6 +131,8 @@ export interface Demand {
   readonly deadline?: EpochMs;
   /** From the cause whose deadline forces. */
   readonly forceFrom?: EpochMs;
+  /** When the cause whose deadline forces was received, or its hold ended. */
+  readonly forcingSince?: EpochMs;
   readonly safetyMs: number;
   /**
    * The longest cooldown that a cause requests between the end of the drain and the termination.
@@ -153,6 +157,7 @@ const hasDefaultTimeout: Readonly<Record<DisruptionCause['kind'], boolean>> = {
   SpotInterruption: false,
   RebalanceRecommendation: false,
   Maintenance: false,
+  StateChange: false,
   Manual: false,
 };
 
@@ -187,8 +192,8 @@ const termOf = (cause: DisruptionCause, observation: Observation): Term => {
 };
 
 /**
- * Forcing starts some time before the deadline and not before `forceFrom`, so the deadline moves
- * along.
+ * Forcing starts some time before the deadline and not before `forceFrom`, so a later `forceFrom`
+ * also moves the deadline.
  */
 const afterForceFrom = (cause: DisruptionCause, deadline: EpochMs): EpochMs =>
   epochMs(Math.max(deadline, (forceFromOf(cause) ?? 0) + safetyMs));
@@ -205,7 +210,7 @@ const earliest = (terms: readonly Term[]): Term | undefined => {
   return first;
 };
 
-/** Where nothing forces, the drain fails at the latest deadline of its causes. */
+/** If nothing forces, the drain fails at the latest deadline of its causes. */
 const latest = (terms: readonly Term[]): EpochMs | undefined => {
   let last: EpochMs | undefined;
   for (const { deadline } of terms) {
@@ -216,8 +221,8 @@ const latest = (terms: readonly Term[]): EpochMs | undefined => {
 };
 
 /**
- * The earliest deadline that forces. None does where a hook with `onDeadline: fail` ends sooner:
- * forcing that early is not allowed, and the hook ends the drain.
+ * The earliest deadline that forces. Undefined if a hook with `onDeadline: fail` ends earlier:
+ * forcing is not allowed that early, and the hook ends the drain.
  */
 const forcingTerm = (terms: readonly Term[], hooks: readonly KnownHook[]): Term | undefined => {
   const open = hooks.filter(({ status }) => status.state === 'Open');
@@ -270,6 +275,7 @@ export const demandOf = (observation: Observation): Demand => {
   const deadline = Math.min(wanted ?? Number.POSITIVE_INFINITY, ...bounds);
   const spot = forcing?.cause.kind === 'SpotInterruption';
   const forceFrom = forcing && forceFromOf(forcing.cause);
+  const forcingSince = forcing && beginOf(forcing.cause, observation);
   return {
     causes,
     hooks,
@@ -279,7 +285,7 @@ export const demandOf = (observation: Observation): Demand => {
     waitsForReturning: forcing === undefined && causes.some(({ kind }) => kind === 'Update'),
     safetyMs: spot ? spotSafetyMs : safetyMs,
     cooldownMs: longestCooldown(causes),
-    ...defined({ forceFrom }),
+    ...defined({ forceFrom, forcingSince }),
     ...(Number.isFinite(deadline) ? { deadline: epochMs(deadline) } : {}),
   };
 };

@@ -9,19 +9,24 @@ import type { Step } from '../../api/plan.ts';
 import { askAgainAt, askForInstance, askWhetherLeaving, isLeaving } from './absence.ts';
 import { type Demand, handledIds } from './causes.ts';
 import { type Decision, decision } from './decision.ts';
+import { detach, mustDetach } from './detaching.ts';
 import { terminationBlocker } from './held.ts';
-import { completionDue, type KnownHook } from './hooks.ts';
+import { completionDue, hookResult, type KnownHook } from './hooks.ts';
 import type { Observation } from './observation.ts';
 import { mustReboot, reboot } from './rebooting.ts';
 import { type StatusChange, waitingFields, writeStatus } from './status.ts';
 import { isEndBlocker, isTakenBack, mustTerminate, terminate } from './terminating.ts';
 
-const completeStep = ({ ref }: KnownHook, instanceId: string): Step => ({
+const completeStep = (
+  { ref }: KnownHook,
+  instanceId: string,
+  result: 'CONTINUE' | 'ABANDON',
+): Step => ({
   kind: 'CompleteHook',
   autoScalingGroupName: ref.autoScalingGroupName,
   hookName: ref.name,
   instanceId,
-  result: 'CONTINUE',
+  result,
 });
 
 const hookBlocker = (hook: KnownHook, dueAt: EpochMs): WaitingOn => ({
@@ -71,7 +76,7 @@ export const decideCompleting = (observation: Observation, demand: Demand): Deci
   if (open.length > 0 && instanceId !== undefined) {
     const due = open.filter((hook) => completionDue(hook) <= now);
     return decision({
-      steps: due.map((hook) => completeStep(hook, instanceId)),
+      steps: due.map((hook) => completeStep(hook, instanceId, hookResult(observation))),
       waitingOn: open.map((hook) => hookBlocker(hook, completionDue(hook))),
       wakeAt: open.map(completionDue),
     });
@@ -86,6 +91,10 @@ export const decideCompleting = (observation: Observation, demand: Demand): Deci
     const decided = reboot(observation, demand);
     if (decided.waitingOn.length > 0) return decided;
   }
+  if (mustDetach(disruption, demand, disruption.status?.outcome)) {
+    const decided = detach(observation, demand);
+    if (decided.waitingOn.length > 0) return decided;
+  }
   if (!isTakenBack(observation, demand)) return end(observation, demand);
   const leaving = isLeaving(observation);
   if (leaving === undefined) {
@@ -93,7 +102,7 @@ export const decideCompleting = (observation: Observation, demand: Demand): Deci
     const steps = askWhetherLeaving(observation);
     return decision({ steps, waitingOn: [{ kind: 'instance', message }] });
   }
-  // Too late to withdraw: the follow-up stands, and so do the marks.
+  // Too late to withdraw: the follow-up and the marks remain.
   const { followUp } = disruption.status ?? {};
   return end(observation, demand, leaving && followUp !== undefined ? { followUp } : {});
 };
@@ -123,13 +132,18 @@ const endedEarly = (
 };
 
 const end = (
-  { disruption, now }: Observation,
+  { disruption, memory, now }: Observation,
   demand: Demand,
   more: StatusChange = {},
 ): Decision => {
   const before = disruption.status;
   const isRebooted = mustReboot(disruption, demand, before?.outcome);
-  const done = isRebooted ? 'drained and rebooted; cordoned until it is healthy' : before?.message;
+  const isDetached = memory.detach?.done === true;
+  const done = isRebooted
+    ? 'drained and rebooted; cordoned until it is healthy'
+    : isDetached
+      ? 'drained and detached from its group; cordoned for inspection'
+      : before?.message;
   const early = endedEarly(demand, before?.outcome);
   const message = early === undefined ? done : `${done ?? 'ended'}; ${early}`;
   const failed = before?.outcome === 'Failed' || before?.outcome === 'Forced';

@@ -30,6 +30,7 @@ const hook = aNotice('LifecycleHook', { hook: aHook(), deadline: timePlus(900) }
 const spot = aNotice('SpotInterruption', { deadline: timePlus(120) });
 const rebalance = aNotice('RebalanceRecommendation', { onDeadline: 'fail' });
 const window = { startsAt: timePlus(3_600), endsAt: timePlus(7_200) };
+const stop = aNotice('StateChange', { deadline: timePlus(120) });
 const maintenance = aNotice('Maintenance', {
   deadline: timePlus(3_600),
   followUp: 'Replace',
@@ -52,6 +53,11 @@ describe('a notice counts when the cloud says the same, and as long as it does',
     ['a hook that was, InService', yes(hook), { lifecycleState: 'InService' }, 60, 'Refuted'],
     ['a hook that was, gone', yes(hook), { lifecycleState: 'none' }, 600, 'Confirmed'],
     ['a hook that was, no answer', yes(hook), {}, 600, 'Confirmed'],
+    ['a stop, stopping', stop, { state: 'stopping' }, 1, 'Confirmed'],
+    ['a stop, not seen yet', stop, { state: 'running' }, 1, 'Pending'],
+    ['a stop that never was', stop, { state: 'running' }, 121, 'Refuted'],
+    ['a stop that was, started again', yes(stop), { state: 'running' }, 60, 'Refuted'],
+    ['a stop that was, terminated', yes(stop), { state: 'terminated' }, 60, 'Confirmed'],
     ['spot, fresh', spot, { market: 'spot' }, 119, 'Confirmed'],
     ['spot, older than two minutes', spot, { market: 'spot' }, 120, 'Refuted'],
     ['spot, on demand', spot, { market: 'on-demand' }, 1, 'Refuted'],

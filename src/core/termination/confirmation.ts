@@ -27,7 +27,7 @@ const takenWithinMs = 60_000;
 const unansweredWithinMs = 60 * 60_000;
 /** Delays between questions about an unconfirmed cause; the last one repeats. */
 const askAgainMs = [1_000, 2_000, 5_000, 10_000] as const;
-/** How often the cloud is asked whether a confirmed cause still holds. */
+/** How often the controller asks the cloud whether a confirmed cause still holds. */
 const stillSoMs = 60_000;
 
 type Verdict = Pick<Confirmation, 'state' | 'reason'>;
@@ -102,7 +102,7 @@ const rebalance: Row = (claim) => {
   return facts.market === 'spot' ? confirmed('EC2: a spot instance') : notSpot;
 };
 
-/** The window that the message states is open; nothing else confirms that. */
+/** The window stated in the message is open; nothing else can confirm it. */
 const isOpenWindow = ({ window }: DisruptionCause, now: EpochMs): boolean => {
   const [startsAt, endsAt] = [parseTime(window?.startsAt), parseTime(window?.endsAt)];
   return startsAt !== undefined && endsAt !== undefined && startsAt <= now && now < endsAt;
@@ -131,6 +131,18 @@ const maintenance: Row = (claim) => {
   return state === 'running' ? refuted(reason) : undefined;
 };
 
+/** The states in which EC2 stops an instance; hibernation has the same. */
+const isStop = (state: string): boolean => state === 'stopping' || state === 'stopped';
+
+const stateChange: Row = (claim) => {
+  const { cause, facts } = claim;
+  const { state } = facts;
+  if (state === undefined) return isConfirmed(cause) ? undefined : unanswered(claim, 'its state');
+  if (isStop(state)) return confirmed(`EC2: ${state}`);
+  if (!isConfirmed(cause)) return denied(claim, `EC2: ${state}, not stopped`);
+  return state === 'running' ? refuted('EC2: running again') : undefined;
+};
+
 const believed: Row = () => undefined;
 
 const rows: Readonly<Record<CauseKind, Row>> = {
@@ -138,6 +150,7 @@ const rows: Readonly<Record<CauseKind, Row>> = {
   SpotInterruption: spotInterruption,
   RebalanceRecommendation: rebalance,
   Maintenance: maintenance,
+  StateChange: stateChange,
   ScaleIn: believed,
   Update: believed,
   Repair: believed,

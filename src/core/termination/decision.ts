@@ -1,4 +1,4 @@
-// What a phase decided, before heartbeats and the frame of the plan are added.
+// The decision of one phase, before heartbeats and the common parts of the plan are added.
 import type { EpochMs } from '../../api/brand.ts';
 import type { WaitingOn } from '../../api/disruption.ts';
 import type { Step } from '../../api/plan.ts';

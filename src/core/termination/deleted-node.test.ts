@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   aDisruption,
+  aGroup,
   aHookCause,
   aManualCause,
   aMarkedNode,
@@ -15,6 +16,7 @@ import {
   timePlus,
   tPlus,
 } from '../../../test/builders/core-termination.ts';
+import type { DrainPolicy } from '../../api/drain-policy.ts';
 import type { Pod } from '../../api/kube.ts';
 import { decideDisruption } from './decide.ts';
 
@@ -163,5 +165,31 @@ describe('an episode of one that never joined', () => {
     model.settle();
     expect(model.status).toMatchObject({ message: 'the instance never became a node' });
     expect(statusIn(decideDisruption(model.observation))).toBeUndefined();
+  });
+});
+
+describe('an instance that joins after its hook was completed for want of a node', () => {
+  const late = (seconds: number, drain: DrainPolicy = {}): Model => {
+    const { nodeName: _name, ...spec } = aDisruption().spec;
+    const disruption = { ...aDisruption([aHookCause()]), spec };
+    const model = new Model(observe({ disruption, node: undefined, pods: [] }));
+    model.settle();
+    if (model.status?.outcome !== 'NothingToDrain') throw new Error(`${model.status?.outcome}`);
+    model.at(seconds);
+    model.change({ node: aNode(), pods: [aPod('p1')], group: aGroup(drain) });
+    model.settle();
+    return model;
+  };
+  it('is marked at once and drained, and its hook is not completed again', () => {
+    const model = late(60);
+    expect(model.status).toMatchObject({ phase: 'Draining', hooks: [{ state: 'Completed' }] });
+    expect(model.observation.node?.spec.unschedulable).toBe(true);
+    expect(model.done.filter((step) => step === 'CompleteHook')).toHaveLength(1);
+  });
+  it.each([
+    ['half an hour later', 1_801, {}],
+    ['where the policy does not ask for it', 60, { lateNodes: { withinSeconds: 0 } }],
+  ] as const)('is left alone %s', (_when, seconds, drain) => {
+    expect(late(seconds, drain).status).toMatchObject({ phase: 'Ended', episode: 1 });
   });
 });

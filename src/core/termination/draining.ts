@@ -10,9 +10,11 @@ import {
   classifyPods,
   controllerOf,
   forceAt,
+  intervalsOf,
   newBoomerangs,
 } from '../drain/index.ts';
-import { askAgainAt, askForInstance, complete, withoutNode } from './absence.ts';
+import { askAgainAt, askForInstance, complete, goneOutcome, withoutNode } from './absence.ts';
+import { afterPods } from './after-pods.ts';
 import { type Demand, isDue, wasHeld } from './causes.ts';
 import { type Decision, decision } from './decision.ts';
 import { forceWindow } from './drains.ts';
@@ -73,8 +75,7 @@ const drainMarked = (observation: Observation, demand: Demand, marked: Marked): 
   const goneHooks = demand.hooks.some(({ status: hook }) => hook.state !== 'Open');
   const doubtful = !isReady(node) || goneHooks;
   if (doubtful && memory.instance?.gone === true) {
-    const how = { outcome: 'InstanceGone' as const, message: 'the instance is gone' };
-    return complete(observation, demand, how);
+    return complete(observation, demand, goneOutcome(memory.instance));
   }
   const ask = doubtful ? askForInstance(observation) : undefined;
   const asked = ask === undefined ? [] : [ask];
@@ -157,8 +158,8 @@ const atDeadline = (observation: Observation, demand: Demand, marked: Marked): D
 };
 
 /**
- * Applies a force deadline that no process was running for: deletes the remaining pods with one
- * second of grace and waits the safety time. Undefined after that.
+ * Applies a forcing deadline that passed while no process was running: deletes the remaining pods
+ * with one second of grace and waits the safety time. Undefined after that.
  */
 const forceLate = (
   observation: Observation,
@@ -249,6 +250,8 @@ const whenEmpty = (
     const waiting: WaitingOn = { kind: 'api', what: `pods of ${node.metadata.name}`, message };
     return decision({ waitingOn: [waiting], wakeAt: [again] });
   }
+  const after = afterPods(observation, demand, { status, pods: listed.pods });
+  if (after !== undefined) return after;
   const forced = status.forcingSince !== undefined;
   const total = totalOf(observation, status);
   const found =
@@ -292,7 +295,7 @@ const boomerangBlockers = ({ skip }: Classified): readonly WaitingOn[] =>
     ...ownerOf(pod),
   }));
 
-/** Pods remain: writes what must be recorded before it is done; writes progress only rarely. */
+/** Pods remain. Records each intent before its effect; writes progress only rarely. */
 const whileFull = (observation: Observation, demand: Demand, full: Full): Decision => {
   const { disruption, blockers, now } = observation;
   const { status, classified } = full;
@@ -305,13 +308,13 @@ const whileFull = (observation: Observation, demand: Demand, full: Full): Decisi
     progressAt: formatTime(now),
   };
   const back = newBoomerangs(classified, status.boomerangs ?? []);
-  const forces = forceTimes(demand, status, classified);
+  const forces = forceTimes(observation, demand, full);
   const forcing = status.forcingSince === undefined && forces.some((at) => at <= now);
   const dueAt = progressDueAt(status);
   // Blockers that are not examined yet (after a restart) must not erase the recorded ones.
   const moved = blockers !== undefined && progressChanged(status, waitingOn);
-  // The allocation follows a new demand with a short delay. Its message is written at once, one
-  // write per demand.
+  // The allocation examines a new demand after a short delay. The message about the demand is
+  // written at once, in one write.
   const isOther = blockers !== undefined && forceMoved(status, waitingOn);
   const due = (moved && dueAt !== undefined && dueAt <= now) || isOther;
   const change: StatusChange = {
@@ -331,10 +334,11 @@ const whileFull = (observation: Observation, demand: Demand, full: Full): Decisi
 };
 
 const forceTimes = (
+  { group }: Observation,
   demand: Demand,
-  status: NodeDisruptionStatus,
-  { evict }: Classified,
+  { status, classified: { evict } }: Full,
 ): readonly EpochMs[] => {
-  const window = forceWindow(demand, status);
-  return evict.flatMap(({ pod }) => forceAt(pod, window) ?? []);
+  const window = forceWindow(demand, status, group);
+  const intervals = intervalsOf(evict, window);
+  return evict.flatMap(({ pod }) => forceAt(pod, window, intervals.get(pod.metadata.uid)) ?? []);
 };

@@ -8,12 +8,20 @@ import { defined } from '../../api/defined.ts';
 import type { NodeDisruption, NodeDisruptionStatus, WaitingOn } from '../../api/disruption.ts';
 import type { Node } from '../../api/kube.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
-import { type Classified, type Drain, type ForceWindow, selfMovingOf } from '../drain/index.ts';
+import {
+  type Classified,
+  type Drain,
+  type ForceWindow,
+  selfMovingOf,
+  surgeUntil,
+  surgeWaitMsOf,
+} from '../drain/index.ts';
 import { type Demand, wasHeld } from './causes.ts';
 import { marksAreVisible } from './marks.ts';
 import type { Compat } from './observation.ts';
 import { phaseOf } from './status.ts';
 import { awaitsTurn } from './turns.ts';
+import { waitsOf } from './waits.ts';
 
 /** A node that cannot be marked delays the others of its batch no longer than this. */
 export const batchWaitMs = 5_000;
@@ -25,14 +33,22 @@ const maxNamedNodes = 5;
 export const forceWindow = (
   demand: Demand,
   status: NodeDisruptionStatus,
+  group: NodeGroup | undefined,
 ): ForceWindow | undefined => {
   if (demand.deadline === undefined) return undefined;
+  const { forceIntervalSeconds = 0 } = group?.spec.drain ?? {};
+  const startedAt = parseTime(status.heldUntil ?? status.startedAt) ?? demand.deadline;
+  const intervals = {
+    intervalMs: forceIntervalSeconds * 1000,
+    intervalsFrom: epochMs(Math.max(startedAt, demand.forcingSince ?? startedAt)),
+  };
   return {
-    startedAt: parseTime(status.heldUntil ?? status.startedAt) ?? demand.deadline,
+    startedAt,
     deadline: demand.deadline,
     onDeadline: demand.onDeadline,
     safetyMs: demand.safetyMs,
     ...defined({ forceFrom: demand.forceFrom }),
+    ...(forceIntervalSeconds === 0 ? {} : intervals),
   };
 };
 
@@ -98,7 +114,7 @@ export const batchOf = (
 
 type BatchBlocker = Extract<WaitingOn, { kind: 'batch' }>;
 
-/** What a marked drain waits for, its batch or the batch's end; undefined when it may proceed. */
+/** Why a marked drain waits: its batch is not marked or may still grow. Undefined: no wait. */
 export const batchBlocker = (
   disruption: NodeDisruption,
   batch: Batch,
@@ -140,7 +156,8 @@ export const drainOf = (options: {
   if (demand.heldBy !== undefined || wasHeld(disruption)) return undefined;
   const marked = status.node?.uid === node.metadata.uid && marksAreVisible(node, compat);
   const recorded = new Set(status.boomerangs?.map(({ owner }) => owner));
-  const window = forceWindow(demand, status);
+  const window = forceWindow(demand, status, group);
+  const waits = waitsOf({ demand, status, group, compat });
   const intended = window !== undefined && status.deadline === formatTime(window.deadline);
   return {
     id: disruption.metadata.name,
@@ -150,6 +167,12 @@ export const drainOf = (options: {
     ),
     mayEvict: marked,
     selfMoving: selfMovingOf(group),
+    waits,
+    surgeUntil: surgeUntil({
+      startedAt: waits.startedAt,
+      waitMs: surgeWaitMsOf(group),
+      deadline: window?.deadline,
+    }),
     forcing: intended && status.forcingSince !== undefined,
     ...defined({ window }),
   };

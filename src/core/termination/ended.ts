@@ -6,6 +6,7 @@ import { epochMs, parseTime } from '../../api/brand.ts';
 import { isInForce, isPending } from '../../api/confirmation.ts';
 import { defined } from '../../api/defined.ts';
 import type { NodeDisruption } from '../../api/disruption.ts';
+import { defaultLateNodeSeconds } from '../../api/drain-policy.ts';
 import type { Step } from '../../api/plan.ts';
 import { wasHandled } from './cause-writes.ts';
 import { type Demand, standingCauses } from './causes.ts';
@@ -30,6 +31,19 @@ const isRegisteredAnew = ({ disruption, node }: Observation): boolean => {
   return standingCauses(disruption).length > 0;
 };
 
+/**
+ * The drain found no node, but the instance has registered one now: its boot was slow, or its hook
+ * was completed first. Pods would be scheduled to an instance that is about to be terminated.
+ */
+const isLate = ({ disruption, node, group, now }: Observation): boolean => {
+  const { outcome, endedAt, node: drained } = disruption.status ?? {};
+  const ended = parseTime(endedAt);
+  if (node === undefined || drained !== undefined || ended === undefined) return false;
+  const seconds = group?.spec.drain?.lateNodes?.withinSeconds ?? defaultLateNodeSeconds;
+  if (outcome !== 'NothingToDrain' || now >= ended + seconds * 1000) return false;
+  return standingCauses(disruption).length > 0;
+};
+
 /** The next episode for the causes in force; a hook that was completed is not completed again. */
 const drainAgain = (disruption: NodeDisruption): Step => {
   const next = nextEpisode(disruption);
@@ -48,8 +62,9 @@ export const decideEnded = (observation: Observation, demand: Demand): Decision 
   const { status } = disruption;
   if (demand.causes.length > 0) return decision({ steps: [nextEpisode(disruption)] });
   const same = node !== undefined && status?.node?.uid === node.metadata.uid;
-  if (isRegisteredAnew(observation)) return decision({ steps: [drainAgain(disruption)] });
-  // A delayed patch may arrive after the end; the annotation on the node records it.
+  if (isRegisteredAnew(observation) || isLate(observation))
+    return decision({ steps: [drainAgain(disruption)] });
+  // A delayed patch may be applied after the end; the annotation on the node shows it.
   const owned = same
     ? (recordedOn(node, disruption.metadata.name) ?? status.ownedMarks)
     : undefined;

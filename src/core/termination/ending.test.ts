@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   aDisruption,
+  aGroup,
   aHook,
   aHookCause,
   aManualCause,
@@ -32,6 +33,24 @@ describe('Completing', () => {
       'CompleteHook',
       'Ended',
     ]);
+  });
+  it.each([
+    ['retain', 'fail', 'ABANDON'],
+    ['terminate', 'fail', 'CONTINUE'],
+    ['retain', 'force', 'CONTINUE'],
+  ] as const)('policy %s, %s at the deadline: %s', (onFailure, onDeadline, expected) => {
+    const hook = aHook({ heartbeatTimeoutSeconds: 30, globalTimeoutSeconds: 600 });
+    const model = draining([aHookCause({ onDeadline, hook })]);
+    model.change({ group: aGroup({ onFailure }), blockers: [] });
+    model.at(560);
+    for (let i = 0; i < 4 && model.status?.phase !== 'Completing'; i++) {
+      for (const step of decideDisruption(model.observation).steps) model.apply(step);
+      if (model.status?.phase === 'Draining') model.at(595);
+    }
+    const { steps } = decideDisruption(model.observation);
+    expect(steps.flatMap((s) => (s.kind === 'CompleteHook' ? [s.result] : []))).toEqual([expected]);
+    model.settle();
+    expect(model.status?.hooks?.[0]?.result).toBe(expected);
   });
   it('waits out a failed call and says what it waits for', () => {
     const model = draining([aHookCause()], []);

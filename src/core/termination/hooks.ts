@@ -86,6 +86,15 @@ const hasTimedOut = (ref: HookRef, { hooks, firstLookAt }: Memory): boolean => {
   return last !== undefined && seen.lastAttemptAt - last >= timeoutMs;
 };
 
+/** A failed drain keeps its instance where the group's policy asks for that. */
+export const hookResult = ({
+  disruption,
+  group,
+}: Pick<Observation, 'disruption' | 'group'>): 'CONTINUE' | 'ABANDON' =>
+  disruption.status?.outcome === 'Failed' && group?.spec.drain?.onFailure === 'retain'
+    ? 'ABANDON'
+    : 'CONTINUE';
+
 /** The hooks of these causes with their state, from this process's memory or from the status. */
 export const knownHooks = (
   observation: Observation,
@@ -108,7 +117,7 @@ export const knownHooks = (
       state,
       endsAt: formatTime(hookEnd(ref)),
       ...defined({ token: ref.token, lastHeartbeatAt }),
-      ...(state === 'Completed' ? { result: 'CONTINUE' as const } : {}),
+      ...(state === 'Completed' ? { result: before?.result ?? hookResult(observation) } : {}),
     };
     return { ref, memory: seen, status };
   });

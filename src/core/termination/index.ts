@@ -12,6 +12,7 @@ export {
   mergeCause,
   replaceCausesWrite,
   wasHandled,
+  withdrawAllWrite,
   withdrawCauseWrite,
   withdrawUpdatesWrite,
   withdrawWrite,
@@ -19,10 +20,11 @@ export {
 export { causesInForce, demandOf, isHeld } from './causes.ts';
 export { confirmCause, isTerminating, nextLookAt } from './confirmation.ts';
 export { decideDisruption } from './decide.ts';
+export { beforeEvictions, needsTargets } from './deregistration.ts';
 export { podsInTheWay } from './draining.ts';
-export { batchBlocker, batchOf, drainOf, receivedAt, unmarkedOf } from './drains.ts';
+export { type Batch, batchBlocker, batchOf, drainOf, receivedAt, unmarkedOf } from './drains.ts';
 export { hookKey } from './hooks.ts';
-export { marksAreVisible, marksOn } from './marks.ts';
+export { marksAreVisible, marksOn, ownedOn } from './marks.ts';
 export { type OwnsHook, ownHooks } from './notices/causes.ts';
 export {
   decideMessage,
@@ -41,6 +43,7 @@ export {
   decideLifecycle,
   type LifecycleAction,
   launchKey,
+  startupTaintsOn,
   type WaitingInstance,
 } from './notices/waiting.ts';
 export type {
@@ -53,4 +56,7 @@ export type {
 export { type Ledger as GroupLedger, noMemory } from './observation.ts';
 export { leavesPods } from './pods-left.ts';
 export { isTaken, phaseOf, progressDueAt } from './status.ts';
+export { standingMarks } from './terminating.ts';
 export { awaitsTurn, dueAt, isOutOfService } from './turns.ts';
+export { podWaitsOf } from './waits.ts';
+export { decideZoneShift, isZoneShift, type ShiftAction, shiftedZonesOf } from './zone-shift.ts';

@@ -71,9 +71,9 @@ export const decidePending = (observation: Observation, demand: Demand): Decisio
 };
 
 /**
- * The node was drained before and its marks stand; usually this is the notice of its own
- * termination. Schedulers already know of the marks, so there is no settle time. That the node is
- * empty is checked again.
+ * The node was drained before and its marks remain; usually this is the notice of its own
+ * termination. Schedulers already know the marks, so there is no settle time. The controller checks
+ * again that the node is empty.
  */
 const goOn = (observation: Observation, demand: Demand, node: Node): Decision | undefined => {
   const { disruption, now, options } = observation;
@@ -86,7 +86,8 @@ const goOn = (observation: Observation, demand: Demand, node: Node): Decision | 
   const change = {
     phase: 'Draining' as const,
     startedAt: formatTime(now),
-    // Schedulers know of the marks already; a list of pods from before the end does not count.
+    // Schedulers have observed the marks already, but a pod list from before the end does not
+    // count.
     markedAt: formatTime(epochMs(endedAt - settleMs + 1)),
     ...podCounts(observation),
     ...holdFields(observation, demand),

@@ -47,26 +47,42 @@ export const marksAreVisible = (node: Node, compat: Compat): boolean => {
   return wanted[compat].every((mark) => present[mark]);
 };
 
-/** The marks that the node's annotation (native mode) records as ours for this disruption. */
-export const recordedOn = (node: Node, disruption: string): OwnedMarks | undefined => {
+interface MarksRecord {
+  readonly disruption: unknown;
+  readonly owned: OwnedMarks;
+}
+
+/** The annotation of native mode. */
+const recordOn = (node: Node): MarksRecord | undefined => {
   const text = node.metadata.annotations?.[marks.annotation];
   if (text === undefined) return undefined;
   try {
     const record: unknown = parseJson(text);
-    if (!isObject(record) || record.disruption !== disruption || !isObject(record.owned)) {
-      return undefined;
-    }
-    const { owned } = record;
+    if (!isObject(record) || !isObject(record.owned)) return undefined;
+    const { disruption, owned } = record;
     return {
-      excludeLabel: owned.excludeLabel === true,
-      unschedulable: owned.unschedulable === true,
-      taint: owned.taint === true,
-      annotation: owned.annotation === true,
+      disruption,
+      owned: {
+        excludeLabel: owned.excludeLabel === true,
+        unschedulable: owned.unschedulable === true,
+        taint: owned.taint === true,
+        annotation: owned.annotation === true,
+      },
     };
   } catch {
     return undefined;
   }
 };
+
+/** The marks that the node's annotation (native mode) records as ours for this disruption. */
+export const recordedOn = (node: Node, disruption: string): OwnedMarks | undefined => {
+  const record = recordOn(node);
+  return record?.disruption === disruption ? record.owned : undefined;
+};
+
+/** Those that its annotation records for any disruption and that still have Drover's value. */
+export const ownedOn = (node: Node): OwnedMarks =>
+  stillOurs(node, recordOn(node)?.owned ?? noMarks);
 
 /**
  * The marks that are ours once the missing ones are set: those missing at present, and those

@@ -1,6 +1,7 @@
 // The input of a decision about one disruption. `memory` is what this process has observed itself.
 // It may be empty at any time (a restart); that costs a repeated call, never a wrong one.
 import type { DurationMs, EpochMs } from '../../api/brand.ts';
+import type { TargetState } from '../../api/cloud.ts';
 import type { NodeDisruption, WaitingOn } from '../../api/disruption.ts';
 import type { Node, Pod } from '../../api/kube.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
@@ -41,18 +42,22 @@ export interface Memory {
   /** The node's pods from a quorum list. */
   readonly listed?: { readonly at: EpochMs; readonly pods: readonly Pod[] };
   /**
-   * The largest number of evictable pods seen on the node at once; written at the end of a quick
-   * drain.
+   * Highest number of evictable pods observed on the node at one time; written at the end of a
+   * quick drain.
    */
   readonly mostPods?: number;
   /** How long the node's pods took to stop; written at the end of the drain. */
   readonly stopTimes?: readonly StopTimes[];
   /** Whether a quorum list of nodes contained this one. */
   readonly nodeListed?: { readonly at: EpochMs; readonly found: boolean };
-  /** `nodeName`: its private DNS name, under which kubelets on AWS register by default. */
+  /**
+   * `nodeName`: its private DNS name, under which kubelets on AWS register by default. `gone`: it
+   * runs no longer; `isStopped`: it may run again.
+   */
   readonly instance?: {
     readonly at: EpochMs;
     readonly gone: boolean;
+    readonly isStopped?: boolean;
     readonly nodeName?: string;
   };
   /** Whether the cloud is terminating the instance, or has. */
@@ -69,6 +74,7 @@ export interface Memory {
   };
   readonly terminate?: InstanceCall;
   readonly reboot?: InstanceCall;
+  readonly detach?: InstanceCall;
 }
 
 export const noMemory: Memory = { hooks: new Map() };
@@ -99,6 +105,10 @@ export interface Observation {
   /** From the allocation over all drains; undefined while it has not examined this one. */
   readonly blockers: readonly WaitingOn[] | undefined;
   readonly group: NodeGroup | undefined;
+  /** PersistentVolumes attached to the node; `unknown` until listed. Absent: not observed. */
+  readonly attached?: readonly string[] | 'unknown';
+  /** The instance in the target groups of its cluster. Absent: they were not read. */
+  readonly targets?: readonly TargetState[] | 'unknown';
   /** The group's ledger, where the causes may wait for their turn; undefined: no waiting. */
   readonly ledger?: Ledger;
   readonly memory: Memory;

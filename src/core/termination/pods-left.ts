@@ -23,7 +23,7 @@ const kubeletIsUnreachable = (node: Node | undefined): boolean =>
   node !== undefined && isSilent(node);
 
 /** Whether the instance is terminated after this drain, and with it the pods of a dead kubelet. */
-const takesInstance = (disruption: NodeDisruption): boolean =>
+export const takesInstance = (disruption: NodeDisruption): boolean =>
   causesInForce(disruption).some(
     ({ kind, followUp, hold }) =>
       endsByItself[kind] ||

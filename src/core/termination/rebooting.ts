@@ -1,5 +1,5 @@
 // The reboot of a drained instance. It is recorded before it is requested, so that a restart does
-// not request a second one. Whether it helped is for the requester to verify.
+// not request a second one. The requester verifies whether it helped.
 import { epochMs, formatTime, parseTime } from '../../api/brand.ts';
 import { defined } from '../../api/defined.ts';
 import type { DisruptionOutcome, NodeDisruption, WaitingOn } from '../../api/disruption.ts';

@@ -174,7 +174,7 @@ export const writeStatus = (options: {
   const { deadline: _old, ...open } = before ?? unwritten;
   const { heldUntil: _until, forcingSince: _since, ...held } = open;
   const current = demand?.heldBy === undefined ? open : held;
-  // Completed work stands: a completed hook does not bound the demand.
+  // Completed work is not undone: a completed hook does not bound the drain.
   const settled = from === 'Completing' || from === 'Ended';
   const kept = settled ? before : current;
   const { generation } = disruption.metadata;
@@ -220,7 +220,10 @@ const summaryOf = (
   };
 };
 
-/** The status with which the next episode begins; it keeps only what is still ours. */
+/**
+ * The status at the start of the next episode; it keeps only the marks and records that are still
+ * Drover's.
+ */
 export const nextEpisode = (disruption: NodeDisruption): WriteStatus => {
   const before = disruption.status;
   const { resourceVersion, name, generation } = disruption.metadata;

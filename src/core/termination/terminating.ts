@@ -1,16 +1,20 @@
 // The termination of the instance: whether Drover has to request it, and how long after the drain.
-// In all other cases the cloud terminates it. Earlier requests are in the memory or are asked for.
+// In all other cases the cloud terminates it. Whether it was requested before is in memory, or the
+// cloud is asked.
 import { type EpochMs, epochMs, formatTime, parseTime } from '../../api/brand.ts';
+import { isInForce } from '../../api/confirmation.ts';
 import type {
   DisruptionOutcome,
   FollowUp,
   NodeDisruption,
   WaitingOn,
 } from '../../api/disruption.ts';
+import type { Node } from '../../api/kube.ts';
 import type { Step } from '../../api/plan.ts';
 import { causesInForce, type Demand, endsByItself, keptAsAsked } from './causes.ts';
 import { type Decision, decision } from './decision.ts';
 import { terminationBlocker } from './held.ts';
+import { hasMarksOfOurs } from './marks.ts';
 import type { Observation } from './observation.ts';
 
 const terminateAgainMs = 5_000;
@@ -31,7 +35,7 @@ export const mustTerminate = (
 ): boolean => {
   if (!ends(followUp)) return false;
   if (outcome === 'Failed' || outcome === 'InstanceGone') return false;
-  // A cause that arrived during Completing counts here: it may announce this very termination.
+  // A cause that arrived during Completing counts here: it may announce this same termination.
   const goes = causesInForce(disruption).some(({ kind }) => endsByItself[kind]);
   return disruption.spec.instanceId !== undefined && !goes;
 };
@@ -62,6 +66,24 @@ export const wasTerminated = ({ spec, status }: NodeDisruption): boolean => {
   const { phase, outcome, followUp } = status ?? {};
   if (spec.instanceId === undefined || phase !== 'Ended') return false;
   return endsInstance(outcome) && ends(followUp);
+};
+
+/**
+ * Whether an ended record still has marks on its node, and nobody terminates the instance: neither
+ * Auto Scaling, nor EC2, nor Drover. `inspected`: the instance is detached and stays cordoned for
+ * inspection.
+ */
+export const standingMarks = (
+  disruption: NodeDisruption,
+  node: Node | undefined,
+): 'none' | 'inspected' | 'left' => {
+  const { status, spec } = disruption;
+  const isSame = node !== undefined && node.metadata.uid === status?.node?.uid;
+  if (status?.phase !== 'Ended' || !isSame || wasTerminated(disruption)) return 'none';
+  if (!hasMarksOfOurs(node, status.ownedMarks)) return 'none';
+  const standing = spec.causes.filter(isInForce);
+  if (standing.some(({ kind }) => endsByItself[kind])) return 'none';
+  return standing.some(({ followUp }) => followUp === 'Detach') ? 'inspected' : 'left';
 };
 
 /**
@@ -115,7 +137,11 @@ export const terminate = (observation: Observation, demand: Demand): Decision =>
   const message = tried?.message ?? 'being terminated';
   const waitingOn: readonly WaitingOn[] = [{ kind: 'instance', message }];
   if (now < dueAt) return decision({ waitingOn, wakeAt: [dueAt] });
+  const kind = 'TerminateInstance' as const;
+  const isDetached = demand.causes.some((cause) => cause.isDetached === true);
   const decrementDesired = demand.followUp === 'Terminate';
-  const step: Step = { kind: 'TerminateInstance', instanceId, decrementDesired };
+  const step: Step = isDetached
+    ? { kind, instanceId, decrementDesired: false, isDetached }
+    : { kind, instanceId, decrementDesired };
   return decision({ steps: [step], waitingOn });
 };

@@ -17,6 +17,7 @@ const mayWait: Readonly<Record<CauseKind, boolean>> = {
   Maintenance: true,
   ScaleIn: false,
   SpotInterruption: false,
+  StateChange: false,
   LifecycleHook: false,
   Update: false,
   Repair: false,

@@ -1,5 +1,5 @@
-// What an update cause adds to its drain: time before forcing, time before the termination, a
-// failure that terminates nothing.
+// What an update cause adds to its drain: time before forced deletion, time before termination, and
+// a failure that terminates nothing.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { aBudget } from '../../../test/builders/core-drain.ts';
@@ -242,7 +242,10 @@ describe('the time before force', () => {
     expect(model.done).toContain('CompleteHook');
   });
 
-  /** What would be sent at this time, and whether each is a deletion or a shorter grace. */
+  /**
+   * The deletions that would be sent at this time: plain ones, and those that shorten the grace
+   * period.
+   */
   const deletions = ({ observation }: Model) => {
     const { disruption, node, options, pods, now } = observation;
     const classified = classifyPods(pods ?? []);

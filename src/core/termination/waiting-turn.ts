@@ -14,7 +14,8 @@ import { looksAgainAt, mayBegin, slotsOf } from './turns.ts';
 /** Delay before the cloud is asked again about the replacement. */
 const replacementAgainMs = 15_000;
 /**
- * A recommendation that nothing follows in this time is over (aws-node-termination-handler#321).
+ * A recommendation without a replacement within this time is over
+ * (aws-node-termination-handler#321).
  */
 const rebalanceMs = 60 * 60_000;
 
@@ -23,7 +24,7 @@ const isRebalance = ({ kind, cancelledAt }: DisruptionCause): boolean =>
 
 const overAt = (cause: DisruptionCause): number => (parseTime(cause.receivedAt) ?? 0) + rebalanceMs;
 
-/** Withdraws recommendations that nothing followed; the node then returns to service. */
+/** Withdraws recommendations without a replacement; the node then returns to service. */
 export const withdrawOver = ({ disruption, now }: Observation): Decision => {
   const causes = disruption.spec.causes.filter(isRebalance);
   const steps = causes
@@ -38,7 +39,7 @@ export const withdrawOver = ({ disruption, now }: Observation): Decision => {
   return decision({ steps, wakeAt: causes.map((cause) => epochMs(overAt(cause))) });
 };
 
-/** Whether the last withdrawal was of a recommendation that nothing followed. */
+/** Whether the last withdrawal was of a recommendation without a replacement. */
 export const wasOver = ({ kind, receivedAt, cancelledAt }: DisruptionCause): boolean => {
   if (kind !== 'RebalanceRecommendation' || cancelledAt === undefined) return false;
   const [since, until] = [parseTime(receivedAt), parseTime(cancelledAt)];
@@ -101,7 +102,7 @@ export const whileWaiting = (observation: Observation, demand: Demand): Decision
 };
 
 /**
- * The message with which a node returns to service after a recommendation that nothing followed.
+ * The message with which a node returns to service when no interruption followed a recommendation.
  */
 export const overText = ({ disruption }: Observation): string | undefined => {
   const over = disruption.spec.causes.find(wasOver);

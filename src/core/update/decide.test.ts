@@ -20,8 +20,8 @@ const anInstance = (name: string, more: Partial<UpdateInstance> = {}): UpdateIns
   isTarget: false,
   isReady: true,
   isLabelled: true,
-  shield: 'ours',
-  isDiscouraged: true,
+  scaleDownDisabled: 'ours',
+  hasOutdatedTaint: true,
   ...more,
 });
 
@@ -81,7 +81,7 @@ const since = (phase: NonNullable<NodeGroupUpdateStatus['phase']>, minutes: numb
 const range = (count: number): readonly string[] =>
   Array.from({ length: count }, (_, i) => `n${i}`);
 
-describe('what an update tells of its end', () => {
+describe('what an update reports about its end', () => {
   it('is no more than its definition allows, however many nodes failed', () => {
     const failed = { phase: 'Ended', outcome: 'Failed', handledCauses: ['update/up'] } as const;
     const instances = range(60).map((name) =>
@@ -100,7 +100,7 @@ describe('what an update tells of its end', () => {
   });
 });
 
-describe('an end that is told beside a node that a budget keeps', () => {
+describe('an end that is reported beside a node that a budget keeps', () => {
   const time = (minutes: number): string => formatTime(epochMs(now + minutes * 60_000));
   const eta = { p50: time(1), p90: time(3) };
   const kept = (neverAllows: boolean, cause: Parameters<typeof aDisruption>[0]) =>
@@ -151,7 +151,7 @@ describe('marking', () => {
       const held = { strategy: 'MINIMAL', ...since('Marking', minutes), holds } as const;
       const released = decideUpdate(observe(held, untouched));
       expect(released.change?.ending).toBeUndefined();
-      // The timeout starts anew.
+      // The timeout starts again.
       expect(released.change?.phases?.at(-1)).toEqual({ phase: 'Marking', at: formatTime(now) });
       expect(released.steps).toContainEqual(expect.objectContaining({ instanceId: 'i-n1' }));
     }
@@ -159,7 +159,7 @@ describe('marking', () => {
 });
 
 describe('a node that was held before it told that it is new', () => {
-  it.each(['Rolling', 'ScalingDown', 'Restoring'] as const)('is given back in %s', (phase) => {
+  it.each(['Rolling', 'ScalingDown', 'Restoring'] as const)('is uncordoned in %s', (phase) => {
     const held = aDisruption({ hold: true }, { episode: 1, phase: 'Draining' });
     const instances = [anInstance('n1', { isTarget: true, disruption: held })];
     const status = { strategy: 'MINIMAL', ...since(phase, 1) } as const;
@@ -170,7 +170,7 @@ describe('a node that was held before it told that it is new', () => {
 });
 
 describe('the gate', () => {
-  it('lets no node through whose pods nobody has looked at', () => {
+  it('lets no node through whose pods no one has looked at', () => {
     const loads = [{ budget: 'default/web', pods: 1, allowed: 1, recoveryMs: 1_000 }];
     const names = range(60);
     const instances = names.map((name, i) => anInstance(name, i < 10 ? { pods: 1, loads } : {}));

@@ -1,5 +1,5 @@
-// What an update does next: one function per phase over the observation. Steps leave no choice
-// open, and repeating the decision on the same state adds none. Decides nothing about pods: the
+// What an update does next: one function per phase over the observation. Every step is concrete,
+// and repeating the decision on the same state adds none. Decides nothing about pods, which the
 // drain does.
 
 import { epochMs } from '../../api/brand.ts';
@@ -11,7 +11,7 @@ import {
   type UpdateStrategy,
 } from '../../api/nodegroup-update.ts';
 import type { UpdateStep } from '../../api/plan.ts';
-import { goingBack } from './ending/automatic-rollback.ts';
+import { startRollback } from './ending/automatic-rollback.ts';
 import { decideRestoring } from './ending/ending.ts';
 import { missingChange } from './ending/missing.ts';
 import { withHookedNodes, withHooks } from './hooks/index.ts';
@@ -23,7 +23,7 @@ import type {
 } from './observation.ts';
 import { pace, withHolds } from './pacing/index.ts';
 import { enter, fail, withProgress } from './records/journal.ts';
-import { type Herd, herdOf, isEmptiedBy } from './records/nodes.ts';
+import { type GroupNodes, groupNodesOf, isEmptiedBy } from './records/nodes.ts';
 import {
   decideClosing,
   decideEmptying,
@@ -35,11 +35,11 @@ import {
 import { fallbackChange } from './strategies/instance-types.ts';
 import { isMoving } from './strategies/moving.ts';
 import { decideMarking, decideRolling, decideScalingUp } from './strategies/rolling.ts';
-import { withShields } from './strategies/scale-down-disabled.ts';
+import { withScaleDownDisabled } from './strategies/scale-down-disabled.ts';
 import { decideSurgeRolling, decideSurgeUp, mayBeginOfSurge } from './strategies/surge.ts';
 import { decideScalingDown, mayBeginOfSurplus } from './strategies/surplus.ts';
 
-type Decide = (observation: UpdateObservation, herd: Herd) => UpdateDecision;
+type Decide = (observation: UpdateObservation, groupNodes: GroupNodes) => UpdateDecision;
 
 const nothing: Decide = ({ surge }) => ({ change: undefined, surge, steps: [] });
 
@@ -93,9 +93,10 @@ const phasesOf: Readonly<Record<UpdateStrategy, typeof byPhase>> = {
 };
 
 /**
- * A node held before it joined may turn out to be new: it is uncordoned before the update may end.
+ * A node that was held before it joined may turn out to be new. It is uncordoned before the update
+ * may end.
  */
-const givenBack = ({ fresh }: Herd, decided: UpdateDecision): UpdateDecision => {
+const givenBack = ({ fresh }: GroupNodes, decided: UpdateDecision): UpdateDecision => {
   const held = fresh.filter(({ state }) => state.kind === 'held');
   if (held.length === 0) return decided;
   const { end: _not, ...rest } = decided;
@@ -120,62 +121,62 @@ const noLonger = ({ status }: UpdateObservation): StatusChange => {
   };
 };
 
-/** Wakes when the pods must be read again, if that is earlier. */
-const wakingToWeigh = (
-  { weighedUntil }: UpdateObservation,
+/** The decision, repeated when the pods must be read again if that is earlier. */
+const wakingToRead = (
+  { podsReadUntil }: UpdateObservation,
   decided: UpdateDecision,
 ): UpdateDecision => {
-  if (weighedUntil === undefined) return decided;
-  const { wakeAt = weighedUntil } = decided;
-  return { ...decided, wakeAt: epochMs(Math.min(wakeAt, weighedUntil)) };
+  if (podsReadUntil === undefined) return decided;
+  const { wakeAt = podsReadUntil } = decided;
+  return { ...decided, wakeAt: epochMs(Math.min(wakeAt, podsReadUntil)) };
 };
 
 export const decideUpdate = (seen: UpdateObservation): UpdateDecision => {
   const hooked = withHookedNodes(seen);
-  const herd = herdOf(hooked);
-  const { observation, change, failures } = pace(hooked, herd);
+  const groupNodes = groupNodesOf(hooked);
+  const { observation, change, failures } = pace(hooked, groupNodes);
   const phase = observation.status.phase ?? 'Preparing';
   const phases = phasesOf[observation.status.strategy ?? 'DEFAULT'];
   const decided = withHooks(
     observation,
-    herd,
-    abort(observation) ?? failed(observation, failures) ?? phases[phase](observation, herd),
+    groupNodes,
+    abort(observation) ?? failed(observation, failures) ?? phases[phase](observation, groupNodes),
   );
-  const back = goingBack(observation, herd, givenBack(herd, decided));
-  const kept = withShields(observation, herd, back);
-  const held = withHolds(observation, withProgress(observation, herd, kept));
-  const moving = isMoving(observation, herd) ? { ...held, isMoving: true } : held;
-  const told = wakingToWeigh(observation, moving);
+  const back = startRollback(observation, groupNodes, givenBack(groupNodes, decided));
+  const kept = withScaleDownDisabled(observation, groupNodes, back);
+  const held = withHolds(observation, withProgress(observation, groupNodes, kept));
+  const moving = isMoving(observation, groupNodes) ? { ...held, isMoving: true } : held;
+  const told = wakingToRead(observation, moving);
   const changed = {
     ...change,
-    ...fallbackChange(observation, herd),
-    ...missingChange(observation, herd),
+    ...fallbackChange(observation, groupNodes),
+    ...missingChange(observation, groupNodes),
     ...noLonger(observation),
   };
   if (Object.keys(changed).length === 0) return told;
   return { ...told, change: { ...changed, ...told.change } };
 };
 
-const mayBegin = (observation: UpdateObservation, herd: Herd): boolean => {
+const mayBegin = (observation: UpdateObservation, groupNodes: GroupNodes): boolean => {
   const { update, status } = observation;
   const isOwn = isOwnStrategy(status.strategy);
   if (isStopAsked(update)) return false;
-  if (status.phase === 'ScalingDown') return !isOwn && mayBeginOfSurplus(observation, herd);
+  if (status.phase === 'ScalingDown') return !isOwn && mayBeginOfSurplus(observation, groupNodes);
   if (status.phase !== 'Rolling' || !isOwn) return false;
   return status.strategy === 'BLUE_GREEN'
-    ? mayBeginOfBlueGreen(observation, herd)
-    : mayBeginOfSurge(observation, herd);
+    ? mayBeginOfBlueGreen(observation, groupNodes)
+    : mayBeginOfSurge(observation, groupNodes);
 };
 
 /**
  * The nodes whose pods and budgets the next decision needs: those it may choose to drain. Empty if
  * no drain can begin, whatever budgets allow.
  */
-export const nodesToWeigh = (seen: UpdateObservation): readonly UpdateInstance[] => {
+export const nodesToRead = (seen: UpdateObservation): readonly UpdateInstance[] => {
   const hooked = withHookedNodes(seen);
-  const herd = herdOf(hooked);
-  const { observation, failures } = pace(hooked, herd);
-  if (failures.length > 0 || !mayBegin(observation, herd)) return [];
+  const groupNodes = groupNodesOf(hooked);
+  const { observation, failures } = pace(hooked, groupNodes);
+  if (failures.length > 0 || !mayBegin(observation, groupNodes)) return [];
   // The surplus of EKS' strategies consists of new nodes.
   const isSurplus = observation.status.phase === 'ScalingDown';
   return seen.instances.filter(

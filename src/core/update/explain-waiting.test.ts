@@ -54,7 +54,7 @@ describe('why an update has not gone on', () => {
     ],
     [
       'The update paused itself: a drain was not over in time. n1 (and 1 more): p1 waits ' +
-        '`drover resume update u1` goes on.',
+        '`drover resume update u1` continues it.',
       { kind: 'resume', update: 'u1', node: 'n1', message: 'p1 waits', more: 1 },
     ],
     ['is in phase Rolling', { kind: 'phase', phase: 'Rolling' }],

@@ -31,7 +31,7 @@ const resume = ({ update, node, message = '', more }: Of<'resume'>): string => {
   const which = node === undefined ? '' : `${node}${others}: ${message}`;
   return (
     `The update paused itself: a drain was not over in time. ${which} ` +
-    `\`drover resume update ${update}\` goes on.`
+    `\`drover resume update ${update}\` continues it.`
   );
 };
 

@@ -1,8 +1,9 @@
 // Public entry of update: the decisions about version updates.
-export { decideUpdate, nodesToWeigh } from './decide.ts';
+export { abortVerdict, type ControlVerdict, notRunning, pauseVerdict } from './control.ts';
+export { decideUpdate, nodesToRead } from './decide.ts';
 export { failedRequestOf, failedUpdateOf } from './ending/failed-update.ts';
-export { endedByCall, isAskedToEnd } from './ending/leaving.ts';
 export { failedLaunches } from './ending/missing.ts';
+export { endedByCall, isTerminationRequested } from './ending/terminations.ts';
 export { explainUpdateWaiting } from './explain-waiting.ts';
 export {
   afterAnswer,
@@ -12,7 +13,7 @@ export {
   hookCalls,
   hookJob,
   hookRunOf,
-  isToldOf,
+  isRecordOf,
   targetText,
   type WebhookAnswer,
   webhookBody,
@@ -40,8 +41,8 @@ export { fail } from './records/journal.ts';
 export { isRetired, ownCause, updateCauseId } from './records/nodes.ts';
 export {
   hasGroupLabels,
-  isAskedBy,
   isOfRevision,
+  isRequestedBy,
   outdatedTaint,
   revisionAsked,
   sameRevisionAsked,
@@ -54,7 +55,11 @@ export { sentences } from './sentences.ts';
 export { decideSequence, type SequenceNode, type SequenceStep } from './sequence/sequence.ts';
 export type { BudgetLoad } from './strategies/gate.ts';
 export { podsAsk, skippedTypes } from './strategies/instance-types.ts';
-export { shieldOf, shieldPatch, unshieldPatch } from './strategies/scale-down-disabled.ts';
+export {
+  disableScaleDownPatch,
+  restoreScaleDownPatch,
+  scaleDownDisabledBy,
+} from './strategies/scale-down-disabled.ts';
 export { shortagePast, shortagesOf } from './strategies/shortage.ts';
 export { surgeWithout } from './strategies/surplus.ts';
 export { eksSurge, maxUnavailableOf, ownSurge } from './strategies/unavailable.ts';

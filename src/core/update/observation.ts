@@ -41,9 +41,9 @@ export interface UpdateInstance {
   /** The load of its pods on each budget. */
   readonly loads?: readonly BudgetLoad[];
   /** The actor that set the scale-down-disabled annotation: Drover or a user. */
-  readonly shield?: 'ours' | 'theirs';
+  readonly scaleDownDisabled?: 'ours' | 'theirs';
   /** Its node has Drover's PreferNoSchedule or NoSchedule taint. */
-  readonly isDiscouraged?: boolean;
+  readonly hasOutdatedTaint?: boolean;
   /** The effect of that taint is NoSchedule. */
   readonly isClosed?: boolean;
   /** Its node has the label of nodes whose drain timed out. */
@@ -58,7 +58,7 @@ export interface UpdateSurge {
   readonly maxSize: number;
 }
 
-/** Whether the next step may begin, as far as the nodes do not decide that. */
+/** What limits the start of the next step, apart from the nodes themselves. */
 export interface StepPacing {
   /** No further node begins while a hold exists; absent: none. */
   readonly holds?: readonly Hold[];
@@ -116,7 +116,7 @@ export interface UpdateObservation extends StepPacing {
   /** Maximum number of further nodes that may begin; absent: unlimited. */
   readonly limit?: number;
   /** When the pods of the instances must be read again; absent: they were not read. */
-  readonly weighedUntil?: EpochMs;
+  readonly podsReadUntil?: EpochMs;
   readonly now: EpochMs;
 }
 
@@ -131,14 +131,14 @@ export interface UpdateDecision {
   readonly steps: readonly UpdateStep[];
   /** The last write, after everything else. */
   readonly end?: Pick<NodeGroupUpdateStatus, 'status' | 'message'>;
-  /** The earliest time at which time alone changes the decision. */
+  /** The earliest time at which the passage of time changes the decision. */
   readonly wakeAt?: EpochMs;
-  /** Holds of the strategy itself, reported together with the others. */
+  /** Holds set by the strategy, reported together with the others. */
   readonly rests?: readonly Omit<Hold, 'since'>[];
   /** What the update waits for besides holds and new nodes, which are in the status. */
   readonly waitingOn?: readonly UpdateWaitingOn[];
   /** The update waits for an operator or a time, not for the cluster. */
   readonly isHeld?: boolean;
-  /** Instances are launching or terminating, which only the cloud shows. */
+  /** Instances are launching or terminating. Only the cloud shows their progress. */
   readonly isMoving?: boolean;
 }

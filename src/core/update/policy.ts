@@ -46,7 +46,7 @@ const soakOf = (
   updateConfig: NodeGroupSpec['updateConfig'],
   { action, policies }: Pick<NodeGroupUpdateSpec, 'policies' | 'action'>,
 ): Pick<Policies, 'soakMs' | 'batchSoakMs'> => {
-  // A rollback has no soak: it has nothing to observe and nothing to roll back to.
+  // A rollback has no soak: there is nothing to observe and nothing to roll back to.
   if (action === 'Rollback') return { soakMs: 0, batchSoakMs: 0 };
   const asked: UpdateBlueGreen = { ...updateConfig?.blueGreen, ...policies?.blueGreen };
   const { soakSeconds = defaultSoakSeconds, batchSoakSeconds = 0 } = asked;
@@ -63,7 +63,8 @@ export const policiesOf = (
   const drain = isOwn ? { ...updateConfig?.drain, ...update.policies?.drain } : {};
   const seconds = drain.timeoutSeconds ?? ofGroup?.timeoutSeconds ?? defaultDrainTimeoutSeconds;
   const asked = drain.onTimeout ?? 'Fail';
-  // Refused before the first step, but the group's policy can change while the update runs.
+  // The API server refuses this at the start, but the group's policy can change while the update
+  // runs.
   const isRefused = asked === 'Quarantine' && strategy === 'BLUE_GREEN';
   const able = isRefused ? 'Fail' : asked;
   const onTimeout = update.force === true ? 'Force' : able;

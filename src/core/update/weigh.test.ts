@@ -7,12 +7,12 @@ import {
   members,
   observe,
 } from '../../../test/support/update-observations.ts';
-import { decideUpdate, nodesToWeigh } from './index.ts';
+import { decideUpdate, nodesToRead } from './index.ts';
 
 type Observation = Parameters<typeof decideUpdate>[0];
 
 const namesOf = (observation: Observation): readonly string[] =>
-  nodesToWeigh(observation).map(({ nodeName }) => nodeName ?? '');
+  nodesToRead(observation).map(({ nodeName }) => nodeName ?? '');
 
 const begins = (observation: Observation): boolean =>
   decideUpdate(observation).steps.some(({ kind }) => ['Replace', 'Retire', 'Empty'].includes(kind));

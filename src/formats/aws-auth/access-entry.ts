@@ -14,7 +14,7 @@ const timeOf = (value: Located | undefined): number | undefined => {
 };
 
 /**
- * Consecutive JSON documents are not YAML; with a separator between them they are, on the same
+ * Consecutive JSON documents are not valid YAML; with separators between them they are, on the same
  * lines.
  */
 const separated = (text: string): string => text.replaceAll(/\}[ \t]*\r?\n\{/g, '}\n--- {');

@@ -1,4 +1,4 @@
-// aws-auth: adds a role as article 002 prints it, and loses nothing else.
+// aws-auth: adds a role as article 002 prints it, and loses no other entry.
 import { describe, expect, it } from 'vitest';
 import { addNodeRole, mappedUser, removeNodeRole } from './index.ts';
 
@@ -54,7 +54,7 @@ describe('addNodeRole', () => {
     expect(addNodeRole({ mapRoles: entry('A') }, arn('a'))).toEqual({ kind: 'unchanged' });
   });
 
-  it('adds a role without its path, beside an entry with one that matches nobody', () => {
+  it('adds a role without its path, beside an entry with one that matches no one', () => {
     expect(changed({}, arn('some/path/a')).mapRoles).toBe(entry('a'));
     const { mapRoles } = changed({ mapRoles: entry('some/path/a') }, arn('some/path/a'));
     expect(mapRoles).toBe(entry('some/path/a') + entry('a'));
@@ -75,7 +75,7 @@ describe('addNodeRole', () => {
     expect(mapRoles?.match(/rolearn/g)).toHaveLength(1);
   });
 
-  it('completes groups under the key that stands there, whatever its case', () => {
+  it('completes groups under the key that exists, whatever its case', () => {
     const { mapRoles } = changed(
       { mapRoles: `- Groups:\n  - system:nodes\n  rolearn: ${arn('a')}\n` },
       arn('a'),
@@ -84,7 +84,7 @@ describe('addNodeRole', () => {
     expect(mapRoles).not.toContain('groups:');
   });
 
-  it('refuses to make nodes of somebody else', () => {
+  it('refuses to make nodes of another actor', () => {
     const mapRoles = `- rolearn: ${arn('a')}\n  username: admin\n  groups: [system:masters]\n`;
     const change = addNodeRole({ mapRoles }, arn('a'));
     expect(change.kind === 'refused' && change.why).toMatch(/to the user admin/);
@@ -114,7 +114,7 @@ describe('removeNodeRole', () => {
     });
   });
 
-  it('leaves alone what is not written for nodes, and a role that stands there twice', () => {
+  it('leaves alone what is not written for nodes, and a role that exists twice', () => {
     const own = `- rolearn: ${arn('a')}\n  username: admin\n  groups: [system:masters]\n`;
     expect(removeNodeRole({ mapRoles: own }, arn('a'))).toEqual({ kind: 'unchanged' });
     expect(removeNodeRole({ mapRoles: entry('a') + entry('a') }, arn('a')).kind).toBe('refused');
@@ -168,11 +168,11 @@ ${entry('path/to/pathful')}
     ['a session of a node role that a person opened', session('node', 'me')],
     ['a template that nobody can fill', session('odd', 's')],
     ['an entry without user name', session('nameless', 's')],
-  ])('knows nobody behind %s', (_, who) => {
+  ])('knows no one behind %s', (_, who) => {
     expect(of(who)).toBeUndefined();
   });
 
-  it('knows nobody where the map is no list', () => {
+  it('knows no one where the map is no list', () => {
     for (const broken of ['a: [', 'a: b', '']) {
       expect(mappedUser({ mapRoles: broken }, session('viewer', 's'), () => dns)).toBeUndefined();
     }

@@ -150,7 +150,7 @@ export const addNodeRole = (
   const { seq, entries, print } = roles;
   const known = namedIn(entries, 'rolearn', roleArn);
   if (known.length > 1) {
-    // The authenticator uses the last one; which one was intended is unknown.
+    // The authenticator uses the last entry; which one was intended is unknown.
     return { kind: 'refused', why: `mapRoles names ${roleArn} ${known.length} times; keep one` };
   }
   const [entry] = known;
@@ -160,7 +160,7 @@ export const addNodeRole = (
   } else {
     const user = String(fieldOf(entry, 'username') ?? nodeUser);
     if (user !== nodeUser) {
-      // If completed, nodes would act as that user.
+      // If Drover completed this entry, nodes would act as that user.
       return { kind: 'refused', why: `mapRoles maps ${roleArn} to the user ${user}` };
     }
     const groups = fieldOf(entry, 'groups');

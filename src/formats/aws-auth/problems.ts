@@ -29,7 +29,7 @@ const plainArn = (arn: string): string =>
   arn.toLowerCase().replace(/^(arn:[^:]*:iam::\d*:role)\/.*\/([^/]+)$/, '$1/$2');
 
 const entryProblems = (entry: Located, { seen, windowsRoles }: Known): readonly Problem[] => {
-  if (entry.kind !== 'map') return [problem('AUTH006', entry.at, 'an entry is no object')];
+  if (entry.kind !== 'map') return [problem('AUTH006', entry.at, 'an entry is not an object')];
   const arn = fieldOf(entry, 'rolearn');
   const text = textOf(arn) ?? '';
   if (arn === undefined || text === '') {
@@ -39,7 +39,7 @@ const entryProblems = (entry: Located, { seen, windowsRoles }: Known): readonly 
   const groups = fieldOf(entry, 'groups');
   if (groups !== undefined && groups.kind !== 'list') {
     found.push(
-      problem('AUTH006', groups.at, 'groups is no list: one group is made of the text, or none'),
+      problem('AUTH006', groups.at, 'groups is not a list: its text becomes one group, or none'),
     );
   }
   const path = arnPattern.exec(text)?.[1];
@@ -80,16 +80,16 @@ const entryProblems = (entry: Located, { seen, windowsRoles }: Known): readonly 
 const rolesProblems = (roles: Located, windows: readonly string[]): readonly Problem[] => {
   const text = textOf(roles);
   if (text === undefined) {
-    // The list itself, as users often paste it.
+    // The list itself without the ConfigMap around it, as users often paste it.
     return roles.kind === 'list'
       ? roles.items.flatMap(withSeen(windows))
-      : [problem('AUTH006', roles.at, 'mapRoles is no text')];
+      : [problem('AUTH006', roles.at, 'mapRoles is not a text')];
   }
   const content = roles.kind === 'scalar' ? (roles.contentAt ?? roles.at) : roles.at;
   return mapRolesProblems(text, content, windows);
 };
 
-/** For the text of mapRoles alone, which starts at `content`. */
+/** For the text of mapRoles alone, which starts at offset `content` of the file. */
 export const mapRolesProblems = (
   text: string,
   content?: Position,
@@ -102,7 +102,7 @@ export const mapRolesProblems = (
   }
   const list = documents[0]?.value;
   if (list === undefined) return [];
-  if (list.kind !== 'list') return [problem('AUTH006', list.at, 'mapRoles is no list')];
+  if (list.kind !== 'list') return [problem('AUTH006', list.at, 'mapRoles is not a list')];
   return list.items.flatMap(withSeen(windowsRoles));
 };
 

@@ -86,7 +86,7 @@ const faultOf = ({ type, username, groups, policies }: AccessEntryConfig): strin
     }
     if (scope === 'cluster' && namespaces.length > 0) {
       return (
-        'has a policy for the whole cluster that names namespaces: say accessScope.type ' +
+        'has a policy for the whole cluster that names namespaces: set accessScope.type ' +
         'namespace'
       );
     }

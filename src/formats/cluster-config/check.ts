@@ -7,7 +7,7 @@ import { refuseRepeatedKeys } from '../yaml-keys.ts';
 import type { MapShape, ObjectShape, Shape } from './shape.ts';
 
 export interface Fault {
-  /** From 1, as editors count. */
+  /** Counted from 1, as editors do. */
   readonly line: number;
   readonly column: number;
   /** Path of the field, e.g. `managedNodeGroups[0].minSize`; empty for the document itself. */
@@ -74,7 +74,7 @@ class Checker {
     if (node === null || node === undefined) return undefined;
     this.positions.set(place.path, this.#position(node));
     if (isAlias(node)) return this.fault(place, 'an alias (*name); write the value out');
-    // eksctl's own examples leave headings without a value: treated as absent.
+    // eksctl's own examples contain headings without a value; these count as absent.
     if (isScalar(node) && node.value === null && shape.kind !== 'refused') return undefined;
     switch (shape.kind) {
       case 'text':

@@ -46,7 +46,7 @@ export interface ClusterConfig {
   /** Undefined: one gateway for all zones. */
   readonly natGateway?: 'Disable' | 'Single' | undefined;
   readonly defaultAddonsDisabled?: boolean;
-  /** Only recorded: the world gives every cluster an issuer. */
+  /** Only recorded: every cluster of the world has an issuer. */
   readonly withOidc: boolean;
   /** The control plane's log streams to enable, by EKS' names. */
   readonly logTypes: readonly string[];

@@ -274,7 +274,7 @@ export const clusterConfigShape = object(
       authenticationMode: text({ oneOf: ['CONFIG_MAP', 'API_AND_CONFIG_MAP', 'API'] }),
       bootstrapClusterCreatorAdminPermissions: flag({
         value: true,
-        why: 'who creates the cluster goes on to let its nodes in',
+        why: 'the creator of the cluster has to authorize its nodes',
       }),
       accessEntries: accessEntriesShape,
     }),
@@ -283,7 +283,7 @@ export const clusterConfigShape = object(
         {
           name: text(),
           version: text(),
-          resolveConflicts: refused('`drover create addon --force` takes over what is there'),
+          resolveConflicts: refused('`drover create addon --force` takes over existing components'),
           configurationValues: text(),
           serviceAccountRoleARN: refused('set it with `aws eks update-addon`'),
           tags: refused('set them with `aws eks tag-resource`'),

@@ -82,7 +82,7 @@ const templates: Rule = ({ launchTemplate, sshAllowed, ami, written }) =>
           : []),
         ...inTemplate
           .filter((field) => written.includes(field))
-          .map((field) => notHere(field, 'launchTemplate is used as it is; say it there')),
+          .map((field) => notHere(field, 'launchTemplate is used unchanged; set it there')),
       ];
 
 const access: Rule = (group) => [
@@ -113,7 +113,7 @@ const managed: Rule = (group) => {
   const faults: GroupFault[] = [];
   const overridden = overrideBootstrapCommand !== undefined;
   const why = overridden
-    ? 'overrideBootstrapCommand is the whole user data; say it there'
+    ? 'overrideBootstrapCommand is the complete user data; set it there'
     : 'EKS writes the user data of a managed group unless it has an ami of its own';
   const lost = ami === undefined || overridden;
   if (overridden && ami === undefined) {

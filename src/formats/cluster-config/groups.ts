@@ -24,7 +24,7 @@ export interface GroupConfig {
   readonly instanceTypes: readonly string[];
   readonly spot: boolean;
   /** As requested; `sizesOf` fills undefined fields. */
-  readonly sizes: AskedSizes;
+  readonly sizes: RequestedSizes;
   readonly volumeSizeGiB: number;
   readonly volumeType: string;
   readonly volumeEncrypted: boolean | undefined;
@@ -60,7 +60,7 @@ export interface GroupConfig {
   readonly written: readonly string[];
 }
 
-export interface AskedSizes {
+export interface RequestedSizes {
   readonly desired?: number;
   readonly min?: number;
   readonly max?: number;
@@ -81,7 +81,7 @@ const defaultVolumeSizeGiB = 80;
 const defaultVolumeType = 'gp3';
 
 /** Fills omitted sizes; the result is consistent when `sizeFault` finds nothing. */
-export const sizesOf = (asked: AskedSizes): Sizes => {
+export const sizesOf = (asked: RequestedSizes): Sizes => {
   const min = asked.min ?? asked.desired ?? defaultNodes;
   const desired = asked.desired ?? min;
   const max = asked.max ?? Math.max(desired, min);
@@ -97,7 +97,7 @@ export const sizesOf = (asked: AskedSizes): Sizes => {
 };
 
 /** Why these sizes are invalid, or undefined. */
-export const sizeFault = (asked: AskedSizes): string | undefined => {
+export const sizeFault = (asked: RequestedSizes): string | undefined => {
   const { desired, min, max } = sizesOf(asked);
   if (max < 1) return `maximum size of ${max}; a node group has room for one node at least`;
   if (min > max) return `minimum size of ${min}, which is greater than maximum size ${max}`;
@@ -129,7 +129,7 @@ const instanceTypesOf = (group: JsonObject): readonly string[] => {
   return [textOf(group.instanceType) ?? defaultInstanceType];
 };
 
-const sizesAsked = (group: JsonObject): AskedSizes => {
+const sizesAsked = (group: JsonObject): RequestedSizes => {
   const desired = numberOf(group.desiredCapacity);
   const min = numberOf(group.minSize);
   const max = numberOf(group.maxSize);

@@ -4,7 +4,7 @@
 import { isObject, type Json, type JsonObject } from '../../api/json.ts';
 import { eksctlConditions } from '../../api/node-repair.ts';
 
-/** eksctl's value to the API's. */
+/** eksctl's value and the API's. */
 const actions: Readonly<Record<string, string>> = { Terminate: 'Replace', Restart: 'Reboot' };
 const wordsOf: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   repairAction: actions,

@@ -1,5 +1,5 @@
-// Finds where a value stands in the text of a parsed JSON document. Reads the text only up to the
-// value; the text must be JSON.
+// Finds the position of a value in the text of a parsed JSON document. Reads the text only up to
+// the value; the text must be JSON.
 import { Lines, type Position } from '../position.ts';
 
 export type JsonPath = readonly (string | number)[];

@@ -7,7 +7,7 @@ export const maxLineLength = 2048;
 export const kernelFacility = 0;
 
 export interface KernelRecord {
-  /** 0 is the kernel; writers in user space get 1 or more. */
+  /** 0 is the kernel; records from user space have 1 or more. */
   readonly facility: number;
   /** 0 emergency to 7 debug. */
   readonly level: number;

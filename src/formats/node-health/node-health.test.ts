@@ -90,7 +90,7 @@ describe('journal entries', () => {
 });
 
 describe('files of /proc', () => {
-  it('name processes whatever stands in a name', () => {
+  it('name processes whatever is in a name', () => {
     expect(parseProcessStat('42 (tmux: server) S 1 42')).toEqual({
       pid: 42,
       name: 'tmux: server',

@@ -91,7 +91,7 @@ export const scriptConfig = (
     ...rest,
     featureGates: { RotateKubeletServerCertificate: true },
     ...(isDocker ? { cgroupDriver: 'cgroupfs' } : {}),
-    // The script sets neither when processors are reserved.
+    // The script sets neither cgroup when processors are reserved.
     ...(isDocker || emptiesCgroups ? {} : { kubeReservedCgroup, systemReservedCgroup }),
     // Newer kubelets have higher defaults.
     ...(minor >= 22 && minor < 27 ? { kubeAPIQPS: 10, kubeAPIBurst: 20 } : {}),

@@ -35,7 +35,7 @@ const sizeMessage = (sizeBytes: number): string =>
   }`;
 
 const encodingProblems = ({ decoded, family, parts }: UserData): readonly Obstacle[] => [
-  // User data over the limit is not read, so its encoding is unknown.
+  // User data over the limit is not read, so it is not known how it is encoded.
   ...(decoded.sizeBytes > readLimitBytes ? [] : decoded.faults).map(({ at, message }) =>
     obstacle('ENC001', at, `the user data is ${message}`),
   ),

@@ -1,5 +1,5 @@
-// What an evaluation needs to know of the instance and its cluster besides its user data: all that
-// a node would ask the metadata service and EC2 for.
+// Facts of an instance and its cluster that an evaluation needs besides the user data: those that a
+// node would get from the metadata service and EC2.
 
 export type ImagePart = 'credential-provider' | 'pause-image';
 
@@ -14,30 +14,34 @@ export interface NodeFacts {
   readonly privateDnsName: string;
   readonly ipv6?: string;
   readonly lifecycle: 'on-demand' | 'spot';
-  /** Instead of what is published of the type. */
+  /** Overrides the published number for the instance type. */
   readonly cpus?: number;
   readonly memoryMiB?: number;
   readonly interfaces?: number;
   readonly addressesPerInterface?: number;
   /** Major version of containerd on the image. */
   readonly containerdMajor?: 1 | 2;
-  /** What DescribeCluster would say: bootstrap.sh asks it where the user data is silent. */
+  /** The answer of DescribeCluster. bootstrap.sh reads it for settings that the user data omits. */
   readonly cluster?: {
     readonly endpoint?: string;
     readonly certificateAuthority?: string;
     readonly serviceCidr?: string;
   };
   /**
-   * Whether the image has NVIDIA's container runtime; by default where EKS picks its NVIDIA image.
+   * Whether the image has NVIDIA's container runtime; default: true where EKS selects its NVIDIA
+   * image.
    */
   readonly hasNvidiaRuntime?: boolean;
-  /** What EKS' own images have and this one has not; nothing by default. */
+  /** Parts of EKS' own images that this image does not have; default: none. */
   readonly lacks?: readonly ImagePart[];
-  /** The first address of the VPC's CIDR, for families that guess the cluster's DNS from it. */
+  /**
+   * The first address of the VPC's CIDR, for families that derive the cluster's DNS address from
+   * it.
+   */
   readonly vpcCidr?: string;
 }
 
-/** An instance that nobody has seen: for rendering without one. */
+/** Example facts, for rendering user data without an instance. */
 export const exampleFacts: NodeFacts = {
   kubernetesVersion: '1.33',
   instanceType: 'm5.large',
@@ -49,18 +53,18 @@ export const exampleFacts: NodeFacts = {
   lifecycle: 'on-demand',
 };
 
-/** nodeadm looks for it to tell an NVIDIA image. */
+/** nodeadm treats an image with this file as an NVIDIA image. */
 export const nvidiaRuntimeFile = '/usr/bin/nvidia-container-runtime';
 
 export const has = (facts: NodeFacts, part: ImagePart): boolean =>
   facts.lacks?.includes(part) !== true;
 
-/** For images that bring none of their own. */
+/** For images that contain no pause image. */
 export const publicPauseImage = 'registry.k8s.io/pause:3.10';
 
 export const minorOf = (version: string): number => Number(/^v?1\.(\d+)/.exec(version)?.[1] ?? 0);
 
-/** What the metadata commands of the field's scripts give. */
+/** Results of the metadata commands that common scripts call. */
 export const metadataCommand =
   (facts: NodeFacts) =>
   (source: string): string | undefined => {

@@ -7,8 +7,8 @@ const firstRead = 25;
 const lastRead = 36;
 
 /**
- * Removed before these sources (removed gates on Kubernetes' website), and two that are sets of
- * gates.
+ * Gates removed before these sources (removed gates on Kubernetes' website), and two that stand for
+ * sets of gates.
  */
 const others: Readonly<Record<string, readonly number[]>> = {
   AllAlpha: [0],
@@ -20,7 +20,10 @@ const gates: Readonly<Record<string, readonly number[]>> = { ...facts, ...others
 
 export const featureGateNames: readonly string[] = Object.keys(gates);
 
-/** absent: the sources of that minor have no such gate; unheard-of: its sources were not read. */
+/**
+ * absent: the sources of that minor version have no such gate. unheard-of: its sources were not
+ * examined.
+ */
 export type GateState = 'known' | 'gone' | 'not-yet' | 'absent' | 'unheard-of';
 
 export const gateState = (name: string, minor: number): GateState => {

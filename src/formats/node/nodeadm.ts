@@ -220,7 +220,7 @@ export const evaluateNodeadm = (bootstrap: Bootstrap, facts: NodeFacts): Evaluat
   // A faulty expression causes a warning on the node and falls back to the formula.
   const maxPods = own?.kind === 'ok' ? own.maxPods : machine.maxPods;
   const config = find(spec, 'kubelet', 'config');
-  // Parts that do not decode are checked as well.
+  // Parts that do not decode are checked for other mistakes, too.
   const meant = mergeSpecs(bootstrap.nodeConfigs.map((one) => specOf(one.config)));
   const meantConfig = find(meant, 'kubelet', 'config');
   const dropIn =

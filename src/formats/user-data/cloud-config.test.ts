@@ -24,7 +24,7 @@ describe('several cloud-config parts', () => {
   it('a later list takes the place of an earlier one of the same key, and of no other', () => {
     expect(read(first, second())).toEqual({
       run: ['early', 'second'],
-      lost: ['8: runcmd of part 1 is passed over: that of part 2 is in force'],
+      lost: ['8: runcmd of part 1 is ignored: that of part 2 is in force'],
     });
   });
 

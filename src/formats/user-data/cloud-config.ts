@@ -20,7 +20,7 @@ export interface CloudConfig {
   readonly files: readonly WrittenFile[];
   /** Lists of this part that another part's list replaces. */
   readonly lost: readonly ParseFault[];
-  /** Such a list contains a command that would have joined a cluster. */
+  /** The replaced list contains a command that would have joined a cluster. */
   readonly losesJoin: boolean;
 }
 
@@ -137,9 +137,7 @@ const configOf = (one: Read, lost: ReadonlyMap<ListKey, Read>): CloudConfig => (
   files: lost.has('write_files') ? [] : filesOf(one),
   lost: [...lost].map(([key, by]) => ({
     at: memberOf(one.value, key)?.keyAt ?? one.part.at,
-    message:
-      `${key} of part ${one.part.index} is passed over: that of part ${by.part.index} is in ` +
-      'force',
+    message: `${key} of part ${one.part.index} is ignored: that of part ${by.part.index} is in force`,
   })),
 });
 

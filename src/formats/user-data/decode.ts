@@ -61,7 +61,7 @@ const textOfBytes = (bytes: Uint8Array): { readonly text: string; readonly fault
       const fault = 'a byte order mark before the first character; save it without one';
       return { text: text.slice(1), fault };
     }
-    if (text.includes('\0')) return { text, fault: 'a NUL byte: this is no text' };
+    if (text.includes('\0')) return { text, fault: 'a NUL byte: this is not text' };
     return { text };
   } catch {
     return { text: new TextDecoder().decode(bytes), fault: 'bytes that are not UTF-8' };

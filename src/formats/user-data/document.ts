@@ -70,7 +70,7 @@ const kindOfText = (text: string, family: Family): PartKind => {
   if (start.startsWith('#cloud-boothook')) return 'boothook';
   if (start.startsWith('#cloud-config')) return 'cloud-config';
   if (family === 'al2023') return 'node-config';
-  // A shell script without its first line: reported as what was intended.
+  // A shell script without its first line is reported as the script that was intended.
   return start === '' ? 'other' : 'shell';
 };
 

@@ -90,7 +90,7 @@ const parts = fc.array(
 );
 
 describe('printing and reading', () => {
-  it('keep every part, whatever stands in it', () => {
+  it('keep every part, whatever is in it', () => {
     fc.assert(
       fc.property(parts, (given) => {
         const text = printMime(given);

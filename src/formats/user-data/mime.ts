@@ -211,7 +211,7 @@ const readTop = (lines: readonly string[]): Top => {
       kind: 'bad-top-header',
       at: { line: next + 1, column: 1 },
       message:
-        `${JSON.stringify(bare(lines[next] ?? '').slice(0, 40))} stands among the headers of ` +
+        `${JSON.stringify(bare(lines[next] ?? '').slice(0, 40))} is among the headers of ` +
         'the document; a blank line must end them',
       isFatal: true,
     });
@@ -261,7 +261,7 @@ export const parseMime = (text: string): MimeDocument | undefined => {
   if (epilogue !== undefined) {
     const message =
       `the document ended with --${boundary}-- on line ${(closedAt ?? 0) + 1}; what follows ` +
-      'is read by nobody';
+      'is read by no program';
     faults.push({ kind: 'after-close', at: epilogue.at, message, isFatal: false });
   }
   return { boundary, headers, parts: parts.map((one) => one.part), faults, epilogue };

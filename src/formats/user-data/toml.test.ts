@@ -40,9 +40,9 @@ describe('TOML', () => {
     ['a = 1\na = 2', '2:1 a is set twice, first on line 1'],
     [
       '[settings.kubernetes]\na = 1\n[settings.kubernetes]\nb = 2',
-      '3:11 [settings.kubernetes] stands twice, first on line 1',
+      '3:11 [settings.kubernetes] occurs twice, first on line 1',
     ],
-    ['a.b = 1\n[a]', '2:2 [a] stands twice, first on line 1'],
+    ['a.b = 1\n[a]', '2:2 [a] occurs twice, first on line 1'],
     ['a = x', '1:5 "x" is no value; a text needs quotes'],
     ['a = "x', '1:5 the text does not end'],
     ['a', '1:2 expected = after the key, found "the end"'],

@@ -145,7 +145,7 @@ class Reader {
         (isLast && (fixed.has(next) || dotted.has(next)))
       ) {
         return cursor.fail(
-          `[${path.join('.')}] stands twice, first on line ${known.at.line}`,
+          `[${path.join('.')}] occurs twice, first on line ${known.at.line}`,
           offset,
         );
       }

@@ -105,7 +105,7 @@ describe('a query', () => {
     fc.assert(
       fc.property(fc.array(command, { minLength: 1, maxLength: 4 }), (commands) => {
         const text = commands.join('\n| ');
-        // `pattern` accepts events, once.
+        // Only one `pattern` is allowed.
         const at = commands.findIndex((one) => one.startsWith('pattern'));
         fc.pre(commands.findLastIndex((one) => one.startsWith('pattern')) === at);
         fc.pre(!commands.slice(0, Math.max(0, at)).some((one) => /^(?:stats|limit)/.test(one)));

@@ -58,7 +58,7 @@ describe('pattern', () => {
     ).toEqual(['Error']);
   });
 
-  it('goes on as any table does', () => {
+  it('continues as any table does', () => {
     const query =
       'parse @message "[*] *" as level, rest | filter level = "INFO" | pattern rest | filter @sampleCount > 2 | sort @pattern | limit 1 | display @pattern';
     expect(columnOf(query, documented)).toEqual([

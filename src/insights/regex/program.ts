@@ -1,5 +1,5 @@
-// Compiles a syntax tree to instructions of a non-deterministic automaton, with UTF-16 units
-// grouped into classes that all instructions treat alike. Matches nothing itself.
+// Compiles a syntax tree to instructions of a non-deterministic automaton, and groups UTF-16 units
+// into classes that all instructions treat alike. Matches nothing itself.
 import {
   type AssertionKind,
   lineBreaks,
@@ -23,7 +23,11 @@ export interface Program {
   readonly start: number;
   /** Two for the complete match and two for each group. */
   readonly slotCount: number;
-  /** Class of each UTF-16 unit. */
+}
+
+/** UTF-16 units in classes that all instructions treat alike. */
+export interface Alphabet {
+  /** Class of each unit: 128 KiB. */
   readonly classOf: Uint16Array;
   readonly classCount: number;
   /** By class, one of its units. */
@@ -85,13 +89,10 @@ export const compileProgram = (tree: RegexTree): Program => {
     instructions: built,
     start,
     slotCount: (tree.groupCount + 1) * 2,
-    ...alphabetOf(built),
   };
 };
 
-const alphabetOf = (
-  instructions: readonly Instruction[],
-): Pick<Program, 'classOf' | 'classCount' | 'sample'> => {
+export const alphabetOf = ({ instructions }: Program): Alphabet => {
   // Assertions examine word units and line breaks, independent of the sets.
   const cuts = new Set<number>([0]);
   const cut = (ranges: Ranges): void => {

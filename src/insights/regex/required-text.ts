@@ -45,7 +45,8 @@ const runsOf = (node: Node): Runs => {
     case 'either':
       return { exact: undefined, longest: '' };
     case 'assertion':
-      // Matches the empty text, but text with its surroundings still need not match.
+      // An anchor matches the empty text, but it also limits what surrounds it: the required text
+      // alone does not prove a match.
       return { exact: undefined, longest: '' };
   }
 };

@@ -1,6 +1,6 @@
 // Whether a text contains a match: a deterministic automaton with lazily built states. Time is
 // linear in the text, memory is bounded: a full table is discarded.
-import { holds, type Program } from './program.ts';
+import { type Alphabet, alphabetOf, holds, type Program } from './program.ts';
 
 interface State {
   /** Instructions before the next unit, unordered: only whether there is a match counts. */
@@ -20,6 +20,7 @@ const maxCells = 1 << 20;
 
 export class TestAutomaton {
   readonly #program: Program;
+  #made: Alphabet | undefined;
   #states: State[] = [];
   #byKey = new Map<string, number>();
 
@@ -27,8 +28,14 @@ export class TestAutomaton {
     this.#program = program;
   }
 
+  /** Made for the first text: most programs hold many expressions that test none. */
+  get #alphabet(): Alphabet {
+    this.#made ??= alphabetOf(this.#program);
+    return this.#made;
+  }
+
   test(text: string): boolean {
-    const { classOf } = this.#program;
+    const { classOf } = this.#alphabet;
     let current = this.#state([this.#program.start], undefined);
     let state = this.#states[current];
     for (let at = 0; at < text.length; at++) {
@@ -50,7 +57,7 @@ export class TestAutomaton {
 
   #step(number: number, kind: number): number {
     const state = this.#states[number];
-    const unit = this.#program.sample[kind] ?? 0;
+    const unit = this.#alphabet.sample[kind] ?? 0;
     if (state === undefined) return matched;
     const open = this.#closure(state, unit);
     if (open === undefined) {
@@ -76,18 +83,18 @@ export class TestAutomaton {
   }
 
   #makeRoom(): void {
-    if (this.#states.length * this.#program.classCount < maxCells) return;
+    if (this.#states.length * this.#alphabet.classCount < maxCells) return;
     this.#states = [];
     this.#byKey = new Map();
   }
 
   #state(at: readonly number[], unit: number | undefined): number {
     // Only the class of the previous unit matters.
-    const kind = unit === undefined ? -1 : (this.#program.classOf[unit] ?? 0);
+    const kind = unit === undefined ? -1 : (this.#alphabet.classOf[unit] ?? 0);
     const key = `${kind}:${at.join()}`;
     const known = this.#byKey.get(key);
     if (known !== undefined) return known;
-    const next = new Int32Array(this.#program.classCount).fill(unknown);
+    const next = new Int32Array(this.#alphabet.classCount).fill(unknown);
     const number = this.#states.push({
       at: Int32Array.from(at),
       before: unit,

@@ -86,12 +86,12 @@ export const setUpGroup = (
     });
   }
   if (drain === undefined) return;
-  const body = { spec: { drain: { ...drain } } };
+  const body = { spec: { drain } };
   user.patch(nodeGroups, { name: group.name }, { type: 'merge', body });
 };
 
 /**
- * Share of spot notices for real spot instances; the others name any instance, as a forged message
+ * Share of spot notices for real spot instances. The others name any instance, as a forged message
  * may.
  */
 const genuineShare = 0.85;
@@ -124,8 +124,8 @@ const rebalance = (context: ActionContext): void => {
 };
 
 /**
- * EC2 announces maintenance days ahead. Half of the messages are lost; EC2's own list has the event
- * all the same.
+ * EC2 announces maintenance days ahead. Half of the messages are lost; EC2's own list contains the
+ * event in any case.
  */
 const maintenance = (context: ActionContext): void => {
   const { world, random } = context;
@@ -175,12 +175,15 @@ const manualDrain = (context: ActionContext): void => {
   const node = pickOf(random, liveNodes(context));
   if (node === undefined) return;
   drainNode(context, node);
-  // The operator may withdraw the drain, often while the marks are being set.
+  // The operator may withdraw the drain, often while the node is being cordoned.
   const seconds = maxSecondThoughtsSeconds * random.next() ** 2;
   if (random.next() < 0.5) world.kernel.after(seconds * microsPerSecond, () => undrain(context));
 };
 
-/** An operator cordons a node and drains it some time later: the cordon stays the operator's. */
+/**
+ * An operator cordons a node and drains it some time later. The cordon stays after the drain is
+ * withdrawn, since the operator set it.
+ */
 const cordonThenDrain = (context: ActionContext): void => {
   const all = liveNodes(context);
   const cordoned = all.find(({ isCordoned, isExcluded }) => isCordoned && !isExcluded);
@@ -237,7 +240,7 @@ const deleteNode = (context: ActionContext): void => {
   if (node !== undefined) context.user.delete(nodes, { name: node.name });
 };
 
-/** The node is recreated under its name as another object, without its marks. */
+/** The node is recreated under its name as another object, without labels, taints or cordon. */
 const rejoin = (context: ActionContext): void => {
   const node = pickOf(context.random, liveNodes(context));
   if (node === undefined) return;

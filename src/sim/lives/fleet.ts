@@ -11,6 +11,7 @@ import { ControllerProcess } from './process.ts';
 export interface FleetOptions {
   readonly world: World;
   readonly compat: 'eks' | 'native';
+  readonly approveCertificates: boolean;
   readonly queueUrl: string | undefined;
   /** Answers webhooks. */
   readonly http: Http;
@@ -18,7 +19,7 @@ export interface FleetOptions {
   readonly onFault: (kind: NetworkFaultKind) => void;
   readonly onCloudCall: (call: SentCall) => void;
   readonly onFailure: (error: unknown) => void;
-  /** Called when no process works (none runs, or none leads), and when one works again. */
+  /** Called when no process is active (none runs, or none leads), and again when one is. */
   readonly onDown: (isDown: boolean) => void;
 }
 
@@ -97,10 +98,7 @@ export class Fleet {
     this.#isDown = isDown;
   }
 
-  /**
-   * Pauses are rare enough to leave time for progress: a process that is always paused proves
-   * nothing.
-   */
+  /** Pauses are rare, so that the process makes progress between them. */
   #pause(process: ControllerProcess, seconds: number): boolean {
     const now = this.#options.world.kernel.now();
     if (now < this.#pausesAgainAt) return false;
@@ -114,7 +112,8 @@ export class Fleet {
     readonly leaderElect: boolean;
     readonly clockSkewMs: number;
   }): Replica {
-    const { world, compat, queueUrl, http, log, onFault, onCloudCall, onFailure } = this.#options;
+    const { onFault, ...options } = this.#options;
+    const { world } = options;
     const plan = new FaultPlan({
       random: world.kernel.random(`life.faults.${own.name}`),
       fired: onFault,
@@ -122,16 +121,10 @@ export class Fleet {
       pause: (seconds) => own.leaderElect && this.#pause(process, seconds),
     });
     const process: ControllerProcess = new ControllerProcess({
+      ...options,
       ...own,
-      world,
       identity: { user: nodeManagerUser, userAgent: nodeManagerAgent },
-      compat,
-      queueUrl,
       faults: plan,
-      http,
-      log,
-      onCloudCall,
-      onFailure,
       onWorking: () => this.#tellDown(),
     });
     return { process, plan };

@@ -6,6 +6,7 @@ import { objectOr } from '../../api/json.ts';
 import { AwsError } from '../../aws-wire/index.ts';
 import { addNodeRole, removeNodeRole } from '../../formats/index.ts';
 import { type ActionContext, nodeGroups, pickOf } from './action.ts';
+import { drainPolicies, drawDrainPolicy } from './drain-policies.ts';
 import { ownTemplate } from './version-actions.ts';
 
 const configMaps = { group: '', resource: 'configmaps' } as const;
@@ -91,12 +92,13 @@ export const deleteGroup = (context: ActionContext): void => {
 
 /** An operator changes the drain settings, often while drains are in progress. */
 export const changeDrain = (context: ActionContext): void => {
-  const { random, user } = context;
+  const { random, user, world } = context;
   const name = pickOf(random, groupNames(context));
   if (name === undefined) return;
   const timeoutSeconds = pickOf(random, [60, 300, 900, 2400]) ?? null;
   // Not `fail`: with the default hooks such a drain may last two days, too long for a life.
-  const drain = { timeoutSeconds, ...(random.next() < 0.5 ? { onDeadline: 'force' } : {}) };
+  const times = { timeoutSeconds, ...(random.next() < 0.5 ? { onDeadline: 'force' } : {}) };
+  const drain = { ...times, ...drawDrainPolicy(world.kernel.random(drainPolicies)) };
   user.patch(nodeGroups, { name }, { type: 'merge', body: { spec: { drain } } });
 };
 

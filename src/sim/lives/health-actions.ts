@@ -4,11 +4,16 @@
 import { microsPerSecond } from '../../../world/kernel/index.ts';
 import type { JsonObject } from '../../api/json.ts';
 import { objectOr } from '../../api/json.ts';
-import { preserveAnnotation, repairAnnotation } from '../../api/node-repair.ts';
+import {
+  preserveAnnotation,
+  repairAnnotation,
+  zonalShiftAnnotation,
+} from '../../api/node-repair.ts';
 import type { Random } from '../../ports/index.ts';
 import { type ActionContext, nodeGroups, pickOf } from './action.ts';
 import { liveNodes, nodes } from './node-causes.ts';
 import type { Illness, NodeHealth } from './node-health.ts';
+import { repairByHand } from './repair-by-hand.ts';
 
 /** These actions use a random stream of their own, so lives without them stay the same. */
 export interface HealthContext extends ActionContext {
@@ -133,6 +138,33 @@ const holdGroup = (context: HealthContext): void => {
   context.user.patch(nodeGroups, { name }, { type: 'merge', body });
 };
 
+/** An owner reports a zonal shift, or its end: EKS then starts no repair. */
+const shiftZone = (context: HealthContext): void => {
+  const { world, random, user } = context;
+  const group = pickOf(random, [...world.kube.readAll(nodeGroups)]);
+  if (group === undefined) return;
+  const isShifted = group.metadata.annotations?.[zonalShiftAnnotation] !== undefined;
+  const [node] = liveNodes(context);
+  const value = isShifted || node === undefined ? null : String(zoneOf(context, node.name));
+  const body = { metadata: { annotations: { [zonalShiftAnnotation]: value } } };
+  user.patch(nodeGroups, { name: group.metadata.name }, { type: 'merge', body });
+  if (value !== null) context.onWarning('zonal-shift');
+};
+
+const checkKinds = ['instance-impaired', 'system-impaired'] as const;
+
+/** A status check of EC2 fails for a while. */
+const failCheck = (context: HealthContext): void => {
+  const { world, random } = context;
+  const node = pickOf(random, liveNodes(context));
+  const kind = pickOf(random, checkKinds) ?? 'system-impaired';
+  if (node === undefined || world.faults.list().some((fault) => fault.kind === kind)) return;
+  world.faults.inject(kind, { node: node.name });
+  context.onWarning('status-check');
+  const seconds = 60 + random.below(1200);
+  world.kernel.after(seconds * microsPerSecond, () => world.faults.clear(kind));
+};
+
 const weighted: readonly (readonly [number, (context: HealthContext) => void])[] = [
   [10, fallIll],
   [2, recover],
@@ -145,6 +177,9 @@ const weighted: readonly (readonly [number, (context: HealthContext) => void])[]
   [3, annotateRepair],
   [1, changeMode],
   [1, holdGroup],
+  [1, shiftZone],
+  [2, failCheck],
+  [2, repairByHand],
 ];
 
 /** Runs one of them, drawn by weight. */
@@ -161,10 +196,14 @@ export const actOnHealth = (context: HealthContext): void => {
 
 const drawWaits = (random: Random): readonly JsonObject[] => {
   const waitSeconds = pickOf(random, [30, 60, 60, 180, 600]) ?? 60;
-  const rules = [...agentConditions, 'Ready'].map((condition) => ({ condition, waitSeconds }));
+  const conditions = [...agentConditions, 'Ready', 'InstanceStatus', 'SystemStatus'];
+  const rules = conditions.map((condition) => ({ condition, waitSeconds }));
+  const actions = ['Quarantine'];
+  const kept = { condition: 'StorageReady', reason: 'EBS*', waitSeconds: 60, actions };
   const reboot = { condition: 'KernelReady', waitSeconds: 60, actions: ['Reboot', 'Replace'] };
   const glob = { condition: 'NetworkingReady', reason: 'IPAMD*', waitSeconds: 400 };
-  return [...(random.next() < 0.5 ? [reboot] : []), glob, ...rules];
+  const isKept = random.next() < 0.5;
+  return [...(random.next() < 0.5 ? [reboot] : []), ...(isKept ? [kept] : []), glob, ...rules];
 };
 
 const drawOverrides = (random: Random): readonly JsonObject[] => [
@@ -196,6 +235,10 @@ export const drawRepair = (random: Random): JsonObject => {
       healthyDelaySeconds: pickOf(random, [30, 60, 180]) ?? null,
       stormCooldownSeconds: pickOf(random, [60, 120, 300]) ?? null,
       drainTimeoutSeconds: pickOf(random, [60, 300]) ?? null,
+      quarantine: {
+        timeLimitSeconds: pickOf(random, [60, 300, 900]) ?? null,
+        maxInstances: random.below(3),
+      },
     },
   };
 };
@@ -207,12 +250,11 @@ export const endIllness = ({
   health,
 }: Pick<HealthContext, 'world' | 'user' | 'health'>): void => {
   health.takeBack();
-  const body = {
-    metadata: { annotations: { [repairAnnotation]: null, [preserveAnnotation]: null } },
-  };
+  for (const kind of checkKinds) world.faults.clear(kind);
+  const ours = [repairAnnotation, preserveAnnotation, zonalShiftAnnotation];
+  const body = { metadata: { annotations: Object.fromEntries(ours.map((one) => [one, null])) } };
   const isAsked = (annotations: unknown): boolean =>
-    objectOr(annotations)[repairAnnotation] !== undefined ||
-    objectOr(annotations)[preserveAnnotation] !== undefined;
+    ours.some((one) => objectOr(annotations)[one] !== undefined);
   for (const type of [nodes, nodeGroups]) {
     for (const { metadata } of [...world.kube.readAll(type)]) {
       if (!isAsked(metadata.annotations)) continue;

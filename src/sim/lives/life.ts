@@ -1,5 +1,6 @@
-// One seeded life of a cluster: built, used, harmed, healed, then judged by the oracles. The same
-// seed gives the same trace hash on every machine.
+// One seeded life of a cluster: it is built, used and disturbed by faults; the faults end,
+// everything must settle, and the oracles check the trace. The same seed gives the same trace hash
+// on every machine.
 
 import { checkTrace } from '../../../world/check/index.ts';
 import type { WorldClient } from '../../../world/contracts.ts';
@@ -17,8 +18,10 @@ import { traceHash } from '../trace/hash.ts';
 import { TraceRecorder } from '../trace/recorder.ts';
 import type { ActionContext } from './action.ts';
 import { act, healthMessageLost, setUpGroup } from './actions.ts';
+import { drainPolicies, jobOf, withDrainPolicies } from './drain-policies.ts';
 import { Fleet } from './fleet.ts';
 import { actOnHealth, drawRepair, endIllness } from './health-actions.ts';
+import { askForCertificates } from './kubelet-certificates.ts';
 import { Meetings, type Met } from './meetings.ts';
 import { NodeHealth } from './node-health.ts';
 import {
@@ -60,7 +63,7 @@ export interface LifeOptions {
 
 export interface LifeResult {
   readonly seed: number;
-  /** Hash of the trace; costs a few milliseconds, so it is computed on demand. */
+  /** Hash of the trace; computed on demand, because it costs a few milliseconds. */
   readonly hash: () => string;
   readonly violations: readonly Violation[];
   /** Per oracle, the number of things it checked. */
@@ -79,7 +82,7 @@ const startAt = 1_664_110_800 * microsPerSecond;
 const bootLimitSeconds = 120;
 /**
  * Time for a full surplus, drained one by one, each until its hook's last heartbeat (200 min), and
- * for a waiting update behind it.
+ * then for an update that waits.
  */
 const healLimitSeconds = 60 * 3600;
 /**
@@ -123,7 +126,7 @@ class Life {
   readonly #health: NodeHealth | undefined;
   #fleet: Fleet | undefined;
   readonly #managedGroups = new Set<string>();
-  /** Until this time, the controller may not know what a lost message announced. */
+  /** Before this time, the controller may not know about an event whose message was lost. */
   #untoldUntil = 0;
   #isHealing = false;
   #failure: unknown;
@@ -142,13 +145,16 @@ class Life {
       accountVolumes: false,
       onWrite: (record) => recorder.request(record),
       trail: false,
+      approvesKubelets: false,
     });
     const random = this.#world.kernel.random('life.scenario');
     const { maxNodes, chaosSeconds } = drawSize(this.#world.kernel.random('life.size'));
     this.#chaosSeconds = options.chaosSeconds ?? chaosSeconds;
-    this.#scenario = withSpotGroups(
-      drawScenario(random, { maxNodes: options.maxNodes ?? maxNodes }),
-      this.#world.kernel.random('life.spot-groups'),
+    const { kernel } = this.#world;
+    const drawn = drawScenario(random, { maxNodes: options.maxNodes ?? maxNodes });
+    this.#scenario = withDrainPolicies(
+      withSpotGroups(drawn, kernel.random('life.spot-groups')),
+      kernel.random(drainPolicies),
     );
     this.#driver = new Driver(this.#world.kernel, options.settle);
     const healthRandom = this.#world.kernel.random('life.health');
@@ -228,9 +234,13 @@ class Life {
       must(user.create(resources.deployments, appNamespace, deploymentOf(app)));
       for (const budget of budgetsOf(app)) must(user.create(gr.budgets, appNamespace, budget));
     }
+    for (const seconds of this.#scenario.jobs) {
+      must(user.create({ group: 'batch', resource: 'jobs' }, appNamespace, jobOf(seconds)));
+    }
     this.#fleet = new Fleet({
       world,
       compat: this.#options.compat ?? 'eks',
+      approveCertificates: askForCertificates(world, user),
       queueUrl: world.aws.queueUrl(facts.noticeQueueName),
       http: this.#endpoint(),
       log: this.#options.log ?? silence,
@@ -312,7 +322,7 @@ class Life {
     if (this.#fleet !== undefined) this.#fleet.rates = rates;
   }
 
-  /** Turns the faults off; all work must then end. Resolves to false if it does not. */
+  /** Switches the faults off; all work must then end. Resolves to false if it does not. */
   async #heal(): Promise<boolean> {
     this.#setRates(noRates);
     this.#isHealing = true;
@@ -338,8 +348,8 @@ class Life {
     await this.#driver.until(isOver, { limitSeconds: replicasLimitSeconds, everySeconds: 15 });
     this.#fleet?.becomeOne();
     let ended = false;
-    // Recovered pods and nodes may trigger Auto Scaling again: healing ends after a round in which
-    // nothing new begins.
+    // Pods and nodes that recovered may trigger Auto Scaling again: healing ends after a round in
+    // which nothing new begins.
     for (let round = 0; round < maxRounds; round += 1) {
       const limitSeconds = healLimitSeconds;
       ended = await this.#driver.until(isOver, { limitSeconds, everySeconds: 15 });

@@ -1,5 +1,5 @@
-// Counts coincidences in a life: which fault fired in which phase of a drain or an update, and how
-// updates ended. A fault that never fired in a phase proves nothing about it. Acts on nothing.
+// Counts in which phase of a drain or an update each fault occurred, and how updates ended. A fault
+// that never occurred in a phase proves nothing about that phase. Read-only.
 
 import type { World } from '../../../world/index.ts';
 import type { JsonObject } from '../../api/json.ts';
@@ -75,7 +75,7 @@ export class Meetings implements Met {
   readonly #ended = new Set<string>();
   readonly #told = new Set<string>();
 
-  /** `standing`: faults that are active all the time; they count for every phase that begins. */
+  /** `standing`: faults that are always active; they count for every phase that begins. */
   constructor(world: World, standing: () => readonly string[]) {
     this.#world = world;
     world.kube.onChange(resources.disruptions, ({ object }) => {

@@ -18,7 +18,7 @@ interface Report extends Illness {
   readonly bootId: string;
   readonly since: string;
   heartbeatAt: number;
-  /** The agent has died: its last report is not renewed. */
+  /** The agent has stopped: its last report is not renewed. */
   isSilent: boolean;
   /** A false finding of many agents at once; it is removed when all faults end. */
   readonly isFalse: boolean;
@@ -26,7 +26,7 @@ interface Report extends Illness {
 
 /** The interval of EKS' agent. */
 const heartbeatMicros = 300 * microsPerSecond;
-/** The other reboots do not help: a hardware fault outlasts them. */
+/** The other reboots do not help: a hardware fault remains. */
 const rebootHelpsShare = 0.7;
 
 export class NodeHealth {
@@ -78,7 +78,7 @@ export class NodeHealth {
     }
   }
 
-  /** The agent of a node dies; its last report stays. */
+  /** The agent of a node stops; its last report remains. */
   silence(node: string): void {
     for (const report of this.#reports.values()) if (report.node === node) report.isSilent = true;
   }

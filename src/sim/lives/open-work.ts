@@ -28,16 +28,23 @@ const longestWaitMs = 2 * 24 * 3_600_000;
 
 /**
  * A drain without a deadline may wait for budgets forever, as requested; it must then name only
- * budgets. A pending drain may likewise wait for its turn.
+ * budgets, and pods of higher tiers that wait behind them. A pending drain may likewise wait for
+ * its turn.
  */
 const isBlockedForGood = (disruption: JsonObject, nowMs: number): boolean => {
   const status = objectOr(disruption.status);
   const { waitingOn, deadline, phase } = status;
   if (phase !== 'Draining' && phase !== 'Pending') return false;
-  const endsAt = typeof deadline === 'string' ? parseTime(deadline) : undefined;
-  if (endsAt !== undefined && endsAt - nowMs < longestWaitMs) return false;
+  const isSoon = (time: unknown): boolean => {
+    const at = typeof time === 'string' ? parseTime(time) : undefined;
+    return at !== undefined && at - nowMs < longestWaitMs;
+  };
+  if (isSoon(deadline)) return false;
   const blockers: readonly unknown[] = Array.isArray(waitingOn) ? waitingOn : [];
-  const kinds = blockers.map((blocker) => objectOr(blocker).kind);
+  const kinds = blockers
+    .map(objectOr)
+    .filter(({ kind, until }) => kind !== 'tier' || isSoon(until))
+    .map(({ kind }) => kind);
   const forGood = phase === 'Pending' ? ['turn'] : ['pdb', 'multiplePdbs'];
   return kinds.length > 0 && kinds.every((kind) => forGood.includes(String(kind)));
 };
@@ -110,7 +117,10 @@ const lastingBlockers: ReadonlySet<string> = new Set([
   'ledger',
 ]);
 
-/** The repair is decided or will be; not one that audit mode or a breaker blocks for good. */
+/**
+ * The repair is decided or will be. A repair in audit mode, or blocked by a breaker for good, does
+ * not count.
+ */
 const isUnderWay = (repair: JsonObject): boolean => {
   const { phase = 'Waiting', blockedBy } = objectOr(repair.status);
   if (phase === 'WouldRepair' || endedRepairs.has(String(phase))) return false;

@@ -14,7 +14,7 @@ import { createInProcessPorts } from '../ports/ports.ts';
 
 export interface ProcessOptions {
   readonly world: World;
-  /** Tells replicas apart; a single process needs none. */
+  /** Name that distinguishes replicas; a single process needs none. */
   readonly name?: string;
   readonly identity: Identity;
   /** One of several replicas: works only while it holds the lease. */
@@ -22,6 +22,7 @@ export interface ProcessOptions {
   readonly clockSkewMs?: number;
   readonly compat: 'eks' | 'native';
   readonly approveCertificates?: boolean;
+  readonly surge?: boolean;
   readonly queueUrl: string | undefined;
   readonly faults: NetworkFaults;
   /** Answers webhooks and HTTP probes; absent: this process makes no such calls. */
@@ -40,7 +41,7 @@ export interface ProcessOptions {
 /** The oracles judge the effects on the world, not the journal of a process. */
 const unread: Journal = { record: () => {} };
 
-/** One way of a call inside a data centre: half a millisecond. */
+/** One-way network time inside a data centre: half a millisecond. */
 const legMicros = 500;
 
 export class ControllerProcess {
@@ -100,7 +101,7 @@ export class ControllerProcess {
   ): Promise<void> {
     const { compat, queueUrl, leaderElect, approveCertificates = false } = this.#options;
     const { http, notifications } = this.#options;
-    const own = defined({ http, notifications });
+    const own = defined({ http, notifications, surge: this.#options.surge });
     const deps = { ...ports, queueUrl, compat, approveCertificates, ...own };
     if (!leaderElect) return runControlPlane(deps, signal);
     const elector = new LeaderElector({

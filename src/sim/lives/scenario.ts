@@ -16,6 +16,9 @@ export interface App {
   readonly graceSeconds: number;
   readonly stopSeconds: number;
   readonly readySeconds: number;
+  /** Further annotations of its pods. */
+  readonly annotations?: JsonObject;
+  readonly priorityClassName?: string;
 }
 
 /** Settings of a managed group beyond EKS' defaults. */
@@ -24,10 +27,7 @@ export interface GroupSettings {
   readonly heartbeatSeconds?: number;
   /** A foreign termination hook on the same group; it ends by timeout. */
   readonly foreignHookSeconds?: number;
-  readonly drain?: {
-    readonly timeoutSeconds?: number;
-    readonly onDeadline?: 'force' | 'fail';
-  };
+  readonly drain?: JsonObject;
 }
 
 export interface Scenario {
@@ -35,6 +35,8 @@ export interface Scenario {
   /** By name of the group; groups that are not managed have none. */
   readonly settings: Readonly<Record<string, GroupSettings>>;
   readonly apps: readonly App[];
+  /** Run times of Jobs, in seconds. */
+  readonly jobs: readonly number[];
   readonly addons: boolean;
   /** Its node groups get version updates. */
   readonly updates: boolean;
@@ -120,7 +122,7 @@ export const drawScenario = (random: Random, options: { readonly maxNodes: numbe
   const managed = groups.filter(({ isManaged }) => isManaged);
   const settings = Object.fromEntries(managed.map(({ name }) => [name, drawSettings(random)]));
   const updates = random.next() < updatesShare;
-  return { groups, apps, addons, settings, updates };
+  return { groups, apps, jobs: [], addons, settings, updates };
 };
 
 /** About a third of the groups, so that most lives with several groups have both markets. */
@@ -151,10 +153,12 @@ export const deploymentOf = (app: App): JsonObject => ({
         annotations: {
           'world.drover.dev/stop-seconds': String(app.stopSeconds),
           'world.drover.dev/ready-seconds': String(app.readySeconds),
+          ...app.annotations,
         },
       },
       spec: {
         terminationGracePeriodSeconds: app.graceSeconds,
+        ...defined({ priorityClassName: app.priorityClassName }),
         containers: [{ name: 'app', image: 'example/app:1' }],
       },
     },

@@ -7,7 +7,7 @@ import { type ActionContext, pickOf } from './action.ts';
 import { changeCauses, liveNodes, recordCause, timestamp } from './node-causes.ts';
 
 const longestTurnSeconds = 300;
-/** Less than a life's rest at its end, so that the node is uncordoned within it. */
+/** Shorter than the wait at the end of a life, so that the node is uncordoned before it ends. */
 const giveBackSeconds = 20;
 
 export const updateNode = (context: ActionContext): void => {

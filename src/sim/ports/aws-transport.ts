@@ -64,7 +64,7 @@ export interface WorldTransportOptions {
 
 export class WorldTransport implements AwsTransport {
   readonly #options: WorldTransportOptions;
-  /** Bodies of received messages, by receipt; kept only while calls are traced. */
+  /** Bodies of received messages, by receipt handle; kept only while calls are traced. */
   readonly #bodies = new Map<string, string>();
   constructor(options: WorldTransportOptions) {
     this.#options = options;
@@ -91,7 +91,7 @@ export class WorldTransport implements AwsTransport {
       const answer = await network.call(() => {
         const output = this.#answer(() => call(service, operation, input), told);
         if (!isRead.test(operation)) {
-          network.faults.afterWrite({ verb: operation, resource: service });
+          network.faults.afterWrite({ verb: operation, resource: service, body: input });
         }
         return { output: isObject(output) ? output : {}, servedAt: this.#second() };
       }, signal);

@@ -19,7 +19,9 @@ export type EndpointReply =
   /** No answer ever comes. */
   | 'hangs'
   /** The connection is refused. */
-  | 'refuses';
+  | 'refuses'
+  /** The adapter would not call the address. */
+  | 'not-allowed';
 
 export interface EndpointCall {
   readonly url: string;
@@ -32,7 +34,7 @@ export interface EndpointCall {
 const usualMs = 20;
 
 /**
- * A reply of an unreliable endpoint: mostly immediate success, else slow, busy, wrong or
+ * A reply of an unreliable endpoint: usually immediate success, otherwise slow, busy, wrong or
  * unavailable.
  */
 export const drawReply = (random: Random): EndpointReply => {
@@ -87,6 +89,7 @@ export class SimulatedEndpoint implements Http {
       if (kernel === undefined) return reject(new Error('the endpoint runs in no world'));
       signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
       const after = (ms: number, run: () => void) => kernel.after(ms * microsPerMs, run);
+      if (reply === 'not-allowed') return reject(failed('NotAllowed', 'it is not public'));
       if (reply === 'refuses') {
         after(usualMs, () => reject(failed('Unreachable', 'connection refused')));
         return;

@@ -98,7 +98,7 @@ export class FaultPlan implements NetworkFaults {
   }
 
   kubeCall(call: { readonly verb: string; readonly resource: string }): CallFate<string> {
-    // Lease renewals come every two seconds and would take most of the faults.
+    // Leases are renewed every two seconds and would take most of the faults.
     if (call.resource === 'leases') return { kind: 'ok' };
     this.#maybePause(call.verb);
     if (this.#roll(this.#rates.apiError)) {

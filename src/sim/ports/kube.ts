@@ -287,7 +287,10 @@ export class SimKubeApi implements KubeApi {
       const served = this.#serve(call);
       date = dateHeader(this.#now());
       const writes = call.request.method !== 'GET' && !call.request.query.has('dryRun');
-      if (writes && served.kind === 'object' && served.status < 300) faults.afterWrite(call);
+      if (writes && served.kind === 'object' && served.status < 300) {
+        const { verb, resource, request } = call;
+        faults.afterWrite({ verb, resource, body: request.body });
+      }
       return served;
     }, signal);
     if (fate.kind === 'lost') {

@@ -11,6 +11,14 @@ export type CallFate<Code extends string> =
   | { readonly kind: 'refused'; readonly code: Code }
   | { readonly kind: 'lost' };
 
+/** A write to Kubernetes, or a call to AWS: then its operation and service. */
+export interface Write {
+  readonly verb: string;
+  readonly resource: string;
+  /** A patch, an object or a call's parameters. */
+  readonly body?: unknown;
+}
+
 export interface NetworkFaults {
   /** Fate of a Kubernetes call; called once per call. */
   kubeCall(call: { readonly verb: string; readonly resource: string }): CallFate<string>;
@@ -20,7 +28,7 @@ export interface NetworkFaults {
   /** True if a resumed watch is refused because its version is too old. */
   watchExpired(resource: string): boolean;
   /** Called after each write that took effect; a process may be killed here. */
-  afterWrite(call: { readonly verb: string; readonly resource: string }): void;
+  afterWrite(write: Write): void;
 }
 
 export const noFaults: NetworkFaults = {

@@ -57,7 +57,8 @@ const between = (random: Random, least: number, most: number): number =>
   least + random.below(most - least + 1);
 
 /**
- * Web servers with budgets of every width, some slow stateful sets, one app of each special kind.
+ * Web servers with budgets of all sizes, some slow StatefulSets, one application of each special
+ * kind.
  */
 const drawApps = (random: Random, { nodes, maxUnavailable }: Size): readonly RolloutApp[] => {
   const apps: RolloutApp[] = [

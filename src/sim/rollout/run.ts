@@ -61,8 +61,8 @@ export interface RolloutOptions {
   /** Called every two seconds of the update, with the seconds since its request. */
   readonly look?: (world: World, seconds: number) => void;
   /**
-   * Called once everything is Ready, before the update is requested, to plan it. Returning `enough`
-   * ends the run.
+   * Called once everything is Ready, before the update is requested. Returning `enough` ends the
+   * run.
    */
   readonly before?: (sources: RolloutSources) => Promise<'enough' | undefined>;
 }
@@ -279,7 +279,8 @@ class Rollout {
   async run(): Promise<RolloutOutcome> {
     const { cluster } = this.#options;
     this.#process.start();
-    // All nodes first: pods would crowd on the nodes that are Ready first.
+    // Waits for all nodes: otherwise most pods would be scheduled to the nodes that are Ready
+    // first.
     await this.#until('its nodes are Ready', () => this.#readiness.nodes === cluster.nodes, 600);
     this.#configure();
     for (const { resource, object } of nodeAgents) {

@@ -7,7 +7,7 @@ const sizes = 'src/core/nodegroup/sizes.ts';
 const status = 'src/core/nodegroup/status.ts';
 const sizeCalls = 'src/core/nodegroup/size-calls.ts';
 const scaleIn = 'src/core/group-plan/scale-in.ts';
-const leaving = 'src/core/group-plan/leaving.ts';
+const leaving = 'src/core/group-plan/deletion.ts';
 const story = 'a-node-group-is-made-and-deleted';
 const scaledIn = 'a-group-is-scaled-in';
 
@@ -170,8 +170,8 @@ const sized: readonly Mutant[] = [
     edits: [
       {
         file: sizeCalls,
-        find: 'if (call.epoch === epoch || !isRemembered(call, now)) continue;',
-        replace: 'if (call.epoch <= epoch || !isRemembered(call, now)) continue;',
+        find: '.filter((call) => call.epoch !== epoch && isRemembered(call, now))',
+        replace: '.filter((call) => call.epoch > epoch && isRemembered(call, now))',
       },
     ],
   },

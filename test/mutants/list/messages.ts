@@ -16,8 +16,8 @@ const foreign: readonly Mutant[] = [
     edits: [
       {
         file: 'src/core/termination/notices/causes.ts',
-        find: 'return (name) => owned.has(name);',
-        replace: 'return (name) => owned.has(name) || name.length > 0;',
+        find: 'owned.has(name) || group',
+        replace: 'owned.has(name) || name.length > 0 || group',
       },
     ],
   },
@@ -28,8 +28,8 @@ const foreign: readonly Mutant[] = [
     edits: [
       {
         file: 'src/controllers/lifecycle/controller.ts',
-        find: 'all.filter(({ name }) => this.#ownsHook(name));',
-        replace: "all.filter(({ name }) => name !== '' || this.#ownsHook(name));",
+        find: 'all.filter(({ name }) => this.#ownsHook(name, holder));',
+        replace: "all.filter(({ name }) => name !== '' || this.#ownsHook(name, holder));",
       },
     ],
   },
@@ -40,7 +40,7 @@ const foreign: readonly Mutant[] = [
     edits: [
       {
         file: intake,
-        find: "if (notice.kind !== 'terminate' || !this.#ownsHook(notice.hookName)) return facts;",
+        find: "if (notice.kind !== 'terminate' || !this.#ownsHook(notice.hookName, group)) return facts;",
         replace: "if (notice.kind !== 'terminate') return facts;",
       },
     ],
@@ -99,8 +99,8 @@ const durable: readonly Mutant[] = [
       },
       {
         file: 'src/controllers/lifecycle/controller.ts',
-        find: 'if (becameReady(change)) soon();',
-        replace: "if (becameReady(change) && change.object.metadata.name === '') soon();",
+        find: 'if (mayServe(change)) soon();',
+        replace: "if (mayServe(change) && change.object.metadata.name === '') soon();",
       },
     ],
   },

@@ -242,8 +242,8 @@ const drainable: readonly Mutant[] = [
     edits: [
       {
         file: 'src/controllers/disruption/controller.ts',
-        find: "return this.#daemonSets.hasSynced() && this.#daemonSets.index('uid', uid).length === 0;",
-        replace: "return this.#daemonSets.index('uid', uid).length === 0;",
+        find: "this.#daemonSets.hasSynced() && this.#daemonSets.index('uid', uid).length === 0,",
+        replace: "this.#daemonSets.index('uid', uid).length === 0,",
       },
     ],
   },

@@ -8,6 +8,7 @@ const breakers = 'src/core/repair/breakers.ts';
 const decide = 'src/core/repair/decide.ts';
 const episode = 'src/core/repair/episode.ts';
 const policy = 'src/core/repair/policy.ts';
+const quarantine = 'src/core/repair/quarantine.ts';
 const running = 'src/core/repair/running.ts';
 const waiting = 'src/core/repair/waiting.ts';
 
@@ -59,6 +60,42 @@ const waits: readonly Mutant[] = [
         replace: 'found.since',
       },
     ],
+  },
+];
+
+const kept: readonly Mutant[] = [
+  {
+    name: 'a-quarantine-ends-five-minutes-early',
+    oracles: ['quarantined-instances-end-in-time'],
+    kind: 'timing',
+    story: 'a-node-is-kept-for-inspection',
+    edits: [
+      {
+        file: quarantine,
+        find: 'const isOver = now >= until ||',
+        replace: 'const isOver = now + 300_000 >= until ||',
+      },
+    ],
+  },
+  {
+    name: 'a-quarantine-never-ends',
+    oracles: ['quarantined-instances-end-in-time'],
+    kind: 'logic',
+    story: 'a-node-is-kept-for-inspection',
+    edits: [
+      {
+        file: quarantine,
+        find: 'const isOver = now >= until ||',
+        replace: 'const isOver = now < 0 ||',
+      },
+    ],
+  },
+  {
+    name: 'replaced-instances-are-detached',
+    oracles: ['quarantined-instances-end-in-time'],
+    kind: 'logic',
+    story: 'two-nodes-are-replaced',
+    edits: [{ file: running, find: "Replace: 'Replace',", replace: "Replace: 'Detach'," }],
   },
 ];
 
@@ -336,6 +373,7 @@ const ends: readonly Mutant[] = [
 
 export const repairMutants: readonly Mutant[] = [
   ...waits,
+  ...kept,
   ...healthy,
   ...atBreakers,
   ...atOwners,

@@ -57,7 +57,7 @@ const pace: readonly Mutant[] = [
     edits: [
       {
         file: surge,
-        find: "      one !== undefined &&\n      landings.of(one.instance.zone) !== 'wanted'\n",
+        find: "      one !== undefined &&\n      placements.of(one.instance.zone) !== 'wanted'\n",
         replace: '      one !== undefined\n',
       },
       {
@@ -127,13 +127,13 @@ const moves: readonly Mutant[] = [
     edits: [
       {
         file: surge,
-        find: 'if (isComplete && fresh.every(isWhole)) return next();',
+        find: 'if (isComplete && fresh.every(isHealthyNew)) return next();',
         replace: 'if (isComplete) return next();',
       },
       {
         file: surge,
-        find: '  !herd.fresh.some(isWhole) &&',
-        replace: '  herd.fresh.length === 0 &&',
+        find: '  !groupNodes.fresh.some(isHealthyNew) &&',
+        replace: '  groupNodes.fresh.length === 0 &&',
       },
     ],
   },
@@ -161,8 +161,8 @@ const remains: readonly Mutant[] = [
     edits: [
       {
         file: ending,
-        find: 'instance.nodeName !== undefined && instance.isDiscouraged === true',
-        replace: 'instance.nodeName === undefined && instance.isDiscouraged === true',
+        find: 'instance.nodeName !== undefined && instance.hasOutdatedTaint === true',
+        replace: 'instance.nodeName === undefined && instance.hasOutdatedTaint === true',
       },
     ],
   },
@@ -174,8 +174,8 @@ const remains: readonly Mutant[] = [
     edits: [
       {
         file: 'src/core/update/strategies/scale-down-disabled.ts',
-        find: "instance.nodeName !== undefined && instance.shield === 'ours'",
-        replace: 'instance.nodeName !== undefined && instance.shield !== undefined',
+        find: "instance.nodeName !== undefined && instance.scaleDownDisabled === 'ours'",
+        replace: 'instance.nodeName !== undefined && instance.scaleDownDisabled !== undefined',
       },
     ],
   },
@@ -203,7 +203,7 @@ const ends: readonly Mutant[] = [
     edits: [
       {
         file: surge,
-        find: 'if (isThrough && isStarted && fresh.every(isWhole) && !restsInWave(observation)) {',
+        find: 'if (isThrough && isStarted && fresh.every(isHealthyNew) && !restsInWave(observation)) {',
         replace: 'if (isThrough && isStarted && fresh.length === 0 && !restsInWave(observation)) {',
       },
     ],

@@ -16,7 +16,7 @@ const actor = 'aws.autoscaling.balance';
 
 type BalanceRow = {
   readonly isQueued: boolean;
-  /** Why the group has one more than desired; empty if it has not. */
+  /** Why the group has one instance more than desired; empty if it has not. */
   readonly cause: string;
   readonly failures: number;
 };
@@ -52,8 +52,8 @@ export class Balancer {
   }
 
   /**
-   * Why the group has one more than desired: it waits for the new instance before it terminates
-   * one.
+   * Why the group has one instance more than desired: it launches the replacement before it
+   * terminates an instance.
    */
   surplusCause(group: string): string {
     return this.#row(group).cause;

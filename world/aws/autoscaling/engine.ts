@@ -102,6 +102,7 @@ export class Engine {
   terminateByUser(instanceId: string, decrement: boolean): ActivityRow {
     const member = this.#store.needMember(instanceId);
     const group = this.#store.needGroup(member.group);
+    if (member.state === 'Terminating:Retained') this.#toProceed(instanceId, 'Terminating:Proceed');
     if (isLeaving(member.state)) {
       // Inferred: returns the running termination; capacity is not lowered a second time.
       const running = this.#store.activity(member.activityId);
@@ -295,6 +296,11 @@ export class Engine {
       return;
     }
     if (member.state === 'Terminating:Wait') {
+      const { retainsAbandoned } = this.#store.needGroup(member.group);
+      if (result === 'ABANDON' && retainsAbandoned === true) {
+        this.#store.moveMember(instanceId, 'Terminating:Retained');
+        return;
+      }
       // Abandoning a termination only skips the remaining hooks (lifecycle hooks, considerations).
       this.#toProceed(instanceId, 'Terminating:Proceed');
       return;

@@ -5,6 +5,7 @@ import {
   type AwsInput,
   optionalFlag,
   optionalNumber,
+  optionalStructure,
   optionalText,
   structures,
   text,
@@ -77,7 +78,7 @@ export const groupHandlers = (parts: GroupParts): ServiceHandlers => ({
     Processes: processes.map((ProcessName) => ({ ProcessName })),
   }),
   DescribeTerminationPolicyTypes: () => ({ TerminationPolicyTypes: knownPolicies }),
-  // The world does not model these; clients list them at their start.
+  // The world has no such objects, but clients list them at their start.
   DescribeLaunchConfigurations: () => ({ LaunchConfigurations: [] }),
   DescribePolicies: () => ({ ScalingPolicies: [] }),
   DescribeScheduledActions: () => ({ ScheduledUpdateGroupActions: [] }),
@@ -137,6 +138,7 @@ const create = (parts: GroupParts, input: AwsInput) => {
     cooldownSeconds: optionalNumber(input, 'DefaultCooldown') ?? 300,
     protectsNew: optionalFlag(input, 'NewInstancesProtectedFromScaleIn') ?? false,
     capacityRebalance: optionalFlag(input, 'CapacityRebalance') ?? false,
+    retainsAbandoned: readRetention(input) ?? false,
     terminationPolicies: readPolicies(input) ?? ['Default'],
     isDeleting: false,
     ...balancersOf(parts, input),
@@ -177,7 +179,6 @@ const unsupported = [
   'PlacementGroup',
   'MaxInstanceLifetime',
   'InstanceMaintenancePolicy',
-  'InstanceLifecyclePolicy',
   'AvailabilityZoneDistribution',
   'AvailabilityZoneImpairmentPolicy',
   'CapacityReservationSpecification',
@@ -199,6 +200,14 @@ const readPolicies = (input: AwsInput): readonly string[] | undefined => {
     throw validationError(`Termination policy ${unknown} is not supported by Drover's world`);
   }
   return given.length === 0 ? undefined : given;
+};
+
+/** InstanceLifecyclePolicy; undefined where the request has none. */
+const readRetention = (input: AwsInput): boolean | undefined => {
+  const policy = optionalStructure(input, 'InstanceLifecyclePolicy');
+  const triggers = policy && optionalStructure(policy, 'RetentionTriggers');
+  const action = triggers && optionalText(triggers, 'TerminateHookAbandon');
+  return action === undefined ? undefined : action === 'retain';
 };
 
 const balancersOf = ({ targets, classic }: GroupParts, input: AwsInput) => {
@@ -261,6 +270,7 @@ const update = (parts: GroupParts, input: AwsInput) => {
     cooldownSeconds: optionalNumber(input, 'DefaultCooldown') ?? group.cooldownSeconds,
     protectsNew: optionalFlag(input, 'NewInstancesProtectedFromScaleIn') ?? group.protectsNew,
     capacityRebalance: optionalFlag(input, 'CapacityRebalance') ?? group.capacityRebalance,
+    retainsAbandoned: readRetention(input) ?? group.retainsAbandoned ?? false,
     terminationPolicies: readPolicies(input) ?? group.terminationPolicies,
   });
   engine.changeCapacity(

@@ -133,7 +133,7 @@ describe('a termination hook', () => {
     return world;
   };
 
-  it.each(['CONTINUE', 'ABANDON'])('lets the instance go on %s', (result) => {
+  it.each(['CONTINUE', 'ABANDON'])('lets the instance continue %s', (result) => {
     const world = waiting();
     expect(world.states('g')).toEqual({ [only(world, 'g')]: 'Terminating:Wait' });
     expect(activityOf(world)).toMatchObject({ StatusCode: 'MidLifecycleAction' });
@@ -185,7 +185,7 @@ describe('a termination hook', () => {
     );
   });
 
-  it('ends by its heartbeat timeout, and a heartbeat begins the time anew', () => {
+  it('ends by its heartbeat timeout, and a heartbeat begins the time again', () => {
     const world = waiting();
     world.advance(1700);
     world.call('autoscaling', 'RecordLifecycleActionHeartbeat', {
@@ -238,7 +238,7 @@ describe('a termination hook', () => {
   });
 });
 
-describe('default results of a launch hook that nobody answers', () => {
+describe('default results of a launch hook that no one answers', () => {
   it.each([
     ['CONTINUE', 'InService'],
     ['ABANDON', 'Terminating'],
@@ -253,7 +253,7 @@ describe('default results of a launch hook that nobody answers', () => {
 });
 
 describe('a world taken up again from its tables', () => {
-  it('goes on with the same deadlines', () => {
+  it('continues with the same deadlines', () => {
     const world = aTestWorld();
     aGroup(world, { hooks: [aHook()] });
     world.advance(5);

@@ -99,6 +99,9 @@ export const renderGroup = (
   ServiceLinkedRoleARN: `arn:aws:iam::${parts.account}:role/${serviceRole}`,
   CapacityRebalance: row.capacityRebalance,
   TrafficSources: trafficSourcesOf(row),
+  ...(row.retainsAbandoned === true
+    ? { InstanceLifecyclePolicy: { RetentionTriggers: { TerminateHookAbandon: 'retain' } } }
+    : {}),
 });
 
 export const trafficSourcesOf = ({ targetGroups = [], loadBalancers = [] }: GroupRow) => [

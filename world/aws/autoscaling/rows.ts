@@ -10,6 +10,7 @@ export type LifecycleState =
   | 'Terminating'
   | 'Terminating:Wait'
   | 'Terminating:Proceed'
+  | 'Terminating:Retained'
   | 'Terminated'
   | 'Detached'
   | 'EnteringStandby'
@@ -36,7 +37,8 @@ export const transitions: Readonly<Record<LifecycleState, readonly LifecycleStat
   'Warmed:Stopped': ['Pending', 'Warmed:Terminating'],
   'Warmed:Terminating': ['Terminated'],
   Terminating: ['Terminating:Wait', 'Terminating:Proceed'],
-  'Terminating:Wait': ['Terminating:Proceed'],
+  'Terminating:Wait': ['Terminating:Proceed', 'Terminating:Retained'],
+  'Terminating:Retained': ['Terminating:Proceed'],
   'Terminating:Proceed': ['Terminated'],
   Terminated: [],
   Detached: [],
@@ -109,6 +111,8 @@ export type GroupRow = {
   readonly cooldownSeconds: number;
   readonly protectsNew: boolean;
   readonly capacityRebalance: boolean;
+  /** Keeps an instance whose termination hook is abandoned (instance lifecycle policy). */
+  readonly retainsAbandoned?: boolean;
   readonly terminationPolicies: readonly string[];
   readonly isDeleting: boolean;
   /** ARNs of ELBv2 target groups that its instances are registered with. */

@@ -61,7 +61,7 @@ describe('AZRebalance', () => {
     );
   });
 
-  it('ends one all the same when the newcomer is terminated with decrement before it serves', () => {
+  it('ends one nevertheless when the newcomer is terminated with decrement before it serves', () => {
     const world = drifted();
     scaling(world, 'SetDesiredCapacity', { DesiredCapacity: 4 });
     const known = new Set(ids(world));
@@ -79,7 +79,7 @@ describe('AZRebalance', () => {
     expect(world.parts.store.counted('g')).toHaveLength(3);
   });
 
-  it('does nothing while it is suspended, and goes on when resumed', () => {
+  it('does nothing while it is suspended, and continues when resumed', () => {
     const world = drifted();
     scaling(world, 'SuspendProcesses', { ScalingProcesses: ['AZRebalance'] });
     world.advance(400);

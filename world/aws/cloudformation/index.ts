@@ -17,6 +17,7 @@ import { scalingTypes } from './types/autoscaling.ts';
 import { ec2Types } from './types/ec2.ts';
 import { eksTypes } from './types/eks.ts';
 import { iamTypes } from './types/iam.ts';
+import { messagingTypes } from './types/messaging.ts';
 import { StackUpdates } from './updates.ts';
 
 export const buildStacks = (parts: {
@@ -35,6 +36,7 @@ export const buildStacks = (parts: {
     ...scalingTypes(parts),
     ...ec2Types(parts),
     ...iamTypes(parts.identity),
+    ...messagingTypes(calls),
     ...eksTypes(parts),
   };
   return {

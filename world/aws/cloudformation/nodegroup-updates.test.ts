@@ -256,7 +256,7 @@ describe('an update of a node group in a stack', () => {
     expect(told(world)).toContain('ManagedNodeGroup UPDATE_FAILED in use (ResourceInUseException)');
   });
 
-  it('goes on where it was after a restart, with the same update', async () => {
+  it('continues where it was after a restart, with the same update', async () => {
     const { world, groups } = await begin();
     change(world, bodyWith({ Version: '1.33' }));
     await live(world, 10);

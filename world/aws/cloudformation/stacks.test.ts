@@ -123,7 +123,7 @@ describe('a stack of eksctl for a self-managed group', () => {
     expect(world.parts.identity.roles()).toEqual([]);
   });
 
-  it('goes on where it was after a restart', () => {
+  it('continues where it was after a restart', () => {
     const tables = new Tables();
     const first = aTestWorld();
     clusterStack(first);
@@ -258,7 +258,7 @@ describe('templates that cannot become a stack', () => {
     expect(() => create(world, of({ A: group }))).toThrow('Stack [s] already exists');
   });
 
-  it('an import that nobody exports fails the resource that needs it', () => {
+  it('an import that no one exports fails the resource that needs it', () => {
     const world = aTestWorld();
     create(world, of({ A: { ...group, Properties: { VpcId: { 'Fn::ImportValue': 'x::VPC' } } } }));
     world.advance(20);

@@ -215,7 +215,7 @@ describe('the demo', () => {
 });
 
 describe('article 001 without a controller', () => {
-  it('ends when somebody completes the hook, and desired stays 0', () => {
+  it('ends when a user completes the hook, and desired stays 0', () => {
     const { call, facts, kernel, aws } = aDemo();
     const group = groupNameOf(facts, 'demo-ng');
     const InstanceId = groups(call, [group])[0]?.Instances?.[0]?.InstanceId;

@@ -361,7 +361,7 @@ describe('DescribeInstanceAttribute', () => {
 });
 
 describe('rules of security groups', () => {
-  it('are shown one by one, those that nobody authorized too', () => {
+  it('are shown one by one, those that no one authorized too', () => {
     const world = aTestWorld();
     const VpcId = world.parts.network.vpcs()[0]?.vpcId;
     const made = { GroupName: 's', Description: 'd', VpcId };

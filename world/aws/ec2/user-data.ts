@@ -126,7 +126,7 @@ const evaluate = (bytes: Uint8Array, instance: Known): Bootstrap => {
   const fault = isMeant ? obstacles[0] : undefined;
   const said =
     bootstrap.settings !== undefined || kubelet.flags.some((one) => one.name === 'max-pods');
-  // The script of Windows computes the value itself, from one interface whatever the type.
+  // The Windows script computes the value itself, from one interface whatever the instance type.
   const counts = node.family === 'windows';
   const written = counts || kubelet.dropIn?.maxPods !== undefined || said;
   return {

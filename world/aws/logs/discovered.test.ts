@@ -29,7 +29,7 @@ beforeEach(() => {
 const { logs, finished } = queriesIn(() => world);
 
 describe('a query of log groups', () => {
-  it('reads each group that is named once, and none where one of them is not there', () => {
+  it('reads each group that is named once, and none where one of them does not exist', () => {
     const arn = `arn:aws:logs:eu-west-1:111111111111:log-group:${group}`;
     const several = { logGroupName: undefined, logGroupIdentifiers: [group, arn] };
     const answer = finished('stats count(*) by @log', several);
@@ -53,7 +53,7 @@ describe('a query of log groups', () => {
     );
   });
 
-  it('knows an event by its first 200 fields, as CloudWatch; the others stand in the message', () => {
+  it('knows an event by its first 200 fields, as CloudWatch; the others are in the message', () => {
     const many = Object.fromEntries(
       Array.from({ length: 300 }, (_, index) => [`f${index}`, index]),
     );

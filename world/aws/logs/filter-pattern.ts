@@ -92,7 +92,7 @@ const comparison = (field: string, operator: string, value: string): string => {
   }
   if (isNumber) return `${field} ${operator} ${value}`;
   if (!value.includes('*')) return `${field} ${operator} ${quotedText(value)}`;
-  // A star stands for any text.
+  // A star matches any text.
   const regex = value.split('*').map(escaped).join('.*');
   return `${field} ${operator === '=' ? 'like' : 'not like'} /(?s)^${regex}$/`;
 };

@@ -274,7 +274,7 @@ describe('log streams and their events', () => {
       pages++;
     } while (nextToken !== undefined && pages < 100);
     expect(found).toEqual(Array.from({ length: 50 }, (_, index) => `p${5 + index}`));
-    // A page without events has a token all the same.
+    // A page without events still has a token.
     const none = logs('FilterLogEvents', { logGroupName: group, filterPattern: 'nothing' });
     expect([names(none), typeof none.nextToken]).toEqual([[], 'string']);
     const stream = { logGroupName: group, logStreamName: auditStream() };

@@ -1,4 +1,4 @@
-// EKS add-ons over the API. An add-on is a record; listeners create its objects, which belong to
+// EKS add-ons over the API. An add-on is a record; listeners create its objects. Those belong to
 // Drover, so there is never a conflict to resolve.
 import { defined } from '../../../src/api/defined.ts';
 import { type AwsInput, optionalText, text, textMap } from '../../../src/aws-wire/index.ts';

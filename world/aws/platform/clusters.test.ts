@@ -233,7 +233,7 @@ describe('networks named by id', () => {
   });
 });
 
-it('versions are told with their support at the time of the world', () => {
+it('versions are reported with their support at the time of the world', () => {
   const world = aWorld();
   const { clusterVersions } = world.call('eks', 'DescribeClusterVersions', {
     clusterVersions: ['1.31', '1.32'],

@@ -34,6 +34,10 @@ export const iamChangeHandlers = (identity: Identity): ServiceHandlers => ({
     const policyArns = row.policyArns.filter((one) => one !== arn);
     identity.changeRole(row.name, () => ({ policyArns }));
   },
+  UpdateAssumeRolePolicy: (input) => {
+    const trust = trustOf(input.PolicyDocument);
+    identity.changeRole(text(input, 'RoleName'), () => trust);
+  },
   PutRolePolicy: (input) => {
     const document = checkedDocument(text(input, 'PolicyDocument'));
     identity.putRolePolicy(text(input, 'RoleName'), text(input, 'PolicyName'), document);
@@ -108,21 +112,24 @@ const checkedDocument = (document: string): string => {
   throw refuse('MalformedPolicyDocument', 'Syntax errors in policy.', 400);
 };
 
+/** A trust policy, and the first service that it names. */
+const trustOf = (document: unknown): { readonly trust: string; readonly service: string } => {
+  const trust = checkedDocument(String(document));
+  const services = [objectOr(JSON.parse(trust)).Statement ?? []]
+    .flat()
+    .flatMap((one) => [objectOr(objectOr(one).Principal).Service ?? []].flat());
+  return { trust, service: String(services[0] ?? '') };
+};
+
 const createRole = (identity: Identity, input: AwsInput) => {
   const name = text(input, 'RoleName');
   if (identity.role(name) !== undefined) {
     throw refuse('EntityAlreadyExists', `Role with name ${name} already exists.`, 409);
   }
-  const trust = checkedDocument(text(input, 'AssumeRolePolicyDocument'));
-  const statements = objectOr(JSON.parse(trust)).Statement;
-  const services = [statements ?? []]
-    .flat()
-    .flatMap((one) => [objectOr(objectOr(one).Principal).Service ?? []].flat());
   identity.addRole({
     name,
     path: optionalText(input, 'Path') ?? '/',
-    service: String(services[0] ?? ''),
-    trust,
+    ...trustOf(input.AssumeRolePolicyDocument),
     tags: tagsOf(input),
   });
   return { Role: renderRole(identity, identity.needRole(name)) };

@@ -13,7 +13,7 @@ const applied = (world: TestWorld) =>
   world.call('service-quotas', 'GetServiceQuota', standard).Quota;
 
 describe('a quota of vCPUs', () => {
-  it('is told by code, among all of EC2 and as an account begins', () => {
+  it('is reported by code, among all of EC2 and as an account begins', () => {
     const world = begin();
     const named = {
       QuotaName: 'Running On-Demand Standard (A, C, D, H, I, M, R, T, Z) instances',

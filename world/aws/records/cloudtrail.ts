@@ -78,7 +78,7 @@ export class CloudTrail {
     }
   }
 
-  /** The record in the form of article 004 (event version 1.08). */
+  /** The record in the format of CloudTrail's event version 1.08, as in article 004. */
   #event(call: AwsCallRecord, isReadOnly: boolean): JsonObject {
     const { ctx, error } = call;
     const { service, isService } = callerOf(call);

@@ -15,7 +15,7 @@ const maxNamed = 20;
  * These entries say that it is not the pod's turn yet; the entries of pods before it name the
  * budgets.
  */
-const notYet = new Set(['tier', 'replacement', 'boomerang']);
+const notYet = new Set(['tier', 'doNotEvict', 'job', 'replacement', 'boomerang']);
 
 /** Budgets that blocked this pod for a whole drain timeout; empty: an eviction was possible. */
 const keepers = ({ book }: Context, pod: PodState, drainingSince: number): readonly string[] => {

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { defined } from '../../../src/api/defined.ts';
-import { aRequest, type WantedRequest } from '../../../test/builders/formats-requests.ts';
+import { aRequest, type WantedRequest } from '../../../src/formats/index.ts';
 import { i1, judge, kubectl, Story } from '../../../test/builders/world-check.ts';
 import { certificates } from './certificates.ts';
 

@@ -22,7 +22,7 @@ describe('everything-ends, of node groups', () => {
   const at = (story: Story, minutes: number) => judge(liveness, story.at(minutes * 60)).said;
   const since = timed(0);
 
-  it('gives each node its time, and then asks why the scale-in goes on', () => {
+  it('gives each node its time, and then asks why the scale-in continues', () => {
     const scaling = () => group({ desired: 2, scaleIn: { id: 's', target: 1, since } });
     expect(at(scaling(), 39.9)).toEqual([]);
     expect(at(scaling(), 40.1)).toEqual(['ng: still scaling in']);
@@ -34,7 +34,7 @@ describe('everything-ends, of node groups', () => {
         { deletionTimestamp: since, finalizers: ['drover.dev/nodegroup'] },
       );
     expect(at(failed(15), 24)).toEqual([]);
-    expect(at(failed(15), 26)).toEqual(['ng: is to be deleted, and nobody tries any more']);
+    expect(at(failed(15), 26)).toEqual(['ng: is to be deleted, and no one tries any more']);
   });
   it('wants a request carried out, unless it is told what is wrong', () => {
     const asked = (health: JsonObject[]) => at(group({ desired: 2, health }), 11);
@@ -90,7 +90,7 @@ describe('everything-ends', () => {
     expect(judge(liveness, gone).said).toHaveLength(2);
   });
 
-  it('reports a drain that goes on past its forcing deadline, once and also while things move', () => {
+  it('reports a drain that continues past its forcing deadline, once and also while things move', () => {
     const story = (seconds: number) =>
       new Story()
         .pod('p1')
@@ -105,7 +105,7 @@ describe('everything-ends', () => {
     expect(judge(liveness, story(1100)).said).toEqual([]);
   });
 
-  it('leaves an instance to the hook of somebody else', () => {
+  it('leaves an instance to the hook of another actor', () => {
     const story = settled()
       .state(i1, 'Terminating:Wait')
       .at(5)
@@ -189,7 +189,7 @@ describe('blockers-are-named', () => {
     expect(judge(blockers, story.at(960)).said).toHaveLength(1);
   });
 
-  it('wants nobody named of pods that are forced', () => {
+  it('wants no one named of pods that are forced', () => {
     const status = { phase: 'Draining', forcingSince: '2022-09-25T13:14:00Z' };
     const story = drain(named()).at(840).disruption(i1, { status });
     expect(judge(blockers, story.at(960))).toEqual({ said: [], saw: 0 });

@@ -1,5 +1,5 @@
-// Economy of evictions: the controller sends a successful eviction once. It does not repeat it
-// without a fault, not even as a dry run.
+// The controller sends a successful eviction only once. It does not repeat it without a fault, not
+// even as a dry run.
 import { objectOr } from '../../../src/api/json.ts';
 import { both, type Oracle } from '../oracle.ts';
 import { isEviction, type Request } from '../state/book.ts';

@@ -14,7 +14,9 @@ export const foreignHooks: Oracle = {
       saw();
       const group = textOf(entry.input.AutoScalingGroupName);
       const hook = textOf(entry.input.LifecycleHookName);
-      if (book.isOwnHook(group, hook)) return;
+      const { wait } = book.cloud.instances.get(book.instanceOfCall(entry)) ?? {};
+      const startedAt = wait?.startedAt ?? book.now;
+      if (book.isOwnHook(group, hook, startedAt - book.lagMicros)) return;
       report({ subject: `${group}/${hook}`, message: `${entry.operation} on a foreign hook` });
     },
   }),

@@ -70,7 +70,7 @@ describe('nothing-left-after-delete', () => {
     ]);
   });
 
-  it('holds for adopted groups, and not for those that nobody held', () => {
+  it('holds for adopted groups, and not for those that no one held', () => {
     const adopted = gone(new Story().object('nodegroups', object(true)), true);
     expect(judge(groupsGone, adopted).said).toHaveLength(1);
     expect(judge(groupsGone, gone(new Story(), true))).toEqual({ said: [], saw: 0 });

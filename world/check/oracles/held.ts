@@ -8,11 +8,11 @@ import { isHeld } from '../state/disruptions.ts';
 const waits = ({ book }: Context, one: DisruptionState): boolean =>
   isHeld(one, { at: book.now, lagMicros: book.lagMicros });
 
-/** Recorded for longer than an earlier request may have been in flight. */
+/** Recorded for longer than an earlier request may have been in transit. */
 const isTold = ({ book }: Context, { heldSince }: DisruptionState): boolean =>
   heldSince !== undefined && book.now - heldSince > book.lagMicros;
 
-/** A scale-in whose drain is complete terminates the instance in spite of other causes. */
+/** A scale-in whose drain is complete terminates the instance even if other causes hold it. */
 const goesAnyway = ({ causes }: DisruptionState): boolean =>
   causes.some(({ kind, isCancelled }) => kind === 'ScaleIn' && !isCancelled);
 

@@ -4,7 +4,7 @@ import { both, type Context, type Oracle } from '../oracle.ts';
 import type { Wait } from '../state/cloud.ts';
 import { microsPerMinute } from '../state/read.ts';
 
-/** With fewer refused attempts, one more try would have helped. */
+/** With fewer refused attempts, one more attempt could have succeeded. */
 const minRefusals = 3;
 /** The controller completes the launch of a node within this time after it is Ready. */
 const launchPatienceMicros = 5 * microsPerMinute;
@@ -94,7 +94,9 @@ export const hooksKept: Oracle = {
         const { hookEnded, instanceId, autoScalingGroupName } = entry;
         if (hookEnded === undefined) return;
         const wait = book.cloud.instances.get(instanceId)?.wait;
-        if (wait === undefined || !book.isOwnHook(autoScalingGroupName, hookEnded.name)) return;
+        if (wait === undefined) return;
+        const knownAt = wait.startedAt + book.lagMicros;
+        if (!book.isOwnHook(autoScalingGroupName, hookEnded.name, knownAt)) return;
         saw();
         if (hookEnded.by !== 'timeout') return;
         if (isExcused(context, outages, { wait, name: hookEnded.name })) return;

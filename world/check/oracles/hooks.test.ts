@@ -10,6 +10,21 @@ const heartbeat = 'RecordLifecycleActionHeartbeat';
 const complete = 'CompleteLifecycleAction';
 const waiting = () => new Story().state(i1, 'Terminating:Wait');
 
+/** The spec names `logs` until second 20; i1 waits from second `startedAt`. */
+const dropped = (startedAt: number, how: 'edited' | 'deleted' = 'edited') => {
+  const naming = (lifecycleHooks: string[]) => ({
+    metadata: { name: 'ng1' },
+    spec: { autoScalingGroupName: group, drain: { lifecycleHooks } },
+  });
+  const story = new Story().object('nodegroups', naming(['logs', 'backup']));
+  const wait = () => story.at(startedAt).state(i1, 'Terminating:Wait');
+  if (startedAt < 20) wait();
+  story.at(20);
+  if (how === 'edited') story.object('nodegroups', naming(['backup']));
+  else story.gone('nodegroups', 'ng1');
+  return startedAt < 20 ? story : wait();
+};
+
 describe('hooks-never-run-out', () => {
   it('accepts a hook that was completed', () => {
     const story = waiting().at(100).hookEnded(i1, 'completed');
@@ -69,6 +84,15 @@ describe('hooks-never-run-out', () => {
       .state(i2, 'Terminating:Wait', { group: 'theirs' })
       .hookEnded(i2, 'timeout', { group: 'theirs' });
     expect(judge(hooksKept, story)).toEqual({ said: [], saw: 0 });
+  });
+
+  it('looks at a hook that the spec has ceased to name only where the action began before', () => {
+    const ranOut = (startedAt: number, name = 'logs') =>
+      judge(hooksKept, dropped(startedAt).at(1900).hookEnded(i1, 'timeout', { name }));
+    expect(ranOut(17).said).toEqual([`${i1}: logs ran out and nobody had completed or kept it`]);
+    // The controller may learn of the action only when the spec has changed.
+    for (const startedAt of [19, 21, 23]) expect(ranOut(startedAt).saw).toBe(0);
+    expect(ranOut(23, 'backup').said).toHaveLength(1);
   });
 
   it('reports a launch that ran out although its node had been Ready, not one that never was', () => {
@@ -155,7 +179,7 @@ describe('hooks-complete-when-empty', () => {
     expect(said(back(decided('NothingToDrain'), 3))).toEqual(early);
     expect(said(back(paused(), 61))).toEqual(early);
     expect(said(back(decided('Failed'), 1))).toEqual(early);
-    // A node that existed all the time is not a node that came back.
+    // A node that existed throughout does not count as a node that registered again.
     const status = { ...completing, outcome: 'NothingToDrain' };
     const blind = drain().at(10).disruption(i1, { causes, status });
     blind.fault('F6-leader-paused', 'fired').at(11).hookCall(complete, i1);
@@ -250,7 +274,7 @@ describe('hooks-complete-when-empty', () => {
     expect(judge(hooksCompleted, story(70, 75)).said).toHaveLength(1);
   });
 
-  it('reports a drain that is told as Drained while a pod runs, with or without a hook', () => {
+  it('reports a drain that is reported as Drained while a pod runs, with or without a hook', () => {
     const told = (outcome: string, at: number) =>
       new Story()
         .draining(i1)
@@ -299,6 +323,30 @@ describe('foreign-hooks-left-alone', () => {
     ]);
   });
 
+  it('accepts a hook once the spec of its NodeGroup names it, and no other', () => {
+    const spec = { autoScalingGroupName: group, drain: { lifecycleHooks: ['logs'] } };
+    const story = new Story()
+      .hookCall(complete, i1, { hook: 'logs' })
+      .object('nodegroups', { metadata: { name: 'ng1' }, spec })
+      .hookCall(complete, i1, { hook: 'logs' })
+      .hookCall(complete, i1, { hook: 'backup' });
+    expect(judge(foreignHooks, story).said).toEqual([
+      `${group}/logs: CompleteLifecycleAction on a foreign hook`,
+      `${group}/backup: CompleteLifecycleAction on a foreign hook`,
+    ]);
+  });
+
+  it('accepts a hook that the spec has ceased to name only where the action began before', () => {
+    for (const how of ['edited', 'deleted'] as const) {
+      const answered = (startedAt: number, hook = 'logs') =>
+        judge(foreignHooks, dropped(startedAt, how).at(60).hookCall(complete, i1, { hook })).said;
+      // The controller may not know yet that the spec has changed.
+      for (const startedAt of [17, 19, 21]) expect(answered(startedAt)).toEqual([]);
+      expect(answered(23)).toEqual([`${group}/logs: CompleteLifecycleAction on a foreign hook`]);
+      expect(answered(23, 'backup')).toHaveLength(how === 'edited' ? 0 : 1);
+    }
+  });
+
   it('takes the names of our hooks from the trace where it gives them', () => {
     const story = new Story({ ownHooks: ['mine'] }).hookCall(complete, i1, { hook: 'mine' });
     expect(judge(foreignHooks, story).said).toEqual([]);
@@ -331,7 +379,7 @@ describe('messages-are-durable', () => {
     for (const story of [early, other, lost]) expect(judge(messages, story).said).toHaveLength(1);
   });
 
-  it('wants nothing of duplicates of what is over, of tests, and of foreign groups', () => {
+  it('wants nothing of duplicates of what is over, of tests, and of foreign groups and hooks', () => {
     const over = waiting().at(50).hookEnded(i1, 'completed').state(i1, 'Terminating:Proceed');
     remove(over, notice('t1'));
     remove(over, JSON.stringify({ Event: 'autoscaling:TEST_NOTIFICATION' }));
@@ -339,6 +387,11 @@ describe('messages-are-durable', () => {
     const theirs = new Story().state(i1, 'Terminating:Wait', { group: 'theirs' });
     expect(judge(messages, over)).toEqual({ said: [], saw: 0 });
     expect(judge(messages, remove(theirs, notice('t1')))).toEqual({ said: [], saw: 0 });
+    const [named, ceased] = ['backup', 'logs'].map((name) =>
+      remove(dropped(17).at(30), notice('t1').replace(hookName, name)),
+    );
+    expect(named && judge(messages, named).said).toHaveLength(1);
+    expect(ceased && judge(messages, ceased)).toEqual({ said: [], saw: 0 });
   });
 
   it('reports a long wait in our hook that the journal never named', () => {
@@ -388,7 +441,7 @@ describe('messages-are-durable, of what EC2 schedules', () => {
     }
   });
 
-  it('reports a cause that stands long after its event was called off', () => {
+  it('reports a cause that remains long after its event was called off', () => {
     const off = () =>
       scheduled()
         .at(5)

@@ -84,7 +84,7 @@ describe('intent-before-effect', () => {
     expect(judge(intent, handled(61)).said).toHaveLength(1);
   });
 
-  it('reports an instance that nobody asked for, or that is taken before its node is drained', () => {
+  it('reports an instance that no one asked for, or that is taken before its node is drained', () => {
     const taken = (followUp: string, phase: string) => {
       const causes = [{ kind: 'Manual', followUp }];
       const story = new Story().draining(i1, { causes });
@@ -99,7 +99,7 @@ describe('intent-before-effect', () => {
     expect(judge(intent, taken('Replace', 'Completing')).said).toEqual([]);
   });
 
-  it('forgives force that the episode before had announced, from who stood still meanwhile', () => {
+  it('forgives force that the episode before had announced, from who stalled meanwhile', () => {
     const late = (seconds: number, forcing: object) =>
       new Story()
         .pod('p1')
@@ -145,7 +145,7 @@ describe('intent-before-effect', () => {
     expect(judge(intent, undone).said).toEqual([expect.stringContaining('was Undoing')]);
   });
 
-  it('forgives marks that the episode before had announced, from who stood still meanwhile', () => {
+  it('forgives marks that the episode before had announced, from who stalled meanwhile', () => {
     const late = (seconds: number, before: string) => {
       const story = journal(new Story().node('n1', { by: kubectl }), before).at(50);
       journal(story.fault('F6-leader-paused', 'fired'), 'Pending', { episode: 2 });

@@ -215,7 +215,7 @@ describe('marks-undone', () => {
     );
   });
 
-  it('reports a mark on a node that nobody disrupts', () => {
+  it('reports a mark on a node that no one disrupts', () => {
     const story = new Story().marked('n1', { instance: i2 }).disruption(i1, { node: 'n2' });
     expect(judge(marksUndone, story).said).toEqual([
       'n1: was given a label without any NodeDisruption',
@@ -247,7 +247,7 @@ describe('fixed-state-writes-nothing', () => {
     expect(judge(fixedState, useless(later)).said).toHaveLength(1);
   });
 
-  it('forgives a patch that somebody else has just made needless, not one long after', () => {
+  it('forgives a patch that another actor has just made needless, not one long after', () => {
     const story = (seconds: number) =>
       new Story()
         .marked('n1', { by: kubectl })
@@ -331,6 +331,21 @@ describe('no-hot-loop', () => {
       'patch pods/ demo/p1: asked for more than 30 times within a minute',
     ]);
     expect(judge(hotLoop, many(31, { everySeconds: 3 })).said).toEqual([]);
+  });
+
+  it('counts lists by what they select: the pods of each node are their own', () => {
+    const lists = (nodes: number) => {
+      const story = new Story();
+      for (let i = 0; i < 31; i++) {
+        const selector = `fieldSelector=spec.nodeName%3Dn${i % nodes}`;
+        story.at(600 + i).request({ verb: 'list', resource: 'pods', selector, code: 200 });
+      }
+      return judge(hotLoop, story).said;
+    };
+    expect(lists(2)).toEqual([]);
+    expect(lists(1)).toEqual([
+      'list pods/ fieldSelector=spec.nodeName%3Dn0: asked for more than 30 times within a minute',
+    ]);
   });
 
   it('reports many requests in a minute in which nothing happens', () => {

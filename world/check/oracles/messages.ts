@@ -30,7 +30,7 @@ const isRecorded = ({ book }: Context, notice: Action): boolean => {
   );
 };
 
-/** Whether the message asks for something that is still to be done. */
+/** Whether the message requests something that is still to be done. */
 const isDue = ({ book }: Context, notice: Action): boolean => {
   const instance = book.cloud.instances.get(notice.instanceId);
   if (instance === undefined || !book.isManaged(instance.group)) return false;
@@ -43,12 +43,14 @@ const isDue = ({ book }: Context, notice: Action): boolean => {
     return false;
   }
   const isOpen = !wait.ended.has(notice.hookName);
-  return isOpen && book.isOwnHook(notice.autoScalingGroupName, notice.hookName);
+  return isOpen && book.isOwnHook(notice.autoScalingGroupName, notice.hookName, book.now);
 };
 
 const hasCause = ({ book }: Context, wait: Wait): boolean => {
   const causes = book.disruptions.ofInstance(wait.instanceId)?.causes ?? [];
-  return causes.some(({ hook }) => hook !== undefined && book.isOwnHook(hook.group, hook.name));
+  return causes.some(
+    ({ hook }) => hook !== undefined && book.isOwnHook(hook.group, hook.name, wait.startedAt),
+  );
 };
 
 export const messages: Oracle = {

@@ -72,7 +72,7 @@ describe('evictions-within-budgets', () => {
     expect(judge(budgets, forces.deletePod('p1')).said).toEqual([]);
   });
 
-  it('lets a leader that stood still force as the episode before did, for as long as it may not know', () => {
+  it('lets a leader that stalled force as the episode before did, for as long as it may not know', () => {
     const forcing = { phase: 'Draining', forcingSince: '2022-09-25T13:00:05Z' };
     const late = (seconds: number) =>
       threeOf(3)
@@ -126,7 +126,7 @@ describe('nothing-forced-early', () => {
     ]);
   });
 
-  it('goes by the deadline of the episode before, for who stood still when the next one opened', () => {
+  it('goes by the deadline of the episode before, for who stalled when the next one opened', () => {
     const late = (seconds: number) =>
       drain()
         .at(890)
@@ -260,7 +260,7 @@ describe('marks-before-eviction', () => {
     expect(judge(marksFirst, again)).toEqual({ said: [expect.any(String)], saw: 2 });
   });
 
-  it('forgives that somebody else took the marks just now, but not long ago', () => {
+  it('forgives that another actor took the marks just now, but not long ago', () => {
     const story = (seconds: number) =>
       new Story().pod('p1').draining(i1).at(10).node('n1', { by: kubectl }).at(seconds).evict('p1');
     expect(judge(marksFirst, story(11)).said).toEqual([]);

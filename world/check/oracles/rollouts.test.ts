@@ -1,4 +1,4 @@
-// Canaries of the oracles about version updates: pace, moves, remains and end.
+// Canaries of the oracles about version updates: pace, pods that move twice, leftovers and end.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/api/json.ts';
 import { group, i1, i2, judge, kubectl, Story, us } from '../../../test/builders/world-check.ts';
@@ -64,7 +64,7 @@ const groupOf = (story: Story, desired: number, more: JsonObject = {}): Story =>
     status: { desired, minSize: 0, maxSize: 5, ...more },
   });
 
-/** Two old nodes and a new one, and the update that rolls them. */
+/** Two old nodes and a new one, and the update that replaces them. */
 const rolling = (fresh: Made = { image: 'ami-2' }, clockSkew = 0): Story => {
   const story = groupOf(new Story({ settled: true, clockSkew }), 2);
   for (const one of [i1, i2, i3]) story.state(one, 'InService');
@@ -101,11 +101,11 @@ describe('updates-keep-their-pace', () => {
     const told = ['u: 2 nodes are out of service at once, of 1 that may'];
     expect(said(take(on.at(1119), i2, 'n2'))).toEqual(told);
     expect(said(take(take(rolling(), i1, 'n1', timed).at(1121), i2, 'n2'))).toEqual([]);
-    // A leader with a fast clock sees that time end earlier by its skew, and not before.
+    // A leader with a fast clock reaches that time earlier by its skew, and not before.
     const ahead = () => take(rolling({ image: 'ami-2' }, 60_000_000), i1, 'n1', timed);
     expect(said(take(ahead().at(1061), i2, 'n2'))).toEqual([]);
     expect(said(take(ahead().at(1059), i2, 'n2'))).toEqual(told);
-    // Drained in time, and kept for its cooldown.
+    // Drained in time, and kept during its cooldown.
     const empty = { phase: 'Completing', outcome: 'Drained', episode: 1 };
     const kept = take(rolling(), i1, 'n1', timed).at(900);
     kept.disruption(i1, { node: 'n1', causes: [{ ...cause, ...timed }], status: empty });
@@ -157,7 +157,7 @@ describe('updates-keep-their-pace, by zones', () => {
     const original = { minSize: 0, maxSize: 9, desired: 3 };
     return groupOf(update(story.at(100), { phase: 'Rolling', original }), 3).at(200);
   };
-  /** One after the other, each terminated before the next drain. */
+  /** One after the other: each is terminated before the next drain. */
   const gone = (story: Story, ...some: readonly number[]): Story => {
     for (const [nth, i] of some.entries()) {
       const goes = { followUp: 'Terminate' } as const;
@@ -272,7 +272,7 @@ describe('updates-leave-nothing', () => {
     };
     expect(taken(10)).toEqual([`n1: ${kept} of others was taken away`]);
     expect(taken(1)).toEqual([]);
-    // Set beside the controller's note, which claims it.
+    // Set by another client just before the controller's note, which claims it.
     const beside = node(rolling(), 'n1', i1, { annotations: { [kept]: 'true', [shield]: 'u' } });
     const again = annotate(annotate(beside, 'true', us).at(10), null, kubectl).at(20);
     expect(said(over(annotate(annotate(again, 'true', kubectl).at(200), null, us)))).not.toContain(
@@ -327,7 +327,7 @@ describe('updates-leave-nothing', () => {
 describe('everything-ends, of updates', () => {
   const said = (story: Story) => judge(liveness, story).said;
 
-  it('accepts one that is over, and one that somebody paused for long', () => {
+  it('accepts one that is over, and one that a user paused for long', () => {
     const story = update(rolling(), { phase: 'Rolling' }, { paused: true }).at(7200);
     expect(said(update(story, { phase: 'Ended', status: 'Failed' }))).toEqual([]);
   });
@@ -347,7 +347,7 @@ describe('everything-ends, of updates', () => {
       'next: still Pending',
     ]);
   });
-  it('reports one that stands still, and one that is open in the end', () => {
+  it('reports one that stalls, and one that is open in the end', () => {
     const story = update(rolling(), { phase: 'Rolling' });
     expect(said(node(story.at(3800), 'n1', i1))).toEqual([
       'u: in Rolling for 63 min',

@@ -28,7 +28,7 @@ export interface ScheduledWatch {
 
 export const watchScheduled = ({ book, saw, report }: Context): ScheduledWatch => {
   const events = new Map<string, Scheduled>();
-  /** When the instance left InService: no cause is required from then on. */
+  /** When the instance left InService; no cause is required after that. */
   const leftAt = new Map<string, number>();
 
   const causesOf = (instanceId: string) =>

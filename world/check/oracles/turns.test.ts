@@ -62,7 +62,7 @@ describe('causes-that-may-wait-take-turns', () => {
     const ended = disrupted(first.at(30), i1, 'Ended', rebalance);
     expect(judge(turns, disrupted(ended.at(60), i2, 'Marking', far))).toEqual({ said: [], saw: 2 });
   });
-  it('reports a recommendation that stands in the end although nothing followed', () => {
+  it('reports a recommendation that is in the end although nothing followed', () => {
     const stands = (seconds: number, one = rebalance) =>
       disrupted(group(new Story({ settled: true })), i1, 'Ended', one).at(seconds);
     const left = `${i1}: RebalanceRecommendation/1 stands although nothing followed it`;

@@ -114,14 +114,14 @@ describe('updates-keep-their-times', () => {
     const early = (seconds: number) => [
       `${i1}: terminated ${seconds} s before its cooldown was over`,
     ];
-    it('counts from the end that a leader had found before it stood still', () => {
+    it('counts from the end that a leader had found before it stalled', () => {
       expect(judge(updateTimes, end(paused(80, 75).at(140)))).toEqual({ said: [], saw: 1 });
       expect(said(end(paused(80, 75).at(137)))).toEqual(early(1));
     });
     it('counts from no time at which a pod was still there', () => {
       expect(said(end(paused(80, 90).at(140)))).toEqual(early(8));
     });
-    it('believes no such time where nobody stood still', () => {
+    it('believes no such time where no one stalled', () => {
       expect(said(end(written(new Story(), { drainedAt: 80 }).at(140)))).toEqual(early(16));
     });
     it('lets one clock begin what another ends, each off by as much as clocks are', () => {
@@ -130,7 +130,7 @@ describe('updates-keep-their-times', () => {
       expect(said(end(off().at(147)))).toEqual(early(1));
     });
   });
-  it('asks for none where nobody does, or no longer does, or too late', () => {
+  it('asks for none where no one does, or no longer does, or too late', () => {
     expect(said(end(drained([update]).at(101)))).toEqual([]);
     expect(said(end(drained(cool, 'NothingToDrain').at(101)))).toEqual([]);
     const withdrawn = [{ ...update, cooldownSeconds: 60, cancelledAt: 100 }];
@@ -175,7 +175,7 @@ describe('updates-keep-their-times', () => {
         'demo/p1: deleted on node n1, which Auto Scaling chose for a size of ours, although budget demo/web covers it',
       ]);
     });
-    it('accepts one where somebody else gave notice', () => {
+    it('accepts one where another actor gave notice', () => {
       expect(chosen(begun())).toEqual([]);
       // The size equals the number of instances: none had to be terminated.
       expect(chosen(size(begun(), 2))).toEqual([]);
@@ -187,7 +187,7 @@ describe('updates-keep-their-times', () => {
       } as never);
       expect(chosen(theirs)).toEqual([]);
     });
-    it('accepts one that goes for a size of somebody else, though we asked for one more since', () => {
+    it('accepts one that goes for a size of another actor, though we asked for one more since', () => {
       const none = size(new Story(), 0).trace().entries[0];
       const asked = begun().add({ ...none, userAgent: 'aws-cli' } as never);
       expect(chosen(size(asked, 1))).toEqual([]);
@@ -196,7 +196,7 @@ describe('updates-keep-their-times', () => {
         1,
       );
     });
-    it('accepts one that goes for a size which a leader that stood still had announced', () => {
+    it('accepts one that goes for a size which a leader that stalled had announced', () => {
       const late = (announced: number, fault: 'F5-cloud-error' | 'F6-leader-paused') => {
         const story = begun().object('nodegroups', {
           metadata: { name: 'ng1' },

@@ -22,7 +22,7 @@ interface Told {
 const notedOf = ({ status }: JsonObject): readonly number[] =>
   objectsOf(objectOr(status).sizeCalls).flatMap(({ desired }) => numberOf(desired) ?? []);
 
-export class AskedSizes {
+export class RequestedSizes {
   readonly #told = new Map<string, readonly Told[]>();
   /** Current and previous desired size by Auto Scaling group. */
   readonly #sizes = new Map<string, { readonly now: number; readonly before: number }>();

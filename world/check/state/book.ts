@@ -14,7 +14,7 @@ import {
 import { Health } from './health.ts';
 import { type NodeState, Nodes } from './nodes.ts';
 import { isDrainable, type PodState, Pods } from './pods.ts';
-import { keyOf, microsPerSecond, textOf } from './read.ts';
+import { keyOf, microsPerSecond, textOf, textsOf } from './read.ts';
 import { healthyDelayOf } from './repair-policy.ts';
 import { Repairs } from './repairs.ts';
 import { Updates } from './updates.ts';
@@ -63,6 +63,11 @@ export class Book {
   readonly #own: ReadonlySet<string>;
   readonly #managed: ReadonlySet<string>;
   readonly #hooks: ReadonlySet<string>;
+  /**
+   * By Auto Scaling group, the further hooks that the spec of its NodeGroup gives to the
+   * controller, and when the spec ceased to name them: infinity while it does.
+   */
+  readonly #namedHooks = new Map<string, Map<string, number>>();
   readonly #versions = new Map<string, string>();
   readonly #liveDaemonSets = new Set<string>();
   #seesDaemonSets = false;
@@ -84,9 +89,13 @@ export class Book {
     return this.#managed.has(group);
   }
 
-  /** A hook that the controller must and may answer. */
-  isOwnHook(group: string, hook: string): boolean {
-    return this.#managed.has(group) && this.#hooks.has(hook);
+  /**
+   * A hook that the controller must and may answer in an action that began at `startedAt`. It
+   * answers an action that has begun although the spec ceases to name the hook.
+   */
+  isOwnHook(group: string, hook: string, startedAt: number): boolean {
+    const namedUntil = this.#namedHooks.get(group)?.get(hook) ?? 0;
+    return this.#managed.has(group) && (this.#hooks.has(hook) || startedAt < namedUntil);
   }
 
   /** A recent fault may have hidden facts from the controller. */
@@ -157,7 +166,9 @@ export class Book {
 
   /** The instance that a hook call names, directly or by its token. */
   instanceOfCall(call: Call): string {
-    const named = textOf(call.input.InstanceId);
+    // EC2's own calls name a list; Drover's name one.
+    const [listed = ''] = textsOf(call.input.InstanceIds);
+    const named = textOf(call.input.InstanceId) || listed;
     if (named !== '') return named;
     const token = textOf(call.input.LifecycleActionToken);
     if (token === '') return '';
@@ -268,6 +279,7 @@ export class Book {
         break;
       case 'nodegroups':
         this.repairs.applyGroup(type, object, at);
+        this.#takeHooks(type, object, at);
         break;
       case 'noderepairs':
         this.repairs.apply(type, object, at);
@@ -293,6 +305,17 @@ export class Book {
         this.matters = false;
         break;
     }
+  }
+
+  #takeHooks(type: string, { metadata, spec, status }: JsonObject, at: number): void {
+    const { name, uid } = objectOr(metadata);
+    const { autoScalingGroupName: given, drain } = objectOr(spec);
+    const group = given ?? objectOr(status).autoScalingGroupName ?? `eks-${name}-${uid}`;
+    const hooks = type === 'DELETED' ? [] : textsOf(objectOr(drain).lifecycleHooks);
+    const named = this.#namedHooks.get(textOf(group)) ?? new Map<string, number>();
+    this.#namedHooks.set(textOf(group), named);
+    for (const [hook, until] of named) named.set(hook, Math.min(until, at));
+    for (const hook of hooks) named.set(hook, Number.POSITIVE_INFINITY);
   }
 
   /** A recovery shorter than the controller's reaction time does not end an episode. */

@@ -81,7 +81,7 @@ export interface DisruptionState {
   waitingOn: readonly Waiting[];
   /** Time since which the journal says that the node waits for its turn. */
   heldSince: number | undefined;
-  /** Time at which the journal last stopped saying so. */
+  /** When the journal last stopped recording a hold. */
   heldUntil: number | undefined;
   waitingOnTotal: number;
   /** Latest and previous version of the object, for comparisons. */
@@ -95,6 +95,7 @@ export const noticeKinds: ReadonlySet<string> = new Set([
   'SpotInterruption',
   'RebalanceRecommendation',
   'Maintenance',
+  'StateChange',
 ]);
 
 /** Limits of Auto Scaling on a hook (lifecycle hooks, considerations). */

@@ -48,7 +48,7 @@ export interface NodeState {
   templateVersion: string;
   /** Marks of an update: the node is outdated; the update that disabled its scale-down. */
   isOutdated: boolean;
-  /** The sequence of groups that still has to roll the node. */
+  /** The sequence that still has to update the group of the node. */
   awaitedBy: string;
   shieldedBy: string;
   /** The node carries the scale-down-disabled annotation. */
@@ -161,7 +161,10 @@ export class Nodes {
        * The controller's write may have been delayed; it cannot be told apart from an operator's.
        */
       readonly isLate: boolean;
-      /** The controller may have been about to set the mark that others set, and may record it. */
+      /**
+       * The controller may have been about to set the mark that another client set, and may record
+       * it.
+       */
       readonly isMeant: boolean;
       readonly at: number;
       /** The author of this write may not have seen younger facts. */

@@ -36,9 +36,7 @@ export interface PodState {
   goneAt: number | undefined;
   /** When it last became unhealthy. */
   lostAt: number | undefined;
-  /**
-   * How its termination began, once known: an eviction under its budgets, or a delete past them.
-   */
+  /** How its termination began, once known: an eviction checked against budgets, or a deletion. */
   endedBy: 'eviction' | 'delete' | undefined;
 }
 

@@ -1,7 +1,7 @@
 // NodeRepairs and their groups as the oracles read them: recorded attempts, breakers that blocked a
 // repair, and the group's spec, each with its time.
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
-import { repairAnnotation } from '../../../src/api/node-repair.ts';
+import { repairAnnotation, zonalShiftAnnotation } from '../../../src/api/node-repair.ts';
 import { autoScalingGroupNameOf, type NodeGroup } from '../../../src/api/nodegroup.ts';
 import type { Said } from './health.ts';
 import { said } from './health.ts';
@@ -37,6 +37,8 @@ export interface RepairState {
   findingsBefore: ReadonlyMap<string, number>;
   blockedBy: readonly string[];
   replacement: string;
+  /** When a detached instance is due to end. */
+  quarantinedUntil: number | undefined;
   /** The phase in which it ended. */
   endedAs: string;
   goneAt: number | undefined;
@@ -52,6 +54,9 @@ export interface RepairGroup {
   specAt: number;
   mode: Said;
   asked: Said;
+  /** Zones of the zonal shift that the owner reports; '' for none. */
+  shift: Said;
+  isDeleting: boolean;
   updating: boolean;
   updatingAt: number;
   /** When a breaker last blocked a repair, and when breakers were first clear since then. */
@@ -89,6 +94,7 @@ const newRepair = (name: string, spec: JsonObject, at: number): RepairState => (
   findingsBefore: new Map(),
   blockedBy: [],
   replacement: '',
+  quarantinedUntil: undefined,
   endedAs: '',
   goneAt: undefined,
 });
@@ -134,6 +140,7 @@ export class Repairs {
     );
     state.blockedBy = objectsOf(status.blockedBy).map(({ kind }) => textOf(kind));
     state.replacement = textOf(status.replacement);
+    state.quarantinedUntil = timeOf(status.quarantinedUntil);
     if (state.endedAs === '' && endedPhases.has(state.phase)) state.endedAs = state.phase;
     const isHeld = state.blockedBy.some((kind) => breakerKinds.has(kind));
     const group = this.groups.get(state.group);
@@ -144,7 +151,7 @@ export class Repairs {
   }
 
   applyGroup(type: string, object: JsonObject, at: number): void {
-    const { name: named, annotations } = objectOr(object.metadata);
+    const { name: named, annotations, deletionTimestamp } = objectOr(object.metadata);
     const name = textOf(named);
     if (type === 'DELETED') {
       this.groups.delete(name);
@@ -154,6 +161,8 @@ export class Repairs {
     const mode = modeOf(spec);
     const known = this.groups.get(name);
     const asked = textOf(objectOr(annotations)[repairAnnotation]);
+    const shift = textOf(objectOr(annotations)[zonalShiftAnnotation]);
+    const isDeleting = deletionTimestamp !== undefined;
     const updating = objectOr(object.status).updating !== undefined;
     const scalingGroup = autoScalingGroupNameOf(object as unknown as NodeGroup);
     if (known === undefined) {
@@ -166,6 +175,8 @@ export class Repairs {
         specAt: at,
         mode: { value: mode, at, before: mode },
         asked: said(unsaid, asked, at),
+        shift: said(unsaid, shift, at),
+        isDeleting,
         updating,
         updatingAt: at,
         heldAt: 0,
@@ -182,5 +193,7 @@ export class Repairs {
     known.updating = updating;
     known.mode = said(known.mode, mode, at);
     known.asked = said(known.asked, asked, at);
+    known.shift = said(known.shift, shift, at);
+    known.isDeleting = isDeleting;
   }
 }

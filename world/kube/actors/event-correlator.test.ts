@@ -14,7 +14,7 @@ const numbered = (count: number): readonly string[] =>
   Array.from({ length: count }, (_, i) => `Created pod: p${i}`);
 
 describe('events of one object', () => {
-  it('are told one by one up to nine different messages, then as one', () => {
+  it('are reported one by one up to nine different messages, then as one', () => {
     const correlated = told(new EventCorrelator(10), numbered(12));
     expect(correlated.slice(0, 9).map(({ message }) => message)).toEqual(numbered(9));
     expect(correlated[9]?.message).toBe('(combined from similar events): Created pod: p9');
@@ -22,7 +22,7 @@ describe('events of one object', () => {
     expect(correlated[11]?.key).toBe(correlated[9]?.key);
   });
 
-  it('are told one by one again when ten minutes passed without any', () => {
+  it('are reported one by one again when ten minutes passed without any', () => {
     const correlator = new EventCorrelator(10);
     told(correlator, numbered(12));
     const later = told(correlator, ['Created pod: p20'], start + 601 * microsPerSecond);

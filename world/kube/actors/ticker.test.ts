@@ -36,7 +36,7 @@ describe('a ticker that is needed at times', () => {
     expect(seen).toEqual([101, 102, 103]);
   });
 
-  it('goes on after a restart as it was: ticking once per period, or resting', () => {
+  it('continues after a restart as it was: ticking once per period, or resting', () => {
     const tables = new Tables();
     const before = start(tables);
     before.wish.needed = true;

@@ -92,7 +92,7 @@ describe('a request with a bootstrap token', () => {
   const by = { username: 'system:bootstrap:abcdef', groups: ['system:bootstrappers'] };
   const asked = { signerName: client, pem: clientRequest, usages: usagesOf('client'), by };
 
-  it('waits until somebody lets bootstrappers ask for the certificates of nodes', () => {
+  it('waits until a user lets bootstrappers ask for the certificates of nodes', () => {
     const small = world();
     ask(small, asked);
     expect(read(small).said).toEqual([]);

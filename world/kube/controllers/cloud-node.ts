@@ -1,6 +1,7 @@
-// The cloud controller manager's node lifecycle: deletes a node whose instance is terminated,
-// taints one whose instance is shut down. Upstream: cloud-provider/controllers/nodelifecycle.
-// Checks only nodes that are not Ready or whose kubelet has stopped, as upstream does.
+// The cloud controller manager's node lifecycle: deletes a node whose instance is terminated, and
+// taints one whose instance is shut down until it is Ready again. Asks the cloud only about nodes
+// that are not Ready or whose kubelet has stopped. Upstream:
+// cloud-provider/controllers/nodelifecycle.
 import { instanceIdOfProviderId } from '../../../src/api/brand.ts';
 import type { MachineRegistry, StoreChange, WorldClient } from '../../contracts.ts';
 import { microsPerSecond } from '../../kernel/index.ts';
@@ -20,6 +21,11 @@ import { type Controller, type ControllerContext, controllerClient } from './con
 const periodMicros = 5 * microsPerSecond;
 const shutdownTaint = { key: 'node.cloudprovider.kubernetes.io/shutdown', effect: 'NoSchedule' };
 
+type Taints = NonNullable<NonNullable<NodeView['spec']>['taints']>;
+
+const isShutDown = ({ spec }: NodeView): boolean =>
+  spec?.taints?.some(({ key }) => key === shutdownTaint.key) === true;
+
 export class CloudNodeController implements Controller {
   readonly #context: ControllerContext;
   readonly #client: WorldClient;
@@ -28,6 +34,8 @@ export class CloudNodeController implements Controller {
   readonly #heartbeats: Heartbeats;
   readonly #ticker: Ticker;
   readonly #notReady = new Set<string>();
+  /** Ready, with the taint of an instance that was shut down. */
+  readonly #back = new Set<string>();
 
   constructor(context: ControllerContext, machines: MachineRegistry, heartbeats: Heartbeats) {
     this.#context = context;
@@ -47,7 +55,7 @@ export class CloudNodeController implements Controller {
       name: 'cloud-node',
       periodMicros,
       tick: () => this.#monitor(),
-      isNeeded: () => heartbeats.stopped.size > 0 || this.#notReady.size > 0,
+      isNeeded: () => heartbeats.stopped.size > 0 || this.#notReady.size > 0 || this.#back.size > 0,
     });
     heartbeats.onStop(() => this.#ticker.wake());
   }
@@ -57,21 +65,31 @@ export class CloudNodeController implements Controller {
   }
 
   #nodeChanged({ type, object }: StoreChange): void {
-    if (type === 'DELETED') this.#notReady.delete(object.metadata.name);
-    else this.#note(asNode(object));
+    if (type === 'DELETED') {
+      this.#notReady.delete(object.metadata.name);
+      this.#back.delete(object.metadata.name);
+    } else this.#note(asNode(object));
   }
 
   #note(node: NodeView): void {
     const ready = conditionOf(node.status?.conditions, 'Ready')?.status === 'True';
     if (ready) {
       this.#notReady.delete(node.metadata.name);
+      if (!isShutDown(node)) return void this.#back.delete(node.metadata.name);
+      this.#back.add(node.metadata.name);
+      this.#ticker.wake();
       return;
     }
+    this.#back.delete(node.metadata.name);
     this.#notReady.add(node.metadata.name);
     this.#ticker.wake();
   }
 
   #monitor(): void {
+    for (const name of this.#back) {
+      const object = this.#context.kube.read(resources.nodes, { name });
+      if (object !== undefined) this.#untaint(asNode(object));
+    }
     for (const name of new Set([...this.#heartbeats.stopped, ...this.#notReady])) {
       const object = this.#context.kube.read(resources.nodes, { name });
       if (object !== undefined) this.#check(asNode(object));
@@ -98,16 +116,20 @@ export class CloudNodeController implements Controller {
   }
 
   #taint(node: NodeView): void {
+    if (isShutDown(node)) return;
+    this.#putTaints(node, [...(node.spec?.taints ?? []), shutdownTaint]);
+  }
+
+  #untaint(node: NodeView): void {
     const taints = node.spec?.taints ?? [];
-    if (taints.some((taint) => taint.key === shutdownTaint.key)) return;
-    const { name, uid, resourceVersion } = node.metadata;
-    this.#client.patch(
-      resources.nodes,
-      { name },
-      {
-        type: 'merge',
-        body: { metadata: { uid, resourceVersion }, spec: { taints: [...taints, shutdownTaint] } },
-      },
+    this.#putTaints(
+      node,
+      taints.filter((taint) => taint.key !== shutdownTaint.key),
     );
+  }
+
+  #putTaints({ metadata: { name, uid, resourceVersion } }: NodeView, taints: Taints): void {
+    const body = { metadata: { uid, resourceVersion }, spec: { taints: [...taints] } };
+    this.#client.patch(resources.nodes, { name }, { type: 'merge', body });
   }
 }

@@ -119,7 +119,7 @@ describe('the cloud node lifecycle', () => {
     ).toEqual(['n2']);
   });
 
-  it('taints a node whose instance is stopped', () => {
+  it('taints a node whose instance is stopped, until its kubelet is Ready again', () => {
     const world = new SmallWorld();
     world.ready(1);
     const { instanceId } = aMachine(1);
@@ -127,5 +127,9 @@ describe('the cloud node lifecycle', () => {
     world.cloud.states.set(instanceId, 'stopped');
     world.advance(6);
     expect(taintsOf(world, 'n1')).toContain('node.cloudprovider.kubernetes.io/shutdown:NoSchedule');
+    world.cloud.states.set(instanceId, 'running');
+    world.kubelets.powerOn(aMachine(1));
+    world.advance(60);
+    expect(taintsOf(world, 'n1')).toEqual([]);
   });
 });

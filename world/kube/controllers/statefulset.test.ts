@@ -140,7 +140,7 @@ describe('a StatefulSet', () => {
     expect(set(world).status).toMatchObject({ currentReplicas: 2, updatedReplicas: 1 });
   });
 
-  it('with OnDelete replaces only what somebody deletes', () => {
+  it('with OnDelete replaces only what a user deletes', () => {
     const world = running({ updateStrategy: { type: 'OnDelete' } });
     change(world, newImage('2'));
     world.advance(20);
@@ -230,7 +230,7 @@ describe('a StatefulSet', () => {
 });
 
 describe('a quota', () => {
-  it('that refuses a pod of a StatefulSet is told in an event and tried again', () => {
+  it('that refuses a pod of a StatefulSet is reported in an event and tried again', () => {
     const world = new SmallWorld();
     world.ready(2);
     const quota = { namespace: 'demo', name: 'small' };

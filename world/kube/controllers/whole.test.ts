@@ -31,7 +31,7 @@ describe('the Kubernetes side', () => {
   });
 
   it.each([0.002, 0.05, 0.4, 1.1, 2.5, 5])(
-    'goes on after a restart %d s into a rollout',
+    'continues after a restart %d s into a rollout',
     (after) => {
       const world = new SmallWorld();
       world.ready(3);
@@ -101,7 +101,7 @@ const minutely = {
 };
 
 describe('workloads with a memory', () => {
-  it.each([0.01, 0.5, 2, 4, 6, 9, 62, 66, 75])('go on after a restart %d s in', (after) => {
+  it.each([0.01, 0.5, 2, 4, 6, 9, 62, 66, 75])('continue after a restart %d s in', (after) => {
     const world = new SmallWorld();
     world.ready(2);
     world.must(world.admin.create(resources.storageclasses, undefined, storageClass));

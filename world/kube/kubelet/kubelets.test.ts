@@ -71,7 +71,7 @@ describe('a machine', () => {
     ],
     [{ kind: 'noCredentials' }, 'NoCredentialProviders: no valid providers in chain'],
     [{ kind: 'unknownCluster', cluster: 'd' }, 'No cluster found for name: d.'],
-  ] as const)('says at the end of its console why it is not let in: %j', (refusal, words) => {
+  ] as const)('says at the end of its console why it is not authorized: %j', (refusal, words) => {
     const world = new SmallWorld({ kubelets: { gate: () => refusal } });
     world.start(aMachine(1));
     world.advance(60);
@@ -197,7 +197,7 @@ describe('a pod', () => {
     expect(seconds).toBeLessThan(6);
   });
 
-  it('that is never ready runs all the same', () => {
+  it('that is never ready runs nevertheless', () => {
     const world = withPod({ [podAnnotations.neverReady]: 'true' });
     world.until(10, () => running(world));
     world.advance(60);

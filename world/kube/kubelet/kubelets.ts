@@ -255,8 +255,8 @@ export class Kubelets implements MachineHost, Actor {
   }
 
   /**
-   * A refused node that is authorized joins. A node whose authorization is revoked stops reporting
-   * until it is authorized again.
+   * A refused node joins once it is authorized. A node whose authorization is revoked stops
+   * reporting until it is authorized again.
    */
   #lookAtGate(): void {
     this.#gateChanged = false;

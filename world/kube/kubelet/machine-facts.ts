@@ -1,11 +1,11 @@
-// What a node says about its machine: labels, capacity, reserved resources, conditions, versions.
-// Pure. Sources: article 002 (labels), the EKS AMI's kube-reserved formula (awslabs
+// What a node reports about its machine: labels, capacity, reserved resources, conditions,
+// versions. Pure. Sources: article 002 (labels), the EKS AMI's kube-reserved formula (awslabs
 // amazon-eks-ami), kubelet's node status setters (Kubernetes 1.32).
 import type { JsonObject } from '../../../src/api/json.ts';
 import type { Machine } from '../../contracts.ts';
 import type { Cond, Labels } from '../actors/index.ts';
 
-/** What the machine's image carries. */
+/** Versions of the programs in the machine's image. */
 export interface NodeRelease {
   readonly operatingSystem: 'linux' | 'windows';
   /** EKS form, e.g. v1.32.9-eks-113cf36. */
@@ -23,7 +23,7 @@ export const amazonLinux2 = (kubeletVersion: string): NodeRelease => ({
   containerRuntimeVersion: 'containerd://1.7.27',
 });
 
-/** Builds of Windows Server with a month's update each. */
+/** Builds of Windows Server, each with a monthly update. */
 const windowsBuilds = {
   '2019': '10.0.17763.7678',
   '2022': '10.0.20348.4052',
@@ -41,7 +41,7 @@ const windows = (
   containerRuntimeVersion: 'containerd://1.7.27',
 });
 
-/** What nodes of EKS' image families say of their system, per family. */
+/** System facts that nodes report, per image family of EKS. */
 export const nodeReleases = {
   al2: amazonLinux2,
   al2023: (kubeletVersion: string): NodeRelease => ({
@@ -61,13 +61,13 @@ export const nodeReleases = {
   windows,
 } as const;
 
-/** The AWS cloud provider's own mark; the value is the one that the article prints. */
+/** The label of the AWS cloud provider, with the value that the article prints. */
 const cloudProviderMark = '1603bd56dd5485ad752a90bddddf4c25';
 
 const arm = (instanceType: string): boolean => /^[a-z]+\d+g[a-z]*\./.test(instanceType);
 
 /**
- * What kubelets of Windows alone say: major, minor and build number
+ * A label that only kubelets on Windows set: major, minor and build number
  * (node.kubernetes.io/windows-build).
  */
 const buildLabel = ({ operatingSystem, kernelVersion }: NodeRelease): Labels =>
@@ -96,7 +96,7 @@ export const nodeLabelsOf = (machine: Machine, release: NodeRelease): Labels => 
   };
 };
 
-/** The group a machine belongs to, as its labels say; what faults are aimed at. */
+/** The machine's group according to its labels, for the targets of faults. */
 export const groupOf = (machine: Machine): string | undefined =>
   machine.nodeLabels['eks.amazonaws.com/nodegroup'] ??
   machine.nodeLabels['alpha.eksctl.io/nodegroup-name'];
@@ -108,7 +108,7 @@ const reservedMilliCpu = (cpus: number): number => {
 };
 
 /**
- * Firmware and kernel keep about 6.5 %: an m5.large of 8 GiB reports about 7.5 GiB. Chosen so that
+ * Firmware and kernel use about 6.5 %: an m5.large of 8 GiB reports about 7.5 GiB. Chosen so that
  * CoreDNS' 70Mi prints as 1 % of its allocatable memory, as in article 001.
  */
 const usableMemoryShare = 0.9355;
@@ -157,7 +157,10 @@ const notReadyMessage =
   'container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady ' +
   'message:Network plugin returns error: cni plugin not initialized';
 
-/** The kubelet's four conditions; transition times of `old` are kept where the status stays. */
+/**
+ * The kubelet's four conditions. A condition whose status is unchanged keeps its transition time
+ * from `old`.
+ */
 const nodeConditions = (options: {
   readonly ready: boolean;
   readonly now: string;
@@ -202,7 +205,7 @@ const nodeInfoOf = (machine: Machine, release: NodeRelease, ids: MachineIds): La
   systemUUID: ids.systemUuid,
 });
 
-/** The Node object as the kubelet registers it: not ready, with the taint that says so. */
+/** The Node object as the kubelet registers it: not Ready, with the matching taint. */
 export const nodeObject = (
   machine: Machine,
   release: NodeRelease,
@@ -219,7 +222,7 @@ export const nodeObject = (
     providerID: `aws:///${machine.zone}/${machine.instanceId}`,
     taints: [
       ...machine.nodeTaints.map((taint) => ({ ...taint })),
-      // Admission TaintNodesByCondition puts it on every new node.
+      // The admission plugin TaintNodesByCondition sets it on every new node.
       { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' },
     ],
   },

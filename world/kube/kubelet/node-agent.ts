@@ -46,8 +46,8 @@ export class NodeAgent {
     const name = nodeNameOf(host);
     const existing = this.#kube.read(resources.nodes, { name });
     if (existing !== undefined && this.node(host) === undefined) {
-      // The name belongs to another machine: upstream's kubelet deletes that node and registers
-      // anew.
+      // The name belongs to another machine: like upstream's kubelet, this one deletes that node
+      // and registers a new one.
       const gone = client.delete(resources.nodes, { name }, { uid: existing.metadata.uid });
       if (gone.kind === 'error' && gone.status.code !== 404) return false;
     }

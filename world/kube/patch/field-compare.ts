@@ -125,7 +125,7 @@ function compareMap(
   }
   for (const name of Object.keys(after)) {
     if (before[name] !== undefined) continue;
-    // Go writes some unset fields as null; the world's own writers omit them.
+    // Go writes some unset fields as null; the world's own writers omit them. Both count as unset.
     if (after[name] === null && left !== undefined) continue;
     gathered.add(fieldElement(name), compareAt(memberType(type, name), undefined, after[name]));
   }

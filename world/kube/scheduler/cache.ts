@@ -85,7 +85,7 @@ export const demandOf = (pod: PodView): Demand => {
   };
 };
 
-/** Stands for every address of the node. */
+/** Stands for all addresses of the node. */
 const anyAddress = '0.0.0.0';
 
 /** Host ports of the pod, as `TCP/80/ADDRESS`. */

@@ -108,7 +108,7 @@ describe('a spread constraint', () => {
     expect(['p1', 'p2', 'p3'].map((name) => nodeOf(world, name))).toEqual(['n2', 'n2', 'n2']);
   });
 
-  it('with minDomains waits for a zone that is not there yet', () => {
+  it('with minDomains waits for a zone that does not exist yet', () => {
     const world = inZones('a', 'b');
     for (const name of ['p1', 'p2', 'p3']) run(world, name, spread({ minDomains: 3 }));
     expect(nodeOf(world, 'p3')).toBeUndefined();

@@ -62,7 +62,7 @@ const mostOf = (values: readonly number[]): number => {
   return most;
 };
 
-/** 100 for none, 0 for the most. */
+/** 100 for the lowest count, 0 for the highest. */
 const addFalling = (totals: Totals, weight: number, values: readonly number[]): void => {
   const most = mostOf(values);
   for (let i = 0; i < values.length; i++) {
@@ -70,7 +70,7 @@ const addFalling = (totals: Totals, weight: number, values: readonly number[]): 
   }
 };
 
-/** 0 for none, 100 for the most. */
+/** 0 for the lowest count, 100 for the highest. */
 const addRising = (totals: Totals, weight: number, values: readonly number[]): void => {
   const most = mostOf(values);
   if (most === 0) return;

@@ -1,5 +1,5 @@
 // Reads the generated facts about built-in kinds: fields, types, list types, merge keys, protobuf
-// numbers. Each type is parsed when first asked for. Never invents a field and holds no prose.
+// numbers. Each type is parsed on first use. Contains no facts of its own and no descriptions.
 import type { Json } from '../../../src/api/json.ts';
 import facts from './facts/kube.json' with { type: 'json' };
 
@@ -30,7 +30,10 @@ export type TypeRef =
 export interface FieldFact {
   readonly name: string;
   readonly type: TypeRef;
-  /** Protobuf field number; more than one where the Go struct is embedded. Empty: no protobuf. */
+  /**
+   * Protobuf field numbers: several if the Go struct is embedded, none if the field is not in
+   * protobuf.
+   */
   readonly proto: readonly number[];
   readonly pointer: boolean;
   readonly omitEmpty: boolean;
@@ -163,7 +166,10 @@ function parseType(name: string): StructFact | AliasFact {
   return { kind: 'struct', name, fields, structType: text['#'] };
 }
 
-/** A named type. Throws for a name that no field of the facts mentions: a programmer's error. */
+/**
+ * A named type. Throws for a name that occurs in no field of the facts, which is a programmer's
+ * error.
+ */
 export function namedType(name: string): StructFact | AliasFact {
   let type = types.get(name);
   if (type === undefined) {
@@ -175,14 +181,14 @@ export function namedType(name: string): StructFact | AliasFact {
 
 export type ResolvedType = Exclude<TypeRef, { readonly kind: 'named' }> | StructFact;
 
-/** Follows named aliases (`core/v1.Protocol` is a string) down to what JSON shows. */
+/** Resolves named aliases (`core/v1.Protocol` is a string) to the type that JSON shows. */
 export function resolveType(ref: TypeRef): ResolvedType {
   if (ref.kind !== 'named') return ref;
   const type = namedType(ref.name);
   return type.kind === 'struct' ? type : resolveType(type.type);
 }
 
-/** The schema of a served kind, or undefined: then it is a custom resource or unknown. */
+/** The schema of a served kind; undefined for a custom resource or an unknown kind. */
 export function findSchema(gvk: GroupVersionKind): KindSchema | undefined {
   const key = `${gvk.group}/${gvk.version}/${gvk.kind}`;
   const known = kinds.get(key);
@@ -198,7 +204,7 @@ export function findSchema(gvk: GroupVersionKind): KindSchema | undefined {
   return schema;
 }
 
-/** Every kind the facts hold, meta/v1 included under the group `meta.k8s.io`. */
+/** Every kind in the facts; meta/v1 is included as group `meta.k8s.io`. */
 export function allKinds(): readonly KindSchema[] {
   return Object.keys(kindTexts).flatMap((key) => {
     const [group = '', version = '', kind = ''] = key.split('/');

@@ -29,7 +29,7 @@ describe('managedFields', () => {
     });
   });
 
-  it('are not there in a world that keeps none', () => {
+  it('do not exist in a world that keeps none', () => {
     const world = new TestWorld({ managers: false });
     world.post(`${items}?fieldManager=maker`, named('c', { data: { a: '1' } }));
     world.patch(`${items}/c?fieldManager=other`, { data: { b: '2' } });

@@ -240,7 +240,7 @@ describe('preconditions of an eviction', () => {
   });
 });
 
-describe('evictions of what is not there', () => {
+describe('evictions of what does not exist', () => {
   it('answers 404 for a missing pod', () => {
     const answer = evict(new TestWorld(), 'nobody');
     expect(answer.code).toBe(404);

@@ -140,7 +140,7 @@ describe('pages', () => {
     expect(metadataOf(rest).continue).toBeUndefined();
   });
 
-  it('expire with 410 and a token that goes on inconsistently', () => {
+  it('expire with 410 and a token that continues inconsistently', () => {
     const world = new TestWorld({ watchHistory: 2 });
     for (const name of ['a', 'c', 'e']) world.post(cms, named(name));
     const token = String(metadataOf(world.get(`${cms}?limit=1`).body).continue);
@@ -152,7 +152,7 @@ describe('pages', () => {
     expect(names(rest.body)).toEqual(['c', 'e', 'f', 'g', 'h']);
   });
 
-  it('expire by time: revisions of more than ten minutes ago are compacted, watches go on', () => {
+  it('expire by time: revisions of more than ten minutes ago are compacted, watches continue', () => {
     const world = new TestWorld();
     for (const name of ['a', 'b', 'c']) world.post(cms, named(name));
     const page = world.get(`${cms}?limit=1`).body;

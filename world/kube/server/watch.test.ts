@@ -90,7 +90,7 @@ describe('a watch', () => {
     expect(recent.lines()).toEqual(['ADDED c', 'ADDED d']);
   });
 
-  it('answers 410 for versions from before a restart, which goes on with the revision', () => {
+  it('answers 410 for versions from before a restart, which continues with the revision', () => {
     const world = new TestWorld();
     world.post(cms, named('a'));
     const before = world.api.revision;

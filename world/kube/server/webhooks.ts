@@ -20,11 +20,11 @@ const services = { group: '', resource: 'services' };
 const slices = { group: 'discovery.k8s.io', resource: 'endpointslices' };
 const defaultTimeoutSeconds = 10;
 /**
- * The simulated denials of a configuration's webhooks: JSON, `{NAME: {code, message}}`. Matching
- * requests are denied while it stands.
+ * Simulated denials of a configuration's webhooks: JSON, `{NAME: {code, message}}`. Matching
+ * requests are denied while the annotation exists.
  */
 const denialsAnnotation = 'world.drover.dev/denies';
-/** For a denial with a code below 400, and for one without (apiserver, `ToStatusErr`). */
+/** The code of a denial that has none, or one below 400 (apiserver, `ToStatusErr`). */
 const leastDenialCode = 400;
 const reasons: Readonly<Record<number, string>> = {
   403: 'Forbidden',
@@ -33,7 +33,10 @@ const reasons: Readonly<Record<number, string>> = {
   500: 'InternalError',
 };
 
-/** Nothing where the annotation is not JSON: the world must not fail on what a user wrote. */
+/**
+ * Empty if the annotation is not JSON, because an invalid annotation of a user must not stop the
+ * world.
+ */
 const denialsOf = (configuration: Stored): JsonObject => {
   const written = textOf(objectOr(metadataOf(configuration).annotations)[denialsAnnotation]);
   if (written === undefined) return {};
@@ -104,7 +107,7 @@ export class Webhooks {
   }
 }
 
-/** The API server's words and code for a webhook that denies. */
+/** The API server's message and code for a webhook that denies. */
 function denied(webhook: string, { code, message }: JsonObject): ApiError {
   const status = Math.max(leastDenialCode, numberOf(code) ?? leastDenialCode);
   const words = textOf(message) ?? '';

@@ -7,7 +7,10 @@ import { isRetained, type NodeGroup } from '../../../api/nodegroup.ts';
 import { adoptionTags, type Ownership } from '../../../core/nodegroup/index.ts';
 import type { NodeGroupDeps } from '../deps.ts';
 
-/** Longer than the tag of another process takes that read the group before this tag was set. */
+/**
+ * Another process may have read the group before this tag was set; its own tag appears within this
+ * time.
+ */
 const markSettlesMs = 5_000;
 
 export interface AdoptionMemory {

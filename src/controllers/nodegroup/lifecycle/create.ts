@@ -33,7 +33,7 @@ import {
 import type { NodeGroupDeps } from '../deps.ts';
 import { Impossible } from '../impossible.ts';
 import { ensureRemoteAccess, findRemoteAccess } from '../nodes/remote-access.ts';
-import { issueOfRefusal } from '../trouble.ts';
+import { issueOfRefusal } from '../own-issues.ts';
 import { checkWindows } from '../update/windows.ts';
 
 export type Made = Pick<
@@ -199,8 +199,8 @@ const checkSubnets = async (
 };
 
 /**
- * Called just before the Auto Scaling group is requested. Call the result if the request was
- * refused for good.
+ * Called just before the Auto Scaling group is requested. The caller calls the result if AWS
+ * refused the request for good.
  */
 type Asks = () => () => void;
 

@@ -37,7 +37,7 @@ const setUp = async () => {
 };
 
 describe('an Auto Scaling group that is missing from an answer', () => {
-  it('is not gone with the first: an update that is being deleted is still taken back', async () => {
+  it('is not gone with the first: an update that is being deleted is still reverted', async () => {
     const { kube, cloud, clock, held } = await setUp();
     cloud.dropGroup('asg-1');
     const body = { metadata: { deletionTimestamp: '2026-01-01T00:00:30Z' } };
@@ -87,7 +87,7 @@ describe('what is told of an Auto Scaling group that is missing', () => {
     expect(group()?.status).toEqual(before);
     put();
     await clock.advance(30_000);
-    // Counted again from the next answer without it.
+    // The time without the group starts again with the next answer.
     cloud.dropGroup('asg-1');
     await clock.advance(50_000);
     expect(group()?.status).toEqual(before);
@@ -96,7 +96,7 @@ describe('what is told of an Auto Scaling group that is missing', () => {
     expect(group()?.status).toMatchObject({ state: 'DEGRADED', instances: 0, health });
   });
 
-  it('is told at once where no answer ever had it', async () => {
+  it('is reported at once where no answer ever had it', async () => {
     const { group } = await aLoneGroup(1, 'not found');
     expect(group()?.status?.health).toMatchObject([{ code: 'AutoScalingGroupNotFound' }]);
   });
@@ -131,7 +131,7 @@ describe('a group that is deleted while its Auto Scaling group is missing from a
     const { cloud, clock, held, deletedNow } = await aLoneGroup(0);
     const describeGroups = cloud.describeGroups.bind(cloud);
     let asked = 0;
-    // The pass observes it; the cleanup, which reads again, does not.
+    // The pass still observes the group; the cleanup reads again and does not find it.
     cloud.describeGroups = async (names) => {
       const found = await describeGroups(names);
       return ++asked === 2 ? [] : found;

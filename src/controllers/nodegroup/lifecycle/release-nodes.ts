@@ -1,9 +1,13 @@
-// Removes an update's marks from nodes if the group is released before the update ends: its taint
-// and its scale-down-disabled annotation. Drains and cordons are left to their records.
+// Removes an update's taint and scale-down-disabled annotation from nodes if the group is released
+// before the update ends. The controller of drains undoes drains and cordons.
 
 import type { ScalingGroup } from '../../../api/cloud.ts';
 import { resourceTypes } from '../../../api/kube.ts';
-import { outdatedTaint, shieldOf, unshieldPatch } from '../../../core/update/index.ts';
+import {
+  outdatedTaint,
+  restoreScaleDownPatch,
+  scaleDownDisabledBy,
+} from '../../../core/update/index.ts';
 import { nodeOfInstance } from '../../informers.ts';
 import type { NodeGroupDeps } from '../deps.ts';
 
@@ -23,9 +27,9 @@ export const clearNodes = async (
     const before = node.spec.taints ?? [];
     const taints = before.filter(({ key }) => key !== outdatedTaint);
     const isTainted = taints.length < before.length;
-    const isShielded = shieldOf(node) === 'ours';
+    const isShielded = scaleDownDisabledBy(node) === 'ours';
     if (!isTainted && !isShielded) continue;
-    const annotations = isShielded ? unshieldPatch(node) : {};
+    const annotations = isShielded ? restoreScaleDownPatch(node) : {};
     // With the resourceVersion it is safe to replace the whole list of taints.
     const body = {
       metadata: { uid, resourceVersion, annotations },

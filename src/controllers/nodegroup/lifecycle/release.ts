@@ -13,23 +13,26 @@ import {
   releasedTags,
   waitsInHook,
 } from '../../../core/nodegroup/index.ts';
+import { isOpenRepair } from '../../../core/repair/index.ts';
+import { isZoneShift } from '../../../core/termination/index.ts';
 import type { NodeGroupDeps } from '../deps.ts';
 import { journalReleased } from '../events.ts';
+import { tell } from '../kube-events.ts';
 import type { PassInput } from '../pass-input.ts';
 import { withdrawCauses } from '../size/drains.ts';
-import { tell } from '../tell.ts';
 import { removeFinalizer } from '../write.ts';
 import { clearNodes } from './release-nodes.ts';
 import { removeDerived } from './remove.ts';
 
-/** Causes of this group's scale-ins and updates; an operator's own drains continue. */
+/** Causes of this group's scale-ins, updates and zone shifts; an operator's own drains continue. */
 const isOwnCause = (
   { spec }: NodeDisruption,
   cause: NodeDisruption['spec']['causes'][number],
   group: string,
 ): boolean =>
   isOwnScaleIn(cause, group) ||
-  (cause.kind === 'Update' && cause.cancelledAt === undefined && spec.nodeGroup === group);
+  (spec.nodeGroup === group &&
+    (isZoneShift(cause) || (cause.kind === 'Update' && cause.cancelledAt === undefined)));
 
 /**
  * Restores the spec's values after changes by an update, or by a delete that began under policy
@@ -127,6 +130,11 @@ const releaseStep = async (
   await clearNodes(deps, scaling, signal);
   const cancelled = undoing(deps, name, scaling);
   if (cancelled > 0) return `${cancelled} cancelled drains are being undone.`;
+  // Without the NodeGroup its NodeRepairs are deleted, so the repair controller ends them first.
+  const repairs = deps.repairs
+    .list()
+    .filter((repair) => repair.spec.nodeGroup === name && isOpenRepair(repair)).length;
+  if (repairs > 0) return `${repairs} node repairs are being ended.`;
   // Removing a hook ends the wait of instances in it, so the group is read just before.
   const [now] = await deps.cloud.describeGroups([scaling.name], { signal });
   const busy = await removeHooks(deps, group, now ?? scaling, signal);
@@ -148,7 +156,8 @@ export const releaseGroup = async (
   memory.releasing = await releaseStep(deps, group, scaling, signal);
   if (memory.releasing !== undefined) return false;
   if (ownershipOf(group, scaling.tags).kind === 'own') {
-    await deps.cloud.untagGroup(scaling.name, releasedTags(scaling.tags), { signal });
+    const tags = releasedTags(group, scaling.tags);
+    await deps.cloud.untagGroup(scaling.name, tags, { signal });
   }
   // If the group uses the derived template and profile, instances launch from them: both stay.
   if (scaling.launchTemplate?.name !== launchTemplateNameOf(group)) {

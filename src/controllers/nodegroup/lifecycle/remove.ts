@@ -2,6 +2,7 @@
 // template, instance profile, role in aws-auth, finalizer, in this order. Never touches objects
 // with another owner's tags.
 import { formatTime } from '../../../api/brand.ts';
+import type { NodeRepair } from '../../../api/node-repair.ts';
 import {
   autoScalingGroupNameOf,
   launchTemplateNameOf,
@@ -58,9 +59,12 @@ export const removeDerived = async (
   await removeProfile(deps, group, signal);
 };
 
+const isQuarantineOf = ({ spec, status }: NodeRepair, { metadata }: NodeGroup): boolean =>
+  spec.nodeGroup === metadata.name && status?.phase === 'Quarantined';
+
 /**
- * Deletes the rest of a group without instances, bypassing every cache. True if the object may be
- * deleted. Throws Impossible while a part is in use.
+ * Deletes what remains of a group without instances, bypassing every cache. True if the object may
+ * be deleted. Throws Impossible while a part is in use.
  */
 const removeRest = async (
   deps: NodeGroupDeps,
@@ -69,6 +73,8 @@ const removeRest = async (
 ): Promise<boolean> => {
   const { cloud } = deps;
   const name = autoScalingGroupNameOf(group);
+  // The NodeRepair is needed until EC2 has been asked to terminate the detached instance.
+  if (deps.repairs.list().some((repair) => isQuarantineOf(repair, group))) return false;
   const [scaling] = await cloud.describeGroups([name], { signal });
   if (mayStand(memory, group, scaling, deps.clock.now())) return false;
   const isOwn = scaling === undefined || ownershipOf(group, scaling.tags).kind === 'own';

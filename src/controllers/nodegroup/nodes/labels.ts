@@ -19,8 +19,8 @@ import { templateSource } from '../update/requests.ts';
 
 /**
  * Creates a further version of the derived template if new nodes would get other labels or taints
- * than the spec's. Called when the spec has changed. False: not yet, an update is creating its own
- * template. Throws Impossible, CloudError.
+ * than the spec's. Called when the spec has changed. False: not yet, because an update is creating
+ * its own template. Throws Impossible, CloudError.
  */
 export const syncTemplate = async (
   deps: NodeGroupDeps,
@@ -48,8 +48,8 @@ export const syncTemplate = async (
 
 /**
  * An update's revision is in the spec before its template is in use. The update adds the labels
- * itself, also to the version that restores. A version created here after the update's would be
- * taken for it.
+ * itself, also to the version that restores. A version created here after the update's own would be
+ * mistaken for the update's.
  */
 const isMakingTemplate = (deps: NodeGroupDeps, group: NodeGroup, inUse: string): boolean => {
   const update = openUpdate(deps, group);

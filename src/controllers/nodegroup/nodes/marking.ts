@@ -1,6 +1,6 @@
-// Applies the labels and taints of a group's spec to its existing nodes, in one pass. A node whose
-// patch is refused is named in the status and retried; the other nodes are patched. A node that
-// registers again is patched again, with EKS' own labels.
+// Applies the labels and taints of a group's spec to its existing nodes, in one pass. If a patch is
+// refused, the status names the node, the patch is retried, and the other nodes are patched. A node
+// that registers again is patched again, with EKS' own labels.
 
 import { type EpochMs, epochMs, parseTime } from '../../../api/brand.ts';
 import type { ScalingGroup, ScalingInstance } from '../../../api/cloud.ts';
@@ -22,10 +22,10 @@ import {
 import { KubeError } from '../../../ports/index.ts';
 import { nodeOfInstance } from '../../informers.ts';
 import type { NodeGroupDeps } from '../deps.ts';
+import { tell } from '../kube-events.ts';
 import type { PassMemory } from '../pass-input.ts';
-import { tell } from '../tell.ts';
 
-/** The node was written meanwhile; the cache will have it soon. */
+/** Another writer changed the node; the cache shows the change soon. */
 const conflictMs = 1_000;
 const againMs = 5_000;
 
@@ -71,7 +71,7 @@ export class Marking {
       else if (mustMark(group.spec, before, place, now)) {
         error = await this.#patch(group, node, group.spec, signal);
       }
-      // A node counts as new until its marks are complete.
+      // A node counts as new until it has all labels and taints.
       if (error === undefined || !isAnew) this.#uids.set(instanceId, uid);
       if (error !== undefined) refused.set(instanceId, { node: name, error });
     }
@@ -91,7 +91,8 @@ export class Marking {
   }
 
   /**
-   * The marks of the spec that the nodes have; the earlier ones while the spec's marks are invalid.
+   * The labels and taints that the nodes have from the spec; the earlier ones while the spec's are
+   * invalid.
    */
   status(group: NodeGroup, scaling: ScalingGroup | undefined): MarksStatus {
     const { spec, status } = group;
@@ -121,7 +122,7 @@ export class Marking {
     );
   }
 
-  /** For a node that existed under another uid, or whose marks are still missing. */
+  /** For a node that existed under another uid, or that still lacks labels or taints. */
   async #patchAnew(
     group: NodeGroup,
     node: Node,
@@ -137,7 +138,7 @@ export class Marking {
     // After a restart it is unknown which of these nodes existed under another uid.
     if (error !== undefined || !isMissing || known === undefined || known === uid) return error;
     const message =
-      `Node ${name} of instance ${instanceId} registered anew without the labels and taints ` +
+      `Node ${name} of instance ${instanceId} registered again without the labels and taints ` +
       'of the node group: they were set';
     await tell(
       this.#deps,
@@ -148,7 +149,7 @@ export class Marking {
     return undefined;
   }
 
-  /** The refusal; undefined if the node has its marks or is gone. */
+  /** The refusal; undefined if the node has its labels and taints, or does not exist any more. */
   async #patch(
     group: NodeGroup,
     node: Node,

@@ -13,7 +13,7 @@ import {
   planAdmission,
   planBackup,
   planDisowning,
-  planRetirement,
+  planRemoval,
   awsAuthName as where,
 } from '../../../core/identity/index.ts';
 import { familyOf, mappedRoleOf } from '../../../core/nodegroup/index.ts';
@@ -35,7 +35,7 @@ const told = (why: string): Impossible =>
   ]);
 
 interface Change {
-  /** For the backup: the change that follows it. */
+  /** For the backup: the change before which it is made. */
   readonly what: string;
   readonly plan: (map: AwsAuthMap | undefined) => AwsAuthPlan;
 }
@@ -147,8 +147,9 @@ export class NodeRoles {
   }
 
   /**
-   * At the group's release: its nodes keep running, so its role stays in aws-auth and is marked as
-   * not Drover's. If aws-auth cannot be written the mark stays; that does not block the release.
+   * When the group is released, its nodes keep running, so its role stays in aws-auth and is no
+   * longer marked as added by Drover. If aws-auth cannot be written, the mark stays; that does not
+   * block the release.
    */
   async leaveToOwner(group: NodeGroup, signal: AbortSignal): Promise<void> {
     const { kube, log } = this.#deps;
@@ -181,8 +182,7 @@ export class NodeRoles {
     return this.#swap(
       {
         what: `take ${role} out with node group ${group.metadata.name}`,
-        plan: (map) =>
-          isOurs(map) ? planRetirement(map, role) : { kind: 'unchanged', warnings: [] },
+        plan: (map) => (isOurs(map) ? planRemoval(map, role) : { kind: 'unchanged', warnings: [] }),
       },
       signal,
     );

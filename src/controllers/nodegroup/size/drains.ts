@@ -16,7 +16,7 @@ import { nodeNamesOf } from '../nodes/names.ts';
 
 type StepOf<K extends GroupStep['kind']> = Extract<GroupStep, { kind: K }>;
 
-/** Cancels the done causes of one record; others stay as they are. */
+/** Cancels the completed causes of one record; the others stay unchanged. */
 const withdraw = async (
   { kube, disruptions, clock }: NodeGroupDeps,
   disruption: NodeDisruption,
@@ -103,7 +103,8 @@ export const terminateSteps = async (
   if (now === undefined) return;
   let terminated = 0;
   for (const { instanceId, scaleIn } of steps) {
-    // An instance drained at the decision may not be drained any more: its node may have come back.
+    // An instance that was drained at the decision may not be drained any more: its node may have
+    // been uncordoned.
     const records = recordsOf(deps.disruptions.list());
     const drainRecords = { records, nodeNames: nodeNamesOf(deps, now), now: deps.clock.now() };
     const { drained, needed } = viewScaleIn(drainRecords, now, scaleIn);
@@ -116,7 +117,8 @@ export const terminateSteps = async (
 };
 
 /**
- * Below the number of instances Auto Scaling would terminate one of its own choice, with its pods.
+ * Below the number of existing instances Auto Scaling would terminate an instance of its own
+ * choice, with its pods.
  */
 const endsWhatCame = (desired: number, now: ScalingGroup, members: number): boolean => {
   const count = countedOf(now).length;

@@ -7,7 +7,7 @@ import type { NodeGroup } from '../../../api/nodegroup.ts';
 import type { NodeGroupUpdate } from '../../../api/nodegroup-update.ts';
 import { countedOf } from '../../../core/group-plan/index.ts';
 import { type Left, leftSince } from '../../../core/nodegroup/index.ts';
-import { endedByCall, isAskedToEnd } from '../../../core/update/index.ts';
+import { endedByCall, isTerminationRequested } from '../../../core/update/index.ts';
 import { CloudError } from '../../../ports/index.ts';
 import type { NodeGroupDeps } from '../deps.ts';
 
@@ -117,7 +117,7 @@ export const leftOf = async (
     .filter(
       ({ spec, metadata }) => spec.nodeGroup === group.metadata.name && !here.has(metadata.name),
     )
-    .filter((one) => isAskedToEnd(one, update.metadata.name));
+    .filter((one) => isTerminationRequested(one, update.metadata.name));
   const left = asked.map(({ metadata }) => metadata.name);
   const known = group.status?.surge?.left ?? 0;
   const unknown = left.filter((id) => !memory.has(id));

@@ -11,7 +11,7 @@ type Args = Parameters<typeof leftOf>;
 const signal = new AbortController().signal;
 
 describe('an instance of an update that has ended', () => {
-  /** It ended with one surplus new node, and one old node is being scaled in. */
+  /** The update ended with one surplus new node, and one old node is being scaled in. */
   const surge = { desired: 1, maxSize: 1, carried: 2, left: 0 };
   const leftBeside = (updating: string | undefined) => {
     const status = { surge, ...(updating === undefined ? {} : { updating: { name: updating } }) };
@@ -28,15 +28,15 @@ describe('an instance of an update that has ended', () => {
     expect(leftSince(surge)).toEqual({ sure: 0, most: 1 });
   });
 
-  it('is somebody’s wish once the next one has begun, of which none has left', async () => {
+  it('is a user’s wish once the next one has begun, of which none has left', async () => {
     expect(await leftBeside('u2')).toMatchObject({ sure: 0, most: 0 });
   });
 });
 
 describe('a node that an update ends beside a late call', () => {
   /**
-   * Six instances, which a late call made eight; a user sets `desired`, and one instance left by
-   * Drover's call.
+   * Six instances, which a late call made eight. A user sets `desired`, and Drover's call
+   * terminated one instance with decrement.
    */
   const followed = (desired: number, actual: number) => {
     const call = { maxSize: 11, desired: 8, epoch: 1, at: '2026-01-01T00:00:00.000Z' };

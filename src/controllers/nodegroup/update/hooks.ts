@@ -1,6 +1,6 @@
-// Reads the Jobs of an update's hooks, creates them from their CronJobs, and deletes the rest when
-// the update ends; also calls webhooks. A Job's name identifies its hook, so a process finds it
-// again after a crash. Decides nothing.
+// Reads the Jobs of an update's hooks, creates them from their CronJobs, and deletes those that
+// succeeded when the update ends; also calls webhooks. A Job's name identifies its hook, so a
+// process finds it again after a crash. Decides nothing.
 
 import { resourceTypes } from '../../../api/kube.ts';
 import type { NodeGroup } from '../../../api/nodegroup.ts';
@@ -147,8 +147,8 @@ export const clearHooks = async (
     try {
       await clearNamespace(deps, { namespace, uid }, signal);
     } catch (error) {
-      // Without permission the update ends all the same: its Jobs, if any, are deleted together
-      // with it.
+      // Without this permission the update still ends; its Jobs, if any, are deleted together with
+      // it.
       if (!(error instanceof KubeError) || error.code !== 'Forbidden') throw error;
     }
   }

@@ -13,7 +13,7 @@ import {
   hasGroupLabels,
   isOfRevision,
   outdatedTaint,
-  shieldOf,
+  scaleDownDisabledBy,
   type UpdateInstance,
 } from '../../../core/update/index.ts';
 import { nodeOfInstance } from '../../informers.ts';
@@ -38,8 +38,8 @@ export interface RolloutInput {
 export type StepInput = Omit<RolloutInput, 'health' | 'wanted' | 'taken'>;
 
 /**
- * Called just before an effect in the cloud: even if the answer is lost, the next read is not an
- * older one.
+ * Called just before an effect in the cloud. Even if the answer is lost, the next read is then
+ * newer than the effect.
  */
 export const willAct = (deps: NodeGroupDeps, { memory }: Pick<RolloutInput, 'memory'>): void => {
   memory.actedAt = deps.clock.now();
@@ -72,7 +72,7 @@ export const instancesOf = (
       isReady: node !== undefined && isReady(node) && instance.lifecycleState === 'InService',
       isLabelled: node !== undefined && hasGroupLabels(node, labels),
       ...notReadyFields(node),
-      ...shieldFields(node),
+      ...scaleDownFields(node),
       ...discouragedFields(node),
       isQuarantined: node?.metadata.labels?.[quarantineLabel] !== undefined,
       isProtected: instance.protectedFromScaleIn,
@@ -97,10 +97,10 @@ const notReadyFields = (
 
 const discouragedFields = (node: Node | undefined) => {
   const taint = node?.spec.taints?.find(({ key }) => key === outdatedTaint);
-  return { isDiscouraged: taint !== undefined, isClosed: taint?.effect === 'NoSchedule' };
+  return { hasOutdatedTaint: taint !== undefined, isClosed: taint?.effect === 'NoSchedule' };
 };
 
-const shieldFields = (node: Node | undefined): Pick<UpdateInstance, 'shield'> => {
-  const shield = node && shieldOf(node);
-  return shield === undefined ? {} : { shield };
+const scaleDownFields = (node: Node | undefined): Pick<UpdateInstance, 'scaleDownDisabled'> => {
+  const scaleDownDisabled = node && scaleDownDisabledBy(node);
+  return scaleDownDisabled === undefined ? {} : { scaleDownDisabled };
 };

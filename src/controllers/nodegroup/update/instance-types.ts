@@ -35,7 +35,7 @@ const typesOf = (group: NodeGroup, { overrides = [] }: ScalingGroup): readonly s
 };
 
 /** The instance-type facts in an update's observation. */
-export const ladderOf = (
+export const instanceTypeFacts = (
   group: NodeGroup,
   scaling: ScalingGroup,
   { skippedTypes: skipped = [] }: NodeGroupUpdateStatus,

@@ -1,4 +1,5 @@
-// A process suspended after its update has ended: when it counts as a late call, by term and time.
+// Processes suspended after their update has ended: when that counts as a late call, by term and
+// time.
 import { describe, expect, it } from 'vitest';
 import { epochMs, formatTime } from '../../../api/brand.ts';
 import type { ScalingGroup } from '../../../api/cloud.ts';

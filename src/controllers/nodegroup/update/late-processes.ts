@@ -4,7 +4,7 @@ import type { ScalingGroup } from '../../../api/cloud.ts';
 import type { NodeGroup } from '../../../api/nodegroup.ts';
 import type { GroupStep } from '../../../api/plan.ts';
 import type { NodeGroupDeps } from '../deps.ts';
-import { tell } from '../tell.ts';
+import { tell } from '../kube-events.ts';
 
 /**
  * UIDs of updates whose late call was undone. Each update suspends in one call; later suspensions
@@ -15,8 +15,8 @@ export interface LateMemory {
 }
 
 /**
- * A user's suspension within these minutes is undone, too, and reported. That happens once, so a
- * repeated suspension stays.
+ * A suspension by a user within this time is undone, too, and reported. That happens only once, so
+ * a repeated suspension stays.
  */
 export const resumeLate = async (
   deps: Pick<NodeGroupDeps, 'clock' | 'cloud' | 'kube' | 'log'>,

@@ -18,7 +18,7 @@ import { ownCause, updateCauseId } from '../../../core/update/index.ts';
 import { KubeError } from '../../../ports/index.ts';
 import type { NodeGroupDeps } from '../deps.ts';
 import { instancesOf } from './input.ts';
-import { tellQueue } from './queue.ts';
+import { reportQueue } from './queue.ts';
 import { openUpdate, releaseUpdates, writeUpdate } from './records.ts';
 
 const oldOf = (
@@ -94,7 +94,7 @@ export const resumeLost = async (
     ...journal,
     status: 'InProgress',
     phase: 'Restoring',
-    // From this phase blue/green knows that a rollback without new nodes is impossible.
+    // With this phase recorded, blue/green knows that a rollback without new nodes is impossible.
     phases: [...(goes ? [{ phase: 'ScalingDown' as const, at }] : []), { phase: 'Restoring', at }],
     startedAt: at,
     ...defined({ restored }),
@@ -121,7 +121,7 @@ export const tendUpdates = async (
   const noted = group.status?.updating?.name;
   await releaseUpdates(deps, name, { isGroupGone, noted }, signal);
   const open = openUpdate(deps, group);
-  if (open !== undefined) await tellQueue(deps, group, open, signal);
+  if (open !== undefined) await reportQueue(deps, group, open, signal);
   return open;
 };
 

@@ -7,7 +7,7 @@ import { noSurge, suspendedOf } from '../../../core/group-plan/index.ts';
 import {
   hookCalls,
   inTurn,
-  nodesToWeigh,
+  nodesToRead,
   policiesOf,
   shortagesOf,
   surgeWithout,
@@ -17,12 +17,13 @@ import type { NodeGroupDeps } from '../deps.ts';
 import { lookAtActivities } from '../nodes/activities.ts';
 import { lookAtHooks } from './hooks.ts';
 import { instancesOf, type RolloutInput, statusOf } from './input.ts';
-import { ladderOf } from './instance-types.ts';
+import { instanceTypeFacts } from './instance-types.ts';
 import { paceOf } from './pacing.ts';
 import { lookAtGate } from './pods.ts';
 
 /**
- * Label changes create later versions, which are of the target; the version that restores is not.
+ * Label changes create later versions, which also have the target revision; the version that
+ * restores the group does not.
  */
 const usesTarget = (
   { templateVersion }: Revision,
@@ -90,7 +91,7 @@ const look = async (deps: NodeGroupDeps, input: RolloutInput, update: NodeGroupU
     policies,
     history: paceHistory(deps, update),
     ...(await paceOf(deps, input, update)),
-    ...ladderOf(group, scaling, status),
+    ...instanceTypeFacts(group, scaling, status),
     ...(hooks === undefined ? {} : { hooks, hookHistory: hookHistory(deps, update) }),
     now: deps.clock.now(),
   };
@@ -102,7 +103,7 @@ const weighed = async (
   { scaling, memory, signal }: RolloutInput,
   observation: UpdateObservation,
 ): Promise<UpdateObservation> => {
-  const nodes = nodesToWeigh(observation);
+  const nodes = nodesToRead(observation);
   if (nodes.length === 0) return observation;
   const gate = await lookAtGate(deps, nodes, memory.gate, signal);
   memory.gate = gate;
@@ -115,7 +116,7 @@ const weighed = async (
     observation.status.strategy === 'SURGE'
       ? { shortages: shortagesOf(await lookAtActivities(deps, { scaling, memory }, signal)) }
       : {};
-  return { ...observation, instances, ...launches, weighedUntil: gate.nextAt };
+  return { ...observation, instances, ...launches, podsReadUntil: gate.nextAt };
 };
 
 /** The input of the next decision about the update; undefined while it has no target. */

@@ -25,7 +25,7 @@ export const paceOf = async (
     const probed = await runProbes(deps, memory, { update, probes }, signal);
     return { holds, waves, probes, probed };
   }
-  // While another hold exists probes do not run, and earlier results are dropped.
+  // Probes do not run while another hold exists, and their earlier results are dropped.
   delete memory.probed;
   return { holds, waves, probes };
 };

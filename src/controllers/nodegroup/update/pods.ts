@@ -12,9 +12,9 @@ interface NodeLoad {
   readonly loads: readonly BudgetLoad[];
 }
 
-/** Maximum number of nodes read before the next is chosen. */
+/** Maximum number of nodes whose pods are read before the next node is chosen. */
 const maxNodes = 40;
-/** If no pod of a budget shows how long it took. */
+/** Used if no pod of a budget shows how long its replacement took. */
 const usualRecoveryMs = 30_000;
 const defaultGraceSeconds = 30;
 
@@ -60,10 +60,13 @@ export interface GateMemory {
   readonly nextAt: EpochMs;
 }
 
-/** A gate that holds is read again after this interval, doubled each time up to the second one. */
+/**
+ * While the gate holds, it is read again after this interval, doubled each time up to the second
+ * value.
+ */
 const firstLookMs = 4_000;
 const longestLookMs = 30_000;
-/** Pods of a node that is not being drained are read again after this. */
+/** Pods of a node that is not being drained are read again after this time. */
 const believedMs = 60_000;
 
 /**

@@ -24,7 +24,7 @@ import {
 } from '../../../core/update/index.ts';
 import type { NodeGroupDeps } from '../deps.ts';
 import { Impossible } from '../impossible.ts';
-import { issueOfRefusal } from '../trouble.ts';
+import { issueOfRefusal } from '../own-issues.ts';
 import { instancesOf, type StepInput, statusOf } from './input.ts';
 import { findSkippedTypes } from './instance-types.ts';
 import { writeUpdate } from './records.ts';

@@ -40,7 +40,7 @@ const tellOne = async (
  * `open`: the update in progress or next. A refused write for a queued update does not delay that
  * one.
  */
-export const tellQueue = async (
+export const reportQueue = async (
   deps: NodeGroupDeps,
   group: NodeGroup,
   open: NodeGroupUpdate,

@@ -14,7 +14,7 @@ import { inTurn, openInTurn, sentences, wrongApprovals } from '../../../core/upd
 import { mergePatchBetween } from '../../../runtime/index.ts';
 import type { NodeGroupDeps } from '../deps.ts';
 import { journalUpdate } from '../events.ts';
-import { tell } from '../tell.ts';
+import { tell } from '../kube-events.ts';
 
 /** The update in progress or next; undefined: none. */
 export const openUpdate = (
@@ -54,7 +54,10 @@ const patchFinalizers = async (
   await deps.updates.observedAtLeast(found.object.metadata.resourceVersion, signal);
 };
 
-/** Set before the first effect: a deletion then waits until everything is restored. */
+/**
+ * Adds the finalizer before the first effect, so that a deletion waits until everything is
+ * restored.
+ */
 export const holdUpdate = async (
   deps: NodeGroupDeps,
   update: NodeGroupUpdate,
@@ -152,7 +155,7 @@ export const failUpdate = (
   };
   const endedAt = formatTime(deps.clock.now());
   const { status: known } = update;
-  // Fields that do not apply any more: no holds, probes or hooks.
+  // Fields that no longer apply: holds, probes and hooks.
   const {
     holds: _h,
     failingProbes: _p,

@@ -16,7 +16,7 @@ import { versionParams } from '../../../core/nodegroup/index.ts';
 import {
   failedRequestOf,
   inTurn,
-  isAskedBy,
+  isRequestedBy,
   revisionAsked,
   rollbackNameOf,
   sameRevisionAsked,
@@ -34,11 +34,11 @@ export const requestedRevision = (
   const known = status?.requestedRevision;
   const begun = allBegun(deps, metadata.name);
   const last = begun.at(-1);
-  // An update that was cancelled while it waited does not count; the one before it does.
+  // Ignores an update that was cancelled while it waited; the one before it counts.
   const worked = begun.findLast(({ status: its }) => its?.target !== undefined);
   // Compared by request, not by generation, which may have changed before this was written.
   const isOf = (one: NodeGroupUpdate | undefined): boolean =>
-    one !== undefined && isAskedBy(one, spec);
+    one !== undefined && isRequestedBy(one, spec);
   const isBegun = isOf(last) || (last?.status?.target === undefined && isOf(worked));
   return known === undefined || isBegun ? revisionAsked(spec) : known;
 };

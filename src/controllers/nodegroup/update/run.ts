@@ -6,8 +6,8 @@ import type { GroupStep, UpdateStep } from '../../../api/plan.ts';
 import { fail, shortagePast, stopTimesOf } from '../../../core/update/index.ts';
 import type { NodeGroupDeps } from '../deps.ts';
 import { Impossible } from '../impossible.ts';
-import { tellSurplus } from '../tell.ts';
-import { issueOfRefusal } from '../trouble.ts';
+import { reportSurplus } from '../kube-events.ts';
+import { issueOfRefusal } from '../own-issues.ts';
 import { clearHooks } from './hooks.ts';
 import { type StepInput, statusOf, willAct } from './input.ts';
 import { prepareOrFail } from './prepare.ts';
@@ -45,7 +45,7 @@ export const writeUpdateStep = async (
   await writeUpdate(deps, before, next, signal);
   const { phase, message = '' } = next;
   const isHeld = phase === 'ScalingDown' && 'message' in change && message !== '';
-  if (isHeld) await tellSurplus(deps, group, before, message, signal);
+  if (isHeld) await reportSurplus(deps, group, before, message, signal);
   return true;
 };
 

@@ -15,12 +15,12 @@ import {
   withdrawUpdatesWrite,
 } from '../../../core/termination/index.ts';
 import {
+  disableScaleDownPatch,
   outdatedTaint,
   ownCause,
   type Policies,
   policiesOf,
-  shieldPatch,
-  unshieldPatch,
+  restoreScaleDownPatch,
   updateCauseId,
 } from '../../../core/update/index.ts';
 import { KubeError } from '../../../ports/index.ts';
@@ -79,7 +79,7 @@ const record = async (
   await recordCause(deps, { subject, cause, untilSeen: true }, signal);
 };
 
-/** Nodes and their records change often: the next pass uses the new version. */
+/** Nodes and their records change often; after a conflict the next pass uses the new version. */
 const unlessRaced = async (write: () => Promise<void>): Promise<void> => {
   try {
     await write();
@@ -140,7 +140,7 @@ const begin = (
   return record(deps, input, instanceId, { followUp, ...how, ...end, ...cool });
 };
 
-/** Its hooks have ended: from here on only the cooldown delays the termination. */
+/** Its hooks have ended; only the cooldown still delays the termination. */
 const letGo = async (deps: NodeGroupDeps, input: Input, instanceId: string): Promise<void> => {
   const { update, signal } = input;
   const known = deps.disruptions.get(instanceId);
@@ -159,7 +159,7 @@ const lift = async (deps: NodeGroupDeps, input: Input, instanceId: string): Prom
 };
 
 /** The owner and the earlier value are set in the same patch. */
-const shield = async (
+const setScaleDownDisabled = async (
   deps: NodeGroupDeps,
   { update, signal }: Input,
   name: string,
@@ -167,7 +167,9 @@ const shield = async (
 ): Promise<void> => {
   const node = deps.nodes.list().find(({ metadata }) => metadata.name === name);
   if (node === undefined) return;
-  const annotations = isShielded ? shieldPatch(node, update.metadata.name) : unshieldPatch(node);
+  const annotations = isShielded
+    ? disableScaleDownPatch(node, update.metadata.name)
+    : restoreScaleDownPatch(node);
   const patch = { type: 'merge', body: { metadata: { annotations } } } as const;
   const found = await deps.kube.patch(resourceTypes.nodes, { name }, patch, { signal });
   if (found.kind !== 'found') return;
@@ -178,7 +180,7 @@ const shield = async (
  * The taint that keeps new pods off an old node: PreferNoSchedule or NoSchedule; undefined removes
  * it.
  */
-const discourage = async (
+const setOutdatedTaint = async (
   deps: NodeGroupDeps,
   name: string,
   effect: 'PreferNoSchedule' | 'NoSchedule' | undefined,
@@ -257,12 +259,12 @@ const run = (deps: NodeGroupDeps, input: Input, step: UpdateStep): Promise<void>
       return runHook(deps, memory, { update, call: step.call }, signal);
     }
     case 'Discourage':
-      return discourage(deps, step.nodeName, step.effect ?? 'PreferNoSchedule', input.signal);
+      return setOutdatedTaint(deps, step.nodeName, step.effect ?? 'PreferNoSchedule', input.signal);
     case 'Encourage':
-      return discourage(deps, step.nodeName, undefined, input.signal);
+      return setOutdatedTaint(deps, step.nodeName, undefined, input.signal);
     case 'Shield':
     case 'Unshield':
-      return shield(deps, input, step.nodeName, step.kind === 'Shield');
+      return setScaleDownDisabled(deps, input, step.nodeName, step.kind === 'Shield');
     case 'Quarantine':
     case 'Unquarantine':
       return quarantine(deps, step.nodeName, step.kind === 'Quarantine', input.signal);
@@ -278,7 +280,8 @@ const run = (deps: NodeGroupDeps, input: Input, step: UpdateStep): Promise<void>
     case 'Withdraw':
       return withdraw(deps, input, step.instanceId);
     case 'Lower':
-      // The pass sets it in one call with the maximum, which shows later that the call was made.
+      // The pass sets it in one call with the maximum; the maximum then shows that the call
+      // succeeded.
       return Promise.resolve();
     case 'RestoreTemplate':
       return restoreTemplate(deps, input);
@@ -297,7 +300,7 @@ export const runSteps = async (
       await run(deps, input, step);
       journalStep(deps.journal, input.update, step);
     } catch (error) {
-      // Refused by admission: the other nodes continue, and this one is retried.
+      // Refused by admission: the steps on other nodes continue, and this one is retried.
       if (!('nodeName' in step && isRefusal(error))) throw error;
       refused.push({ node: step.nodeName, error });
     }

@@ -57,6 +57,7 @@ export const makeTarget = async (
     ...defined({ releaseVersion }),
     imageId: facts.imageId,
     templateVersion,
+    ...(replaceEqual ? { replaceEqual } : {}),
     ...defined({ launchTemplate }),
   };
 };
@@ -100,7 +101,8 @@ const operatorsTarget = async (
     templateVersion = await deps.cloud.addLaunchTemplateVersion({ id, data }, { signal });
   }
   const imageId = String(data.ImageId ?? '');
-  return { version: spec.version, imageId, templateVersion, launchTemplate: asked };
+  const equal = replaceEqual ? { replaceEqual } : {};
+  return { version: spec.version, imageId, templateVersion, launchTemplate: asked, ...equal };
 };
 
 interface Used {

@@ -10,7 +10,7 @@ import type { HookCall, WebhookHook } from '../../../api/update-hooks.ts';
 import {
   afterAnswer,
   type HookRun,
-  isToldOf,
+  isRecordOf,
   type WebhookAnswer,
   webhookBody,
   webhookTryMs,
@@ -103,7 +103,7 @@ const knownRun = (
   asked: ReadonlyMap<string, HookRun>,
   call: HookCall,
 ): HookRun | undefined => {
-  const told = status?.hooks?.find((one) => isToldOf(one, call));
+  const told = status?.hooks?.find((one) => isRecordOf(one, call));
   // Takes precedence over the last answer: the timeout may have passed since.
   if (told?.state === 'Failed') return { state: 'Failed', message: told.message ?? 'it failed' };
   // Succeeded, or failed and ignored: there is nothing more to call.

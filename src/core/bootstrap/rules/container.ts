@@ -20,7 +20,7 @@ export const containerRules: readonly Rule[] = [
     id: 'MIME001',
     title: 'No blank line between the headers of a part and its body',
     severity: 'error',
-    consequence: `cloud-init reads on, nodeadm ends with "malformed MIME header". ${lost}`,
+    consequence: `cloud-init continues, nodeadm ends with "malformed MIME header". ${lost}`,
     fix: 'Put an empty line after the last header of the part.',
     source: 'awslabs/amazon-eks-ami#2318',
     bad: { text: mime(`--B\nContent-Type: ${nodeType}\n${nodeConfig()}`) },
@@ -30,7 +30,7 @@ export const containerRules: readonly Rule[] = [
     id: 'MIME002',
     title: 'Content after the closing boundary',
     severity: 'error',
-    consequence: 'Everything after `--BOUNDARY--` is ignored without a word, by every reader.',
+    consequence: 'Every reader silently ignores everything after `--BOUNDARY--`.',
     fix: 'Separate parts with `--BOUNDARY`; write `--BOUNDARY--` once, at the end.',
     source: 'article 003, eksctl-io/eksctl#7749',
     bad: {
@@ -53,14 +53,14 @@ export const containerRules: readonly Rule[] = [
     title: 'User data for another family than the image',
     severity: 'error',
     consequence: 'Nothing on the image reads it: the machine runs, and no node appears.',
-    fix: 'Write what the image reads, or launch the image that the user data is for.',
+    fix: 'Write user data for the image’s family, or launch an image of the family that the user data is for.',
     source: 'EKS user guide, launch templates and AL2023',
     bad: { text: bootstrapCall(), options: { family: 'al2023' } },
     good: { text: nodeConfig(), options: { family: 'al2023' } },
   },
   {
     id: 'MIME004',
-    title: 'A MIME document for a family that reads none',
+    title: 'A MIME document for a family that does not read MIME',
     severity: 'error',
     consequence:
       'Bottlerocket ends with a TOML parse error, EC2Launch runs nothing: no node appears.',
@@ -83,7 +83,7 @@ export const containerRules: readonly Rule[] = [
     id: 'MIME006',
     title: 'The MIME headers do not begin the document, or no blank line ends them',
     severity: 'error',
-    consequence: `nodeadm takes the whole document for one YAML NodeConfig and fails on it. ${lost}`,
+    consequence: `nodeadm parses the whole document as one YAML NodeConfig and fails. ${lost}`,
     fix:
       'Begin with MIME-Version or Content-Type in column 1; put an empty line after the ' +
       'headers.',
@@ -105,9 +105,7 @@ export const containerRules: readonly Rule[] = [
     id: 'MIME008',
     title: 'The closing boundary is missing',
     severity: 'error',
-    consequence:
-      'cloud-init reads the last part all the same, nodeadm ends with "unexpected EOF". ' +
-      `${lost}`,
+    consequence: `cloud-init reads the last part anyway, nodeadm ends with "unexpected EOF". ${lost}`,
     fix: 'End the document with `--BOUNDARY--` on a line of its own.',
     source: 'Go, mime/multipart',
     bad: { text: mime(part(nodeType, nodeConfig())).replace('--B--\n', '') },
@@ -118,9 +116,7 @@ export const containerRules: readonly Rule[] = [
     title: 'The closing boundary is missing, and only cloud-init reads the document',
     severity: 'warning',
     consequence:
-      'cloud-init reads the last part to the end of the text. What merges user data (EKS ' +
-      'for a managed ' +
-      'group, Karpenter) reads as Go does and refuses it.',
+      'cloud-init reads the last part to the end of the text. Tools that merge user data (EKS for a managed group, Karpenter) read it as Go does and refuse it.',
     fix: 'End the document with `--BOUNDARY--` on a line of its own.',
     source: 'Go, mime/multipart; Python, email.feedparser',
     bad: {
@@ -131,9 +127,9 @@ export const containerRules: readonly Rule[] = [
   },
   {
     id: 'ENC001',
-    title: 'An encoding that the family’s readers do not undo',
+    title: 'An encoding that the family’s readers do not decode',
     severity: 'error',
-    consequence: 'The readers see other characters than were meant, or none: no node appears.',
+    consequence: 'The readers see other characters than intended, or none: no node appears.',
     fix: 'Save the text as UTF-8 without a byte order mark; use gzip only for Linux families.',
     source: 'EC2 user guide, user data; EC2Launch v2',
     bad: { text: `\uFEFF${nodeConfig()}` },
@@ -144,14 +140,14 @@ export const containerRules: readonly Rule[] = [
     title: 'More than 16,384 bytes',
     severity: 'error',
     consequence: 'EC2 refuses the launch: "User data is limited to 16384 bytes".',
-    fix: 'Compress with gzip (Linux families), or fetch the larger part from elsewhere.',
+    fix: 'Compress it with gzip (Linux families), or download the larger part at boot.',
     source: 'EC2 user guide; kubernetes/kops#10202',
     bad: { text: `${nodeConfig()}${`# ${'x'.repeat(78)}\n`.repeat(220)}` },
     good: { text: nodeConfig() },
   },
   {
     id: 'IGN001',
-    title: 'A suppression that gives no reason, or names no rule',
+    title: 'A suppression without a reason or a rule',
     severity: 'error',
     consequence: 'It has no effect: the finding stays.',
     fix: 'Write `# drover:ignore RULE because ...` on the line or above it, or drover:ignore-file.',
@@ -165,21 +161,19 @@ export const containerRules: readonly Rule[] = [
     id: 'IGN002',
     title: 'A suppression that suppresses nothing',
     severity: 'warning',
-    consequence: 'None; it would hide a later finding.',
-    fix: 'Take the comment away.',
+    consequence: 'No effect at present; it would hide a later finding.',
+    fix: 'Remove the comment.',
     source: 'Drover',
     bad: { text: lines('# drover:ignore-file NC001 read by our own agent') + nodeConfig() },
     good: { text: nodeConfig() },
   },
   {
     id: 'SEC001',
-    title: 'What looks like a secret',
+    title: 'Text that looks like a secret',
     severity: 'warning',
     consequence:
-      'User data is no secret: who may describe the instance reads it, and every pod that ' +
-      'reaches ' +
-      'the metadata service (hop limit 2).',
-    fix: 'Fetch it on the node with the instance’s role, from Secrets Manager or Parameter Store.',
+      'User data is not secret: anyone who may describe the instance can read it, and so can every pod that reaches the metadata service (hop limit 2).',
+    fix: 'Read it on the node with the instance’s role, from Secrets Manager or Parameter Store.',
     source: 'EC2 user guide, user data; reference of nodeadm’s logs',
     bad: {
       text: shell(

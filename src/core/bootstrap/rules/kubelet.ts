@@ -11,16 +11,16 @@ import {
   nodeRole,
 } from './samples.ts';
 
-const exits = 'The kubelet exits at once and systemd starts it again, for ever: no node appears.';
-const nobody = 'The node is not let in ("Unauthorized"): it never registers.';
+const exits = 'The kubelet exits at once and systemd restarts it in a loop: no node appears.';
+const nobody = 'The node is not authorized ("Unauthorized"): it never registers.';
 
 export const kubeletRules: readonly Rule[] = [
   {
     id: 'KC001',
     title: 'A field that KubeletConfiguration does not have',
     severity: 'error',
-    consequence: 'The kubelet passes over it without a word: what was meant is not in force.',
-    fix: 'Spell the field as the kubelet of that version has it; the nearest one is named.',
+    consequence: 'The kubelet silently ignores it, so the intended setting has no effect.',
+    fix: 'Use the kubelet’s spelling of the field in that version; the finding names the nearest one.',
     source: 'kubelet config v1beta1 of 1.21 to 1.37; the kubelet reads drop-ins leniently',
     bad: { text: config('maxPod: 20') },
     good: { text: config('maxPods: 20') },
@@ -30,7 +30,7 @@ export const kubeletRules: readonly Rule[] = [
     title: 'A feature gate that this version does not know',
     severity: 'error',
     consequence: `"unrecognized feature gate". ${exits}`,
-    fix: 'Take it out: a gate that is gone is on, or off, for good.',
+    fix: 'Remove it: a gate that no longer exists is permanently on or off.',
     source: 'Kubernetes reference, removed feature gates; article 003',
     bad: { text: config('featureGates:', '  DisableKubeletCloudCredentialProviders: true') },
     good: {
@@ -40,9 +40,9 @@ export const kubeletRules: readonly Rule[] = [
   },
   {
     id: 'KC003',
-    title: 'reservedSystemCPUs beside reserved cgroups',
+    title: 'reservedSystemCPUs together with reserved cgroups',
     severity: 'error',
-    consequence: `The kubelet refuses the two together. ${exits}`,
+    consequence: `The kubelet refuses the combination. ${exits}`,
     fix: 'Set kubeReservedCgroup and systemReservedCgroup to "".',
     source: 'kubelet validation; amazon-eks-ami, case kubelet-config-set-empty',
     bad: { text: config('reservedSystemCPUs: "0"') },
@@ -52,10 +52,10 @@ export const kubeletRules: readonly Rule[] = [
   },
   {
     id: 'KC004',
-    title: 'A field of another type',
+    title: 'A field of the wrong type',
     severity: 'error',
     consequence: `The drop-in does not decode. ${exits}`,
-    fix: 'Write the type that is named.',
+    fix: 'Use the type that the finding names.',
     source: 'kubelet config v1beta1',
     bad: { text: config('maxPods: "20"') },
     good: { text: config('maxPods: 20') },
@@ -65,11 +65,8 @@ export const kubeletRules: readonly Rule[] = [
     title: 'Quotes in a flag, for an image that may be older than 2024-07-15',
     severity: 'warning',
     consequence:
-      'systemd removes the quotes and the kubelet gets the value without them. nodeadm of ' +
-      'images before ' +
-      '2024-07-15 wrote all arguments in quotes of its own: there two quoted flags become ' +
-      'one word.',
-    fix: 'Leave the quotes out, or use a newer image.',
+      'systemd removes the quotes, and the kubelet gets the value without them. nodeadm in images before 2024-07-15 added its own quotes around all arguments: two quoted flags then become one word.',
+    fix: 'Remove the quotes, or use a newer image.',
     source: 'systemd.service(5); awslabs/amazon-eks-ami#1880; aws/karpenter-provider-aws#6456',
     bad: { text: flags('--node-labels="team=red"'), options: { kubernetesVersion: '1.30' } },
     good: { text: flags('--node-labels="team=red"') },
@@ -79,17 +76,17 @@ export const kubeletRules: readonly Rule[] = [
     title: 'A flag that was removed',
     severity: 'error',
     consequence: `"unknown flag". ${exits}`,
-    fix: 'Do what is named instead.',
+    fix: 'Do what the finding names instead.',
     source: 'Kubernetes release notes',
     bad: { text: flags('--container-runtime=remote') },
     good: { text: flags('--v=2') },
   },
   {
     id: 'FL003',
-    title: 'A value that its flag does not take',
+    title: 'A value that its flag does not accept',
     severity: 'error',
     consequence: `"invalid argument". ${exits}`,
-    fix: 'Write the type that is named.',
+    fix: 'Use the type that the finding names.',
     source: 'article 003; kubelet reference',
     bad: { text: bootstrapCall("--kubelet-extra-args '--max-pods=my-max-pods-value'") },
     good: { text: bootstrapCall("--kubelet-extra-args '--max-pods=20'") },
@@ -99,36 +96,36 @@ export const kubeletRules: readonly Rule[] = [
     title: 'A flag that the kubelet does not have',
     severity: 'error',
     consequence: `"unknown flag". ${exits}`,
-    fix: 'Spell the flag as the kubelet has it; the nearest one is named.',
+    fix: 'Use the kubelet’s spelling of the flag; the finding names the nearest one.',
     source: 'kubelet reference',
     bad: { text: flags('--node-label=team=red') },
     good: { text: flags('--node-labels=team=red') },
   },
   {
     id: 'FL005',
-    title: 'A word that belongs to no flag',
+    title: 'A word that does not belong to a flag',
     severity: 'error',
     consequence: `"unknown command". ${exits}`,
-    fix: 'Leave no blanks within a value; write --flag=value.',
+    fix: 'Use no spaces within a value; write --flag=value.',
     source: 'kubelet reference',
     bad: { text: flags('--node-labels=team=red, tier=web') },
     good: { text: flags('--node-labels=team=red,tier=web') },
   },
   {
     id: 'LB001',
-    title: 'A label that a kubelet may not set of itself',
+    title: 'A label that a kubelet may not set on its own node',
     severity: 'error',
     consequence: `"unknown 'kubernetes.io' or 'k8s.io' labels specified with --node-labels". ${exits}`,
-    fix: 'Give it to the node group: Drover sets it once the node is there.',
+    fix: 'Set it in the node group instead: Drover sets it on the node after it has registered.',
     source: 'kubernetes, well_known_labels.go; derailed/k9s#1240',
     bad: { text: flags('--node-labels=node-role.kubernetes.io/worker=') },
     good: { text: flags('--node-labels=node.kubernetes.io/worker=') },
   },
   {
     id: 'LB002',
-    title: 'A label that no object can have',
+    title: 'An invalid label',
     severity: 'error',
-    consequence: `The kubelet refuses it, or the API server the node. ${exits}`,
+    consequence: `The kubelet refuses it, or the API server refuses the node. ${exits}`,
     fix:
       'Up to 63 letters, digits, - _ . between letters or digits; an optional DNS name and / ' +
       'before.',
@@ -141,8 +138,7 @@ export const kubeletRules: readonly Rule[] = [
     title: 'One label with two values, or with one that EKS sets',
     severity: 'warning',
     consequence:
-      'The later value wins without a word. A node without EKS’ own is not its group’s: ' +
-      'NodeCreationFailure.',
+      'The later value silently wins. Without EKS’ own label the node does not belong to its group: NodeCreationFailure.',
     fix: 'Write each label once, and leave eks.amazonaws.com/ to EKS.',
     source: 'kubelet, --node-labels; terraform-aws-modules/terraform-aws-eks#997',
     bad: { text: flags('--node-labels=team=red', '--node-labels=team=blue') },
@@ -150,7 +146,7 @@ export const kubeletRules: readonly Rule[] = [
   },
   {
     id: 'TN001',
-    title: 'A taint that is none',
+    title: 'An invalid taint',
     severity: 'error',
     consequence: `"invalid taint spec". ${exits}`,
     fix: 'Write key=value:Effect with NoSchedule, PreferNoSchedule or NoExecute.',
@@ -166,24 +162,18 @@ export const kubeletRules: readonly Rule[] = [
     severity: 'warning',
     consequence:
       'Pods beyond the number stay in ContainerCreating: "failed to assign an IP address".',
-    fix:
-      'Lower the maximum, or enable prefix delegation in the VPC CNI (and say ' +
-      '--prefix-delegation).',
+    fix: 'Lower the maximum, or enable prefix delegation in the VPC CNI (and run lint with --prefix-delegation).',
     source: 'VPC CNI, eni-max-pods; awslabs/amazon-eks-ami#1419',
     bad: { text: config('maxPods: 110'), options: { instanceType: 'm5.large' } },
     good: { text: config('maxPods: 29'), options: { instanceType: 'm5.large' } },
   },
   {
     id: 'MP002',
-    title: 'Memory is reserved for another number of pods than may run',
+    title: 'Memory is reserved for another number of pods than the maximum',
     severity: 'warning',
     consequence:
-      'nodeadm and bootstrap.sh compute kubeReserved from their own number, never from the ' +
-      'one in force: ' +
-      'a full node runs out of memory before the kubelet evicts.',
-    fix:
-      'Set kubeReserved.memory to 11 Mi for each pod and 255 Mi beside, or use ' +
-      'maxPodsExpression.',
+      'nodeadm and bootstrap.sh compute kubeReserved from their own number of pods, not from the effective one: a full node runs out of memory before the kubelet evicts pods.',
+    fix: 'Set kubeReserved.memory to 255 Mi plus 11 Mi for each pod, or use maxPodsExpression.',
     source: 'awslabs/amazon-eks-ami#1698, #782',
     bad: {
       text: config('maxPods: 110'),
@@ -196,9 +186,9 @@ export const kubeletRules: readonly Rule[] = [
   },
   {
     id: 'MP003',
-    title: 'A maxPodsExpression that gives no number of pods',
+    title: 'A maxPodsExpression that does not yield a number of pods',
     severity: 'warning',
-    consequence: 'nodeadm logs a warning and takes the formula’s number.',
+    consequence: 'nodeadm logs a warning and uses the number of the formula.',
     fix: 'Use default_enis, ips_per_eni and max_pods; the result is a whole number from 1.',
     source: 'amazon-eks-ami, nodeadm/internal/kubelet/eni_max_pods.go',
     bad: { text: nodeConfig('  kubelet:', '    maxPodsExpression: max_pod + 2') },
@@ -227,10 +217,10 @@ export const kubeletRules: readonly Rule[] = [
   },
   {
     id: 'AUTH003',
-    title: 'The name of the nodes is not filled in',
+    title: 'The node name template is not filled in',
     severity: 'error',
     consequence:
-      'Every node has the same name, or none that the node authorizer knows: it never registers.',
+      'Every node has the same name, or a name that the node authorizer does not accept: it never registers.',
     fix: 'Write username: system:node:{{EC2PrivateDNSName}}.',
     source: 'article 003 (a template engine ate the braces)',
     bad: { text: awsAuth(...nodeRole(undefined, '"system:node:"')) },
@@ -241,7 +231,7 @@ export const kubeletRules: readonly Rule[] = [
     title: 'The role of Windows nodes without the group eks:kube-proxy-windows',
     severity: 'error',
     consequence: 'kube-proxy of the node may not read services: pods resolve no names.',
-    fix: 'Add eks:kube-proxy-windows to the groups of the entry; no Linux nodes with that role.',
+    fix: 'Add eks:kube-proxy-windows to the groups of the entry; do not use that role for Linux nodes.',
     source: 'article 003; aws/containers-roadmap#1977',
     bad: {
       text: awsAuth(...nodeRole()),
@@ -254,9 +244,10 @@ export const kubeletRules: readonly Rule[] = [
   },
   {
     id: 'AE001',
-    title: 'An access entry whose role was made anew',
+    title: 'An access entry whose role was recreated',
     severity: 'error',
-    consequence: 'The entry means the role that is gone: nodes with the new one are Unauthorized.',
+    consequence:
+      'The entry still refers to the deleted role: nodes with the new role are Unauthorized.',
     fix: 'Delete the access entry and create it again.',
     source: 'terraform-aws-modules/terraform-aws-eks#3329',
     bad: { text: accessEntry('2026-01-02T00:00:00Z') },
@@ -276,7 +267,7 @@ export const kubeletRules: readonly Rule[] = [
     id: 'AUTH006',
     title: 'A map that cannot be read, or an entry that is dropped',
     severity: 'error',
-    consequence: `A YAML error loses the whole map, a field of another type its entry. ${nobody}`,
+    consequence: `A YAML error makes the whole map unreadable; a field of the wrong type drops its entry. ${nobody}`,
     fix: 'mapRoles is a text that holds a YAML list of {rolearn, username, groups: [...]}.',
     source: 'aws-iam-authenticator, pkg/mapper/configmap',
     bad: {

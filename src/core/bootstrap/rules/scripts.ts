@@ -35,8 +35,8 @@ export const scriptRules: readonly Rule[] = [
     title: '/etc/eks/bootstrap.sh on Amazon Linux 2023',
     severity: 'error',
     consequence:
-      'The image has no such file: the script ends there, and nodeadm knows nothing of it.',
-    fix: 'Say it in a NodeConfig part.',
+      'The image has no such file: the script ends there, and nodeadm does not read the script.',
+    fix: 'Set it in a NodeConfig part.',
     source: 'EKS user guide, AL2023; amazon-eks-ami',
     bad: {
       text: mime(part('application/node.eks.aws', nodeConfig()), part(shellType, bootstrapCall())),
@@ -53,7 +53,7 @@ export const scriptRules: readonly Rule[] = [
       'EKS calls its own afterwards; the first call registers the node without EKS’ labels, ' +
       'and the ' +
       'group ends in NodeCreationFailure although kubectl shows the node.',
-    fix: 'Leave the call out, or name an image in the launch template: then EKS adds nothing.',
+    fix: 'Remove the call, or name an image in the launch template: then EKS adds nothing.',
     source: 'awslabs/amazon-eks-ami#719; EKS user guide, launch templates',
     bad: { text: bootstrapCall(), options: { launchedBy: 'managed' } },
     good: { text: shell('yum install -y htop'), options: { ...al2, launchedBy: 'managed' } },
@@ -72,8 +72,8 @@ export const scriptRules: readonly Rule[] = [
     id: 'SH005',
     title: 'An option that bootstrap.sh does not know, before the cluster’s name',
     severity: 'error',
-    consequence: 'The script takes it for the name of the cluster, and finds none of that name.',
-    fix: 'Write `--option value` with a blank, spelled as the script has it.',
+    consequence: 'The script takes it for the name of the cluster, and finds no such cluster.',
+    fix: 'Write `--option value` with a space, in the script’s spelling.',
     source: 'amazon-eks-ami, bootstrap.sh; Karpenter, eksbootstrap.go',
     bad: { text: shell('/etc/eks/bootstrap.sh --use-max-pods=false my-cluster') },
     good: { text: shell('/etc/eks/bootstrap.sh --use-max-pods false my-cluster') },
@@ -82,17 +82,17 @@ export const scriptRules: readonly Rule[] = [
     id: 'SH011',
     title: 'An option that bootstrap.sh does not know, after the cluster’s name',
     severity: 'warning',
-    consequence: 'The script passes over it: the node joins, and what was meant is not in force.',
-    fix: 'Write `--option value` with a blank; a kubelet’s flag belongs into --kubelet-extra-args.',
+    consequence: 'The script ignores it: the node joins, but the intended setting has no effect.',
+    fix: 'Write `--option value` with a space; flags of the kubelet belong in --kubelet-extra-args.',
     source: 'amazon-eks-ami, bootstrap.sh',
     bad: { text: bootstrapCall('--max-pods=110') },
     good: { text: bootstrapCall("--kubelet-extra-args '--max-pods=110'") },
   },
   {
     id: 'SH006',
-    title: 'A script that the shell cannot read to its end',
+    title: 'A script with a syntax error',
     severity: 'error',
-    consequence: `The shell runs what stands before it at best. ${noKubelet}`,
+    consequence: `At best the shell runs the lines before it. ${noKubelet}`,
     fix: 'Close the quote, the bracket or the here-document.',
     source: 'POSIX shell, 2.2',
     bad: { text: bootstrapCall("--kubelet-extra-args '--max-pods=20") },
@@ -110,7 +110,7 @@ export const scriptRules: readonly Rule[] = [
   },
   {
     id: 'SH008',
-    title: '--dns-cluster-ip is no address, or the service CIDR is none',
+    title: '--dns-cluster-ip or the service CIDR is invalid',
     severity: 'error',
     consequence: 'Pods resolve no name; the kubelet ends with an invalid clusterDNS.',
     fix: 'Give the address of the cluster’s DNS service, usually the tenth of the service CIDR.',
@@ -122,18 +122,18 @@ export const scriptRules: readonly Rule[] = [
     id: 'SH009',
     title: 'Options of bootstrap.sh that contradict each other',
     severity: 'error',
-    consequence: `The script ends with the sentence that is quoted. ${noKubelet}`,
-    fix: 'Follow the sentence.',
+    consequence: `The script ends with the quoted message. ${noKubelet}`,
+    fix: 'Do what the finding says.',
     source: 'amazon-eks-ami, bootstrap.sh',
     bad: { text: bootstrapCall('--ip-family ipv6') },
     good: { text: bootstrapCall('--ip-family ipv6 --service-ipv6-cidr fd00:10::/108') },
   },
   {
     id: 'SH010',
-    title: 'The metadata service is asked without a token',
+    title: 'The metadata service is called without a token',
     severity: 'warning',
     consequence:
-      'Where the launch template requires IMDSv2 the answer is 401 and the variable is empty.',
+      'If the launch template requires IMDSv2, the answer is 401 and the variable is empty.',
     fix: 'Get a token first (PUT /latest/api/token) and send it as X-aws-ec2-metadata-token.',
     source: 'EC2 user guide, IMDSv2; article 003',
     bad: {
@@ -146,10 +146,10 @@ export const scriptRules: readonly Rule[] = [
   },
   {
     id: 'WIN001',
-    title: 'A value with blanks and without quotes',
+    title: 'A value with spaces and without quotes',
     severity: 'error',
     consequence:
-      'PowerShell takes its second word for another argument: flags after the first are lost.',
+      'PowerShell treats its second word as another argument: flags after the first are lost.',
     fix: 'Put the whole value into double quotes.',
     source: 'the golden files of terraform-aws-eks',
     bad: { text: powershell('-KubeletExtraArgs --node-labels=a=b --max-pods=20') },
@@ -160,8 +160,7 @@ export const scriptRules: readonly Rule[] = [
     title: 'No -ServiceCIDR',
     severity: 'warning',
     consequence:
-      'The script asks EKS for it; with a CIDR of one’s own and no right to ask, pods ' +
-      'resolve no name.',
+      'The script queries EKS for it; with a custom CIDR and without permission to query, pods resolve no names.',
     fix: 'Give -ServiceCIDR, or -DNSClusterIP.',
     source: 'EKS user guide, Windows nodes',
     bad: {
@@ -230,10 +229,10 @@ export const scriptRules: readonly Rule[] = [
   },
   {
     id: 'WIN006',
-    title: 'Parameters of Start-EKSBootstrap.ps1 are missing, or are none',
+    title: 'Parameters of Start-EKSBootstrap.ps1 are missing or invalid',
     severity: 'error',
     consequence: `The script ends. ${noKubelet}`,
-    fix: 'Give -EKSClusterName; give -APIServerEndpoint and -Base64ClusterCA both or neither.',
+    fix: 'Set -EKSClusterName; set -APIServerEndpoint and -Base64ClusterCA both or neither.',
     source: 'EKS user guide, Windows nodes',
     bad: { text: powershell('-APIServerEndpoint "https://example.com"') },
     good: { text: powershell() },
@@ -253,9 +252,9 @@ export const scriptRules: readonly Rule[] = [
   },
   {
     id: 'CI002',
-    title: 'No bootstrap token, or none of that form',
+    title: 'The bootstrap token is missing or malformed',
     severity: 'error',
-    consequence: 'kubeadm ends before it asks the API server: the node does not join.',
+    consequence: 'kubeadm ends before it contacts the API server: the node does not join.',
     fix: 'Write the token as `kubeadm token create` prints it: [a-z0-9]{6}.[a-z0-9]{16}.',
     source: 'Kubernetes reference, bootstrap tokens',
     bad: { text: kubeadm('ABCDEF.0123456789abcdef'), options: plain },
@@ -266,7 +265,7 @@ export const scriptRules: readonly Rule[] = [
     title: 'The cluster’s authority is not pinned',
     severity: 'error',
     consequence:
-      'kubeadm refuses to join without the hash of the authority, or the flag to do without.',
+      'kubeadm refuses to join without the hash of the authority or the flag that skips its verification.',
     fix: 'Give --discovery-token-ca-cert-hash sha256:....',
     source: 'kubeadm reference, token-based discovery with CA pinning',
     bad: { text: kubeadm(undefined, ''), options: plain },
@@ -274,7 +273,7 @@ export const scriptRules: readonly Rule[] = [
   },
   {
     id: 'CI004',
-    title: 'The hash of the authority is not one',
+    title: 'The hash of the authority is malformed',
     severity: 'error',
     consequence: 'kubeadm ends: the node does not join.',
     fix: 'Write sha256: and 64 digits from 0 to f.',
@@ -284,22 +283,20 @@ export const scriptRules: readonly Rule[] = [
   },
   {
     id: 'CI005',
-    title: 'A cloud-config that is no YAML',
+    title: 'A cloud-config that is not valid YAML',
     severity: 'error',
     consequence: 'cloud-init logs the error and runs nothing of it.',
-    fix: 'Mend the YAML at the place that is named.',
+    fix: 'Fix the YAML at the reported position.',
     source: 'cloud-init, cloud-config',
     bad: { text: lines('#cloud-config', 'runcmd: [', '- echo'), options: plain },
     good: { text: kubeadm(), options: plain },
   },
   {
     id: 'CI006',
-    title: 'A list of a cloud-config that another part takes the place of',
+    title: 'A list in a cloud-config that another part replaces',
     severity: 'warning',
     consequence:
-      'cloud-init makes one document of all cloud-config parts, and of a key that two have ' +
-      'only one is in ' +
-      'force: the commands or files of the other are never there.',
+      'cloud-init merges all cloud-config parts into one document. If two parts have the same key, only one takes effect: the commands or files of the other are lost.',
     fix: "Add merge_how: 'list(append)+dict(no_replace,recurse_list)+str()' to the later part.",
     source: 'cloud-init, merging user-data sections; its handlers/cloud_config.py',
     bad: {
@@ -327,7 +324,7 @@ export const scriptRules: readonly Rule[] = [
     consequence: 'kubeadm refuses the file and ends: the node does not join.',
     fix:
       'Write it as `kubeadm config migrate` of the nodes’ version does: v1beta4 from 1.31 on, ' +
-      'v1beta3 from 1.22 to 1.36; arguments’ values are texts, in quotes.',
+      'v1beta3 from 1.22 to 1.36; values of arguments are strings, in quotes.',
     source: 'kubernetes#125029; "your configuration file uses an old API spec"',
     bad: { text: joinConfiguration('v1beta1'), options: plain },
     good: { text: joinConfiguration('v1beta4'), options: plain },

@@ -6,7 +6,7 @@ import type { ScheduledEvent } from '../../../api/cloud.ts';
 import { defined } from '../../../api/defined.ts';
 import type { DisruptionCause } from '../../../api/disruption.ts';
 import type { NodeGroup } from '../../../api/nodegroup.ts';
-import type { ScheduledChangeNotice } from '../../../api/notice.ts';
+import type { Notice, ScheduledChangeNotice } from '../../../api/notice.ts';
 import { launchHookName, terminateHookName } from '../../nodegroup/index.ts';
 import {
   defaultDrainTimeoutSeconds,
@@ -24,10 +24,11 @@ const maxCauseIdLength = 1024;
 const eksHookNames = [launchHookName, terminateHookName] as const;
 
 /** Foreign hooks are never completed, extended or used as a reason to drain. */
-export type OwnsHook = (hookName: string) => boolean;
+export type OwnsHook = (hookName: string, group: Pick<NodeGroup, 'spec'> | undefined) => boolean;
 export const ownHooks = (names: readonly string[] = eksHookNames): OwnsHook => {
   const owned = new Set(names);
-  return (name) => owned.has(name);
+  return (name, group) =>
+    owned.has(name) || group?.spec.drain?.lifecycleHooks?.includes(name) === true;
 };
 
 export interface HookTimes {
@@ -98,6 +99,27 @@ export const hookCause = (facts: {
   };
 };
 
+/** Hibernation begins at once (EC2 user guide, "hibernate interrupted Spot Instances"). */
+const noticeMs = { terminate: spotNoticeMs, stop: spotNoticeMs, hibernate: 20_000 } as const;
+const did = (action: keyof typeof noticeMs): string =>
+  action === 'terminate' ? '' : ` (${action})`;
+
+/** EC2 stops the instance, or has: what is left on it is deleted after two minutes. */
+export const stateChangeCause = (
+  { instanceId, at, state }: Extract<Notice, { readonly kind: 'stateChange' }>,
+  now: EpochMs,
+): DisruptionCause => ({
+  kind: 'StateChange',
+  id: `state/${instanceId}/${at ?? 'untimed'}`,
+  receivedAt: formatTime(now),
+  deadline: formatTime(epochMs(now + spotNoticeMs)),
+  onDeadline: 'force',
+  followUp: 'Release',
+  ...unasked(now),
+  requestedBy: 'EC2',
+  reason: `EC2 reports it as ${state}`,
+});
+
 /**
  * A spot interruption or rebalance recommendation; repeats carry the same time, hence one id. Its
  * age is the older of the sender's time and the queue's time, `sentAt`.
@@ -109,9 +131,11 @@ export const spotCause = (facts: {
   readonly sentAt: EpochMs | undefined;
   /** How far the clock of `at` and `sentAt` is ahead of ours, milliseconds. */
   readonly cloudAheadMs: number;
+  /** What EC2 does to the instance; undefined for a recommendation. */
+  readonly action?: 'terminate' | 'stop' | 'hibernate' | undefined;
   readonly now: EpochMs;
 }): DisruptionCause => {
-  const { kind, instanceId, at, sentAt, cloudAheadMs, now } = facts;
+  const { kind, instanceId, at, sentAt, cloudAheadMs, now, action = 'terminate' } = facts;
   const interruption = kind === 'SpotInterruption';
   const name = interruption ? 'spot' : 'rebalance';
   const told = [parseTime(at), sentAt].flatMap((time) => time ?? []);
@@ -120,13 +144,13 @@ export const spotCause = (facts: {
     kind,
     id: `${name}/${instanceId}/${at ?? 'untimed'}`,
     receivedAt: formatTime(now),
-    ...(interruption ? { deadline: formatTime(epochMs(since + spotNoticeMs)) } : {}),
+    ...(interruption ? { deadline: formatTime(epochMs(since + noticeMs[action])) } : {}),
     // EC2 does not wait after an interruption; following a recommendation is optional.
     onDeadline: interruption ? 'force' : 'fail',
     followUp: 'Release',
     ...unasked(now),
     requestedBy: 'EC2 Spot',
-    reason: interruption ? 'spot interruption warning' : 'rebalance recommendation',
+    reason: interruption ? `spot interruption warning${did(action)}` : 'rebalance recommendation',
   };
 };
 

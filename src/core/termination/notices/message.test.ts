@@ -138,12 +138,43 @@ describe('spot messages', () => {
       },
     });
   });
+  it('of a hibernation leave less: EC2 begins at once', () => {
+    expect(decideMessage({ ...spot, action: 'hibernate' }, facts())).toMatchObject({
+      cause: {
+        deadline: '2025-12-31T23:59:50.000Z',
+        reason: 'spot interruption warning (hibernate)',
+      },
+    });
+  });
   it('recommendations bind nobody', () => {
     const decision = decideMessage({ kind: 'rebalance', ...eventNotice }, facts());
     expect(decision).toMatchObject({
       cause: { kind: 'RebalanceRecommendation', onDeadline: 'fail' },
     });
     expect(JSON.stringify(decision)).not.toContain('deadline":"');
+  });
+});
+
+describe('an instance that EC2 stops', () => {
+  const stopping: Notice = { kind: 'stateChange', state: 'stopping', ...eventNotice };
+  it('is drained once EC2 says the same, and forced after two minutes', () => {
+    expect(decideMessage(stopping, facts({ instance: { state: 'stopping' } }))).toMatchObject({
+      kind: 'record',
+      cause: {
+        kind: 'StateChange',
+        deadline: '2026-01-01T00:02:00.000Z',
+        confirmation: { state: 'Confirmed', reason: 'EC2: stopping' },
+      },
+    });
+  });
+  const rows: readonly [string, Notice, Partial<MessageFacts>][] = [
+    ['where the policy ignores it', stopping, { group: group({ stateChanges: 'Ignore' }) }],
+    ['without a node', stopping, { nodeName: undefined }],
+    ['in no group of ours', stopping, { group: undefined }],
+    ['of which the begin was told', { ...stopping, state: 'stopped' }, {}],
+  ];
+  it.each(rows)('is dropped %s', (_, notice, more) => {
+    expect(decideMessage(notice, facts(more))).toMatchObject({ kind: 'drop', why: 'stateChange' });
   });
 });
 

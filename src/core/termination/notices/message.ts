@@ -16,6 +16,7 @@ import {
   maintenanceCause,
   shortestHook,
   spotCause,
+  stateChangeCause,
 } from './causes.ts';
 
 /** The account and region of a group, from its ARN. */
@@ -123,7 +124,7 @@ export const decideMessage = (notice: Notice, facts: MessageFacts): MessageDecis
     case 'launch':
       return drop('launch', notice.instanceId);
     case 'stateChange':
-      return drop('stateChange', `${notice.instanceId} ${notice.state}`);
+      return decideStateChange(notice, facts);
     case 'scheduledChange':
       return decideScheduledChange(notice, facts);
     case 'terminate':
@@ -131,10 +132,11 @@ export const decideMessage = (notice: Notice, facts: MessageFacts): MessageDecis
     case 'spotInterruption':
     case 'rebalance': {
       const { instanceId, at } = notice;
+      const action = notice.kind === 'rebalance' ? undefined : notice.action;
       const { group, sentAt, cloudAheadMs, now } = facts;
       if (group === undefined) return drop('foreignGroup', instanceId);
       const kind = notice.kind === 'rebalance' ? 'RebalanceRecommendation' : 'SpotInterruption';
-      const cause = spotCause({ kind, instanceId, at, sentAt, cloudAheadMs, now });
+      const cause = spotCause({ kind, instanceId, at, sentAt, cloudAheadMs, now, action });
       return record(notice, { cause, subject: subjectOf(instanceId, group, facts) }, facts);
     }
     default:
@@ -198,6 +200,24 @@ const decideScheduledChange = (
   if (foreign !== undefined) return drop('foreignSender', foreign);
   if (isStillScheduled(notice, facts.instance)) return drop('stillScheduled', notice.eventArn);
   return { kind: 'withdraw', subject, cause: closedCause(cause, now) };
+};
+
+/**
+ * Only the start of a stop drains the node. A termination has a hook, a start is the group's own
+ * action, and the end of a stop belongs to the same stop.
+ */
+const decideStateChange = (
+  notice: Extract<Notice, { readonly kind: 'stateChange' }>,
+  facts: MessageFacts,
+): MessageDecision => {
+  const { instanceId, state } = notice;
+  const { group, nodeName } = facts;
+  const isIgnored = group?.spec.drain?.stateChanges === 'Ignore';
+  if (state !== 'stopping' || group === undefined || nodeName === undefined || isIgnored) {
+    return drop('stateChange', `${instanceId} ${state}`);
+  }
+  const cause = stateChangeCause(notice, facts.now);
+  return record(notice, { cause, subject: subjectOf(instanceId, group, facts) }, facts);
 };
 
 /** The notices in one message, each about one instance at most. */

@@ -34,7 +34,7 @@ export const decideScheduled = (
     const causes = maintenanceOf(each.disruption);
     const { event, group } = each;
     if (event.isOver) {
-      // The closing message may be lost, as the first one may be.
+      // The closing message may be lost, like the first one.
       return causes
         .filter((cause) => cause.cancelledAt === undefined && isOf(cause, event))
         .map((cause) => ({ kind: 'withdraw', subject, causeId: cause.id }));

@@ -42,6 +42,15 @@ const node = (status: 'True' | 'False'): Node => ({
   spec: { providerID: `aws:///eu-west-1a/${i1}` },
   status: { conditions: [{ type: 'Ready', status }] },
 });
+const cni = 'node.cilium.io/agent-not-ready';
+const tainted: Node = {
+  ...node('True'),
+  spec: { ...node('True').spec, taints: [{ key: cni, effect: 'NoExecute' }] },
+};
+const starting = {
+  ...group,
+  spec: aGroupSpec({ drain: { launch: { startupTaints: [cni] } } }),
+};
 const known = (token: string | undefined, more: Partial<DisruptionCause> = {}): NodeDisruption => {
   const confirmed = {
     confirmation: {
@@ -106,6 +115,21 @@ describe('decideLifecycle', () => {
     ['a launch without a node', waiting('Pending:Wait'), []],
     ['a launch, node not Ready', waiting('Pending:Wait', { node: node('False') }), []],
     ['a launch, node Ready', waiting('Pending:Wait', { node: node('True') }), ['complete launch']],
+    [
+      'a launch, node Ready with a startup taint',
+      waiting('Pending:Wait', { node: tainted, group: starting }),
+      [],
+    ],
+    [
+      'a launch, node Ready with a taint of no policy',
+      waiting('Pending:Wait', { node: tainted }),
+      ['complete launch'],
+    ],
+    [
+      'a launch, node Ready without its startup taint',
+      waiting('Pending:Wait', { node: node('True'), group: starting }),
+      ['complete launch'],
+    ],
     [
       'a launch whose node is being deleted',
       waiting('Pending:Wait', {

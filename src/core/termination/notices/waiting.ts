@@ -9,7 +9,7 @@ import type { NodeGroup } from '../../../api/nodegroup.ts';
 import { type DisruptionSubject, mergeCause } from '../cause-writes.ts';
 import { hookCause } from './causes.ts';
 
-/** Minimum time between completions of one hook; Describe may lag behind by seconds. */
+/** Minimum time between completions of one hook; Describe calls may lag by seconds. */
 const completeAgainMs = 60_000;
 
 export interface WaitingInstance {
@@ -87,8 +87,14 @@ const terminations = (
     });
 };
 
+/** Startup taints that an agent of the node has yet to remove, by key. */
+export const startupTaintsOn = ({ spec }: Node, group: NodeGroup): readonly string[] => {
+  const { startupTaints = [] } = group.spec.drain?.launch ?? {};
+  return (spec.taints ?? []).map(({ key }) => key).filter((key) => startupTaints.includes(key));
+};
+
 const launches = (
-  { instance, hooks, node }: WaitingInstance,
+  { instance, group, hooks, node }: WaitingInstance,
   triedAt: ReadonlyMap<string, number>,
   now: EpochMs,
 ): readonly LifecycleAction[] => {
@@ -96,6 +102,7 @@ const launches = (
   if (node === undefined || !isReady(node) || node.metadata.deletionTimestamp !== undefined) {
     return [];
   }
+  if (startupTaintsOn(node, group).length > 0) return [];
   const { instanceId, autoScalingGroupName } = instance;
   return hooks
     .filter((hook) => hook.transition === 'autoscaling:EC2_INSTANCE_LAUNCHING')

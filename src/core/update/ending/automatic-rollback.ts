@@ -3,7 +3,7 @@
 import { parseTime } from '../../../api/brand.ts';
 import { joinTimeoutMs } from '../../nodegroup/index.ts';
 import type { UpdateDecision, UpdateObservation } from '../observation.ts';
-import { type Counted, type Herd, isWhole } from '../records/nodes.ts';
+import { type Counted, type GroupNodes, isHealthyNew } from '../records/nodes.ts';
 
 const never = Number.POSITIVE_INFINITY;
 
@@ -16,29 +16,32 @@ const isIll = ({ instance }: Counted, now: number): boolean => {
 /** New instances that did not become Ready nodes within the join timeout. */
 export const lateNewNodes = (
   { issues, now }: UpdateObservation,
-  { fresh }: Herd,
+  { fresh }: GroupNodes,
 ): readonly Counted[] => {
   const unjoined = new Set(
     issues.flatMap(({ code, resourceIds }) => (code === 'NodeCreationFailure' ? resourceIds : [])),
   );
   return fresh.filter(
-    (one) => !isWhole(one) && (unjoined.has(one.instance.instanceId) || isIll(one, now)),
+    (one) => !isHealthyNew(one) && (unjoined.has(one.instance.instanceId) || isIll(one, now)),
   );
 };
 
-/** The number of failed new nodes reaches the policy's limit. */
+/** Whether the number of failed new nodes reaches the policy's limit. */
 export const areTooMany = ({ policies }: UpdateObservation, failed: readonly Counted[]): boolean =>
   failed.length >= (policies?.failedNewNodes ?? never);
 
-/** A failure for lack of Ready new nodes; marks the rollback if the policy asks for it. */
-export const goingBack = (
+/**
+ * Fails the update because too few new nodes are Ready; marks it for rollback if the policy
+ * requests that.
+ */
+export const startRollback = (
   observation: UpdateObservation,
-  { fresh }: Herd,
+  { fresh }: GroupNodes,
   decided: UpdateDecision,
 ): UpdateDecision => {
   const { change } = decided;
   const isOfNodes = change?.errors?.[0]?.code === 'NodeCreationFailure';
-  const failed = fresh.filter((one) => !isWhole(one));
+  const failed = fresh.filter((one) => !isHealthyNew(one));
   if (!isOfNodes || !areTooMany(observation, failed)) return decided;
   const nodes = failed.length === 1 ? 'new node' : 'new nodes';
   const cause = `${failed.length} ${nodes} did not become Ready`;

@@ -11,24 +11,24 @@ import type {
 } from '../observation.ts';
 import {
   type Counted,
-  type Herd,
+  type GroupNodes,
   type InstanceState,
+  isHealthyNew,
   isKeptEmpty,
-  isWhole,
   ownCause,
   phaseSince,
   updateCauseId,
 } from '../records/nodes.ts';
 import { sentences } from '../sentences.ts';
-import { unshieldSteps } from '../strategies/scale-down-disabled.ts';
-import { endedByCall } from './leaving.ts';
+import { restoreScaleDownSteps } from '../strategies/scale-down-disabled.ts';
+import { endedByCall } from './terminations.ts';
 import { isKept } from './timeouts.ts';
 
 const givesBack: ReadonlySet<InstanceState['kind']> = new Set(['held', 'hooking', 'failed']);
 
 /**
- * Blue/green: the node is or was to be kept, so it is uncordoned, even if it is already empty. A
- * node that is to be terminated is terminated.
+ * Blue/green: the node is being kept or was to be kept, so it is uncordoned even if it is already
+ * empty. A node that is to be terminated is terminated.
  */
 const isOnlyEmptied = ({ update }: UpdateObservation, { instance, state }: Counted): boolean => {
   if (state.kind !== 'kept' && state.kind !== 'draining') return false;
@@ -50,7 +50,7 @@ const isGivenBack = ({ state }: Counted): boolean => state.kind === 'untouched';
  * New instances to terminate: those that do not serve first, then, in the largest zone, the one
  * with the fewest pods. Otherwise Auto Scaling would rebalance zones, without regard to budgets.
  */
-const surplus = ({ old, fresh }: Herd, count: number): readonly Counted[] => {
+const surplus = ({ old, fresh }: GroupNodes, count: number): readonly Counted[] => {
   const sizes = new Map<string, number>();
   for (const { instance, state } of [...old, ...fresh]) {
     const stays = state.kind === 'untouched' || !instance.isTarget ? 1 : 0;
@@ -62,7 +62,7 @@ const surplus = ({ old, fresh }: Herd, count: number): readonly Counted[] => {
   while (chosen.length < count) {
     const [next] = left.toSorted(
       (a, b) =>
-        Number(isWhole(a)) - Number(isWhole(b)) ||
+        Number(isHealthyNew(a)) - Number(isHealthyNew(b)) ||
         sizeOf(b) - sizeOf(a) ||
         (a.instance.pods ?? 0) - (b.instance.pods ?? 0) ||
         a.instance.instanceId.localeCompare(b.instance.instanceId),
@@ -80,7 +80,7 @@ const surplus = ({ old, fresh }: Herd, count: number): readonly Counted[] => {
  * last phase, whatever the cloud terminated meanwhile; EKS' strategies have replaced all nodes by
  * that phase.
  */
-const wasAllForNothing = ({ status }: UpdateObservation): boolean =>
+const hasReplacedNothing = ({ status }: UpdateObservation): boolean =>
   status.phases?.every(({ phase }) => phase !== 'ScalingDown') !== false &&
   (status.strategy === 'BLUE_GREEN' || (status.progress?.done ?? 0) === 0);
 
@@ -88,16 +88,15 @@ const wasAllForNothing = ({ status }: UpdateObservation): boolean =>
  * Blue/green removes as many nodes as it launched; it drains at most maxUnavailable of them at
  * once, like old nodes.
  */
-const atOnce = ({ status }: UpdateObservation, { fresh }: Herd): number => {
+const atOnce = ({ status }: UpdateObservation, { fresh }: GroupNodes): number => {
   if (status.strategy !== 'BLUE_GREEN') return Number.POSITIVE_INFINITY;
   const draining = fresh.filter(({ state }) => state.kind === 'draining').length;
   return Math.max(0, (status.maxUnavailable ?? 1) - draining);
 };
 
 /**
- * What failed the update may block drains of new nodes, too. The group's desired size does not
- * change for that: these nodes stay as the update's own surplus. Another update, or a larger size,
- * uses them.
+ * The reason for the failure may also block drains of new nodes. The group keeps its desired size:
+ * these nodes stay as the update's surplus. Another update, or a larger size, uses them.
  */
 export const leave = ({ status }: UpdateObservation, count: number): StatusChange => {
   const why = status.errors?.[0]?.message ?? 'stopped on request';
@@ -114,7 +113,7 @@ export const leave = ({ status }: UpdateObservation, count: number): StatusChang
  */
 export const surplusLeft = (
   { status, surge, desired, actualDesired }: UpdateObservation,
-  { old, fresh }: Pick<Herd, 'old' | 'fresh'>,
+  { old, fresh }: Pick<GroupNodes, 'old' | 'fresh'>,
 ): number => {
   const wanted = Math.max(desired, status.original?.desired ?? 0);
   const over = Math.min(actualDesired, old.length + fresh.length) - wanted;
@@ -137,53 +136,65 @@ const withdrawSteps = (nodes: readonly Counted[]): readonly UpdateStep[] =>
   nodes.map(({ instance }) => ({ kind: 'Withdraw', instanceId: instance.instanceId }));
 
 /** Removes annotations, taints and labels that the update set on nodes that stay. */
-const unmarkSteps = ({ status }: UpdateObservation, herd: Herd): readonly UpdateStep[] => [
-  ...[...herd.old, ...herd.fresh].flatMap(({ instance }): readonly UpdateStep[] =>
-    instance.nodeName !== undefined && instance.isDiscouraged === true
+const unmarkSteps = (
+  { status }: UpdateObservation,
+  groupNodes: GroupNodes,
+): readonly UpdateStep[] => [
+  ...[...groupNodes.old, ...groupNodes.fresh].flatMap(({ instance }): readonly UpdateStep[] =>
+    instance.nodeName !== undefined && instance.hasOutdatedTaint === true
       ? [{ kind: 'Encourage', nodeName: instance.nodeName }]
       : [],
   ),
-  ...unshieldSteps(herd),
-  ...herd.old.flatMap((one): readonly UpdateStep[] => {
+  ...restoreScaleDownSteps(groupNodes),
+  ...groupNodes.old.flatMap((one): readonly UpdateStep[] => {
     const { nodeName, isQuarantined } = one.instance;
     const isReleased = isQuarantined === true && !isKept(status, one);
     return nodeName !== undefined && isReleased ? [{ kind: 'Unquarantine', nodeName }] : [];
   }),
 ];
 
-/** Comes before the sizes are restored: uncordon nodes, wait for drains, restore the template. */
-const restoreNodes = (observation: UpdateObservation, herd: Herd): UpdateDecision | undefined => {
+/**
+ * The steps before the sizes are restored: uncordon nodes, wait for drains, restore the template.
+ */
+const restoreNodes = (
+  observation: UpdateObservation,
+  groupNodes: GroupNodes,
+): UpdateDecision | undefined => {
   const { status, surge } = observation;
   const stay: UpdateDecision = { change: undefined, surge, steps: [] };
-  const { old } = herd;
+  const { old } = groupNodes;
   const isGoing = (one: Counted): boolean =>
     (one.state.kind === 'draining' || one.state.kind === 'drained') &&
     !isReturned(observation, one);
   const withdraw = old.filter((one) => isReturned(observation, one) && !isKept(status, one));
-  const steps = [...withdrawSteps(withdraw), ...unmarkSteps(observation, herd)];
-  // Drains in flight run to their end; the first failure is the reported one.
+  const steps = [...withdrawSteps(withdraw), ...unmarkSteps(observation, groupNodes)];
+  // Drains in progress run to their end. The first failure is reported.
   const late = phaseSince(observation) + joinTimeoutMs;
-  // Marks that the API server refuses to remove stay and are reported; they delay nothing else.
+  // Labels, taints and annotations that the API server refuses to remove stay and are reported;
+  // nothing else waits for them.
   const isOwed = withdraw.length > 0 || (steps.length > 0 && observation.now < late);
   if (isOwed || old.some(isGoing)) return { ...stay, steps };
-  const isForNothing = wasAllForNothing(observation) && !old.some((one) => isKept(status, one));
+  const isForNothing = hasReplacedNothing(observation) && !old.some((one) => isKept(status, one));
   if (status.ending !== undefined && isForNothing && observation.usesTarget) {
     return { ...stay, steps: [{ kind: 'RestoreTemplate' }] };
   }
   return undefined;
 };
 
-export const decideRestoring = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
-  const before = restoreNodes(observation, herd);
+export const decideRestoring = (
+  observation: UpdateObservation,
+  groupNodes: GroupNodes,
+): UpdateDecision => {
+  const before = restoreNodes(observation, groupNodes);
   if (before !== undefined) return before;
   const { status, surge, desired, actualDesired } = observation;
   const stay: UpdateDecision = { change: undefined, surge, steps: [] };
-  const { old, fresh } = herd;
+  const { old, fresh } = groupNodes;
   const retiring = fresh.filter((one) => !isGivenBack(one));
-  const excess = surplusLeft(observation, herd);
+  const excess = surplusLeft(observation, groupNodes);
   const more = Math.max(0, excess - retiring.length);
-  const rest = status.leftover === undefined ? surplus(herd, more) : [];
-  const retired = rest.slice(0, atOnce(observation, herd));
+  const rest = status.leftover === undefined ? surplus(groupNodes, more) : [];
+  const retired = rest.slice(0, atOnce(observation, groupNodes));
   // The surge covers nodes that are drained later; without it they would count as desired size.
   const later = atMost(surge, rest.length - retired.length);
   if (retired.length > 0 || (status.leftover === undefined && surge.desired > later.desired)) {
@@ -199,8 +210,8 @@ export const decideRestoring = (observation: UpdateObservation, herd: Herd): Upd
   if (needless > 0 && keepable.length > 0) {
     return { ...stay, steps: withdrawSteps(keepable.slice(-needless)) };
   }
-  // Requested instances that never launched need no drain. Running instances are never left to Auto
-  // Scaling's choice.
+  // Requested instances that never launched need no drain. Auto Scaling never chooses among running
+  // instances.
   const wanted = Math.max(desired + retiring.length, old.length + fresh.length);
   if (actualDesired > wanted) {
     const steps = [{ kind: 'Lower', desired: wanted } as const];
@@ -221,7 +232,7 @@ export const decideRestoring = (observation: UpdateObservation, herd: Herd): Upd
       steps: withdrawSteps(failed),
     };
   }
-  if (retiring.length > 0 || herd.leaving.length > 0 || rest.length > 0) return stay;
+  if (retiring.length > 0 || groupNodes.leaving.length > 0 || rest.length > 0) return stay;
   if (observation.isNarrowed === true) return { ...stay, steps: [{ kind: 'RestoreTypes' }] };
   if (observation.suspended.length > 0) {
     return { ...stay, steps: [{ kind: 'Resume', processes: observation.suspended }] };

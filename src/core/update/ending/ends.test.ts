@@ -1,5 +1,5 @@
 // How an update begins and ends if the cloud or an admission webhook refuses its requests, as
-// tables. It waits as long as EKS does and reports what is left.
+// tables. It waits as long as EKS does and reports nodes that it could not handle.
 
 import { describe, expect, it } from 'vitest';
 import { epochMs, formatTime } from '../../../api/brand.ts';
@@ -25,8 +25,8 @@ const some = (zone: string, count: number, isTarget: boolean): readonly UpdateIn
       isTarget,
       isReady: true,
       isLabelled: true,
-      isDiscouraged: false,
-      shield: 'theirs',
+      hasOutdatedTaint: false,
+      scaleDownDisabled: 'theirs',
     };
   });
 
@@ -78,7 +78,7 @@ const decide = (
 describe('new nodes in every zone', () => {
   const surge = { desired: 6, maxSize: 6 };
   it.each([
-    // EC2 Auto Scaling balances zones: the fullest one gets none of the six.
+    // EC2 Auto Scaling balances zones: the zone with the most instances gets none of the six.
     [
       'where one zone had all',
       [...some('c', 5, false), ...some('a', 3, true), ...some('b', 3, true)],
@@ -167,7 +167,7 @@ describe('the surplus of DEFAULT, without force', () => {
     expect(paused.end).toBeUndefined();
   });
 
-  it('that is protected from scale-in is not left to Auto Scaling: it stays, and is told', () => {
+  it('that is protected from scale-in is not left to Auto Scaling: it stays, and is reported', () => {
     const instances = eight.map((one) => ({ ...one, isProtected: true }));
     const at = (minutes: number) =>
       decide('ScalingDown', 30, instances, {
@@ -214,7 +214,7 @@ describe('the surplus of an update that is set back', () => {
   });
 });
 
-describe('a new node that goes, where somebody wants more meanwhile', () => {
+describe('a new node that goes, where a user wants more meanwhile', () => {
   const going = (one: UpdateInstance, status: NodeDisruption['status']): UpdateInstance => ({
     ...one,
     disruption: {
@@ -288,8 +288,11 @@ describe('a surplus that could not be drained and shrinks meanwhile', () => {
   });
 });
 
-describe('marks that nobody lets us take off', () => {
-  const instances = some('a', 5, true).map((one) => ({ ...one, shield: 'ours' as const }));
+describe('marks that no one lets us take off', () => {
+  const instances = some('a', 5, true).map((one) => ({
+    ...one,
+    scaleDownDisabled: 'ours' as const,
+  }));
   it.each([
     [14, undefined],
     [15, 'Successful'],

@@ -51,7 +51,7 @@ describe('the update that a group suffers from', () => {
     expect(failedUpdateOf(updates, 'ng')?.name).toBe(name);
   });
 
-  it('is told with its name, in its own code', () => {
+  it('is reported with its name, in its own code', () => {
     const found = failedUpdateOf([ended('u1', 'Failed', { code: 'OperationNotPermitted' })], 'ng');
     expect(found?.issues).toEqual([
       { code: 'OperationNotPermitted', message: 'Update u1 failed: m', resourceIds: ['n'] },
@@ -59,7 +59,7 @@ describe('the update that a group suffers from', () => {
   });
 });
 
-describe('a request that failed and was taken back', () => {
+describe('a request that failed and was reverted', () => {
   const change = { version: '1.32', releaseVersion: 'r2' };
   const of = (
     name: string,

@@ -37,7 +37,7 @@ export const failedUpdateOf = (
   return { name, issues: known.map((error) => issueOf(name, error)) };
 };
 
-/** Cancelled while waiting: no part of it was carried out. */
+/** Cancelled while it waited to start: it changed nothing. */
 const isNothing = ({ status }: NodeGroupUpdate): boolean =>
   status?.status === 'Cancelled' && status.target === undefined;
 

@@ -15,7 +15,7 @@ const noAddress = (subnet: string): string =>
   `InsufficientFreeAddressesInSubnet - There are not enough free addresses in subnet '${subnet}'`;
 
 describe('launches that fail', () => {
-  it('are told by zone, in the newest words, since the first that failed', () => {
+  it('are reported by zone, in the newest words, since the first that failed', () => {
     const newestFirst = [
       tried('a', 'Failed', 4, noAddress('s-a')),
       tried('b', 'Failed', 4, noAddress('s-b')),

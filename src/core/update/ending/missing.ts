@@ -1,12 +1,12 @@
 // Requested new nodes that have not joined, and why: launches that EC2 refused, by zone, and
-// instances that run and have not joined. Reported while the update waits; they are the update's
-// errors if it times out. Pure.
+// running instances without a Ready node. Reported while the update waits; if it times out, they
+// become its errors. Pure.
 import { parseTime } from '../../../api/brand.ts';
 import type { MissingNode } from '../../../api/nodegroup-update.ts';
 import { codeOfRefusal, usualJoinMs } from '../../nodegroup/index.ts';
 import { explainUpdateWaiting } from '../explain-waiting.ts';
 import type { StatusChange, UpdateInstance, UpdateObservation } from '../observation.ts';
-import { type Counted, type Herd, isJoined, isWhole } from '../records/nodes.ts';
+import { type Counted, type GroupNodes, isHealthyNew, isJoined } from '../records/nodes.ts';
 
 const maxMissing = 20;
 const maxMessage = 500;
@@ -78,20 +78,23 @@ const notJoined = (
  */
 const launchesThatMatter = (
   { status, launches = [], actualDesired }: UpdateObservation,
-  { old, fresh }: Herd,
+  { old, fresh }: GroupNodes,
 ): readonly MissingNode[] => {
   if (old.length + fresh.length < actualDesired) return launches;
   if (status.phase !== 'ScalingUp') return [];
-  const served = new Set(fresh.filter(isWhole).map(({ instance }) => instance.zone));
+  const served = new Set(fresh.filter(isHealthyNew).map(({ instance }) => instance.zone));
   const wants = new Set(old.map(({ instance }) => instance.zone));
   return launches.filter(({ zone = '' }) => wants.has(zone) && !served.has(zone));
 };
 
 /** All requested new nodes that have not joined, with what is known of each. */
-export const missingNow = (observation: UpdateObservation, herd: Herd): readonly MissingNode[] =>
+export const missingNow = (
+  observation: UpdateObservation,
+  groupNodes: GroupNodes,
+): readonly MissingNode[] =>
   [
-    ...launchesThatMatter(observation, herd),
-    ...herd.fresh.flatMap((one) => notJoined(observation, one)),
+    ...launchesThatMatter(observation, groupNodes),
+    ...groupNodes.fresh.flatMap((one) => notJoined(observation, one)),
   ].slice(0, maxMissing);
 
 const same = (a: MissingNode, b: MissingNode): boolean =>
@@ -102,11 +105,14 @@ export const missingText = (node: MissingNode): string =>
   explainUpdateWaiting({ kind: 'newNode', node });
 
 /** The status change, if the list changed. */
-export const missingChange = (observation: UpdateObservation, herd: Herd): StatusChange => {
+export const missingChange = (
+  observation: UpdateObservation,
+  groupNodes: GroupNodes,
+): StatusChange => {
   const { status } = observation;
   const before = status.missing ?? [];
-  const now = status.phase === 'Restoring' ? [] : missingNow(observation, herd);
-  // Old scaling activities are not listed forever, so the first recorded time is kept.
+  const now = status.phase === 'Restoring' ? [] : missingNow(observation, groupNodes);
+  // Auto Scaling drops old activities from its list, so the first recorded time is kept.
   const told = now.map((one) => ({
     ...one,
     since: before.find((b) => same(b, one))?.since ?? one.since,

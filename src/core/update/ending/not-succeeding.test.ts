@@ -22,8 +22,8 @@ const anInstance = (name: string, more: Partial<UpdateInstance> = {}): UpdateIns
   isTarget: false,
   isReady: true,
   isLabelled: true,
-  shield: 'ours',
-  isDiscouraged: true,
+  scaleDownDisabled: 'ours',
+  hasOutdatedTaint: true,
   ...more,
 });
 
@@ -64,7 +64,7 @@ const failedOne = (name: string, times = 1, more: Partial<UpdateInstance> = {}):
 const givenBack = (name: string, times: number): UpdateInstance =>
   anInstance(name, { disruption: drained(times, 'givenBack') });
 const fresh = (name: string, more: Partial<UpdateInstance> = {}): UpdateInstance =>
-  anInstance(name, { isTarget: true, isDiscouraged: false, ...more });
+  anInstance(name, { isTarget: true, hasOutdatedTaint: false, ...more });
 
 const observe = (
   updateConfig: UpdatePolicies,
@@ -309,7 +309,7 @@ describe('a wait for new nodes', () => {
       { strategy, waitingSince: at(7_200) },
     );
   it.each(['SURGE', 'MINIMAL'] as const)(
-    'of %s begins anew after a pause or a window',
+    'of %s begins again after a pause or a window',
     (strategy) => {
       const one = waits(strategy);
       const { update } = one;

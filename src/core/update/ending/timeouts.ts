@@ -12,7 +12,7 @@ import { bounded, heldBy, isOfRequest, retriesSentence } from '../../nodegroup/i
 import { explainUpdateWaiting } from '../explain-waiting.ts';
 import type { StatusChange, UpdateDecision, UpdateObservation } from '../observation.ts';
 import { enter, fail, notEvicted } from '../records/journal.ts';
-import { type Counted, type Herd, inFlightOf, updateCauseId } from '../records/nodes.ts';
+import { type Counted, type GroupNodes, inFlightOf, updateCauseId } from '../records/nodes.ts';
 import { stay } from './waiting.ts';
 
 type FailedNodes = NonNullable<NodeGroupUpdateStatus['failedNodes']>;
@@ -61,7 +61,7 @@ const reportOf = ({ instance, state }: Counted, outcome: FailedNode['outcome']):
 /** The failed nodes to report: earlier ones that are still old, then the current failures. */
 const reports = (
   { status }: UpdateObservation,
-  { old }: Herd,
+  { old }: GroupNodes,
   outcome: FailedNode['outcome'],
 ): FailedNodes => {
   const now = old.filter(isFailed).map((one) => reportOf(one, outcome));
@@ -90,14 +90,14 @@ const errorOf = ({ groupName }: UpdateObservation, nodes: FailedNodes) => ({
 });
 
 /**
- * Errors about nodes set aside, for an update that ends for another reason; all of them are
- * uncordoned.
+ * Errors about nodes that were set aside, when the update ends for another reason. Every such node
+ * is uncordoned.
  */
-export const toldOfSetAside = (
+export const setAsideErrors = (
   observation: UpdateObservation,
-  herd: Herd,
+  groupNodes: GroupNodes,
 ): { readonly errors: readonly HealthIssue[]; readonly failedNodes: FailedNodes } => {
-  const nodes = reports(observation, herd, undefined);
+  const nodes = reports(observation, groupNodes, undefined);
   return {
     errors: nodes.length === 0 ? [] : [errorOf(observation, nodes)],
     failedNodes: nodes.map(({ outcome: _over, ...one }) => one),
@@ -124,15 +124,15 @@ const failWith = (observation: UpdateObservation, nodes: readonly Counted[]): Up
 
 const nothing: Timeouts = { change: {}, steps: [], quarantined: 0 };
 
-const skip = (observation: UpdateObservation, herd: Herd): Timeouts => {
-  const failed = herd.old.filter(isFailed);
-  const nodes = reports(observation, herd, 'Skipped');
+const skip = (observation: UpdateObservation, groupNodes: GroupNodes): Timeouts => {
+  const failed = groupNodes.old.filter(isFailed);
+  const nodes = reports(observation, groupNodes, 'Skipped');
   const change = same(observation.status.failedNodes, nodes) ? {} : { failedNodes: nodes };
   if (failed.length > 0) return { ...nothing, change, steps: failed.map(withdraw) };
-  const { leavingOld } = herd;
-  // Blue/green has drained the others and keeps them.
-  const old = herd.old.filter(({ state }) => state.kind !== 'kept');
-  const isEnd = old.length > 0 && leavingOld.length === 0 && inFlightOf(herd).length === 0;
+  const { leavingOld } = groupNodes;
+  // Blue/green has drained the other old nodes and keeps them.
+  const old = groupNodes.old.filter(({ state }) => state.kind !== 'kept');
+  const isEnd = old.length > 0 && leavingOld.length === 0 && inFlightOf(groupNodes).length === 0;
   if (!isEnd || !old.every((one) => isGivenUp(observation, one))) return { ...nothing, change };
   const given = nodes.filter(({ outcome }) => outcome === 'Skipped');
   const ending = fail(observation, [errorOf(observation, given)]);
@@ -142,17 +142,17 @@ const skip = (observation: UpdateObservation, herd: Herd): Timeouts => {
 
 const ending = (
   observation: UpdateObservation,
-  herd: Herd,
+  groupNodes: GroupNodes,
   nodes: FailedNodes,
   count: number,
 ): StatusChange => {
   const { total = count } = observation.status.progress ?? {};
   const errors = bounded([errorOf(observation, nodes)]);
   const names = nodes.map(nameOf).join(', ');
-  const done = Math.max(0, total - herd.old.length);
+  const done = Math.max(0, total - groupNodes.old.length);
   const message =
     `${done} of ${total} nodes were replaced. Quarantined, each with its new node beside it: ` +
-    `${names}. Mend what holds their pods and update again.`;
+    `${names}. Fix what blocks their pods, then request the update again.`;
   return {
     ...enter(observation, 'Restoring'),
     ending: 'Failed',
@@ -163,14 +163,14 @@ const ending = (
   };
 };
 
-const quarantine = (observation: UpdateObservation, herd: Herd): Timeouts => {
+const quarantine = (observation: UpdateObservation, groupNodes: GroupNodes): Timeouts => {
   const { policies, status } = observation;
-  const { old, leavingOld, fresh } = herd;
+  const { old, leavingOld, fresh } = groupNodes;
   const failed = old.filter(isFailed);
   if (failed.length > (policies?.maxQuarantined ?? 1)) {
     return { ...nothing, ends: failWith(observation, failed) };
   }
-  const nodes = reports(observation, herd, 'Quarantined');
+  const nodes = reports(observation, groupNodes, 'Quarantined');
   const change = same(status.failedNodes, nodes) ? {} : { failedNodes: nodes };
   const steps = failed.flatMap(({ instance }): readonly UpdateStep[] =>
     instance.nodeName === undefined || instance.isQuarantined === true
@@ -182,9 +182,9 @@ const quarantine = (observation: UpdateObservation, herd: Herd): Timeouts => {
   const { actualDesired, desired } = observation;
   const wanted = Math.max(actualDesired, desired + quarantined);
   const isStarted = old.length + fresh.length >= wanted;
-  const isWhole = fresh.every(({ instance }) => instance.isReady && instance.isLabelled);
-  if (!isThrough || !isStarted || !isWhole) return { change, steps, quarantined };
-  const end = { change: ending(observation, herd, nodes, quarantined), steps };
+  const isHealthyNew = fresh.every(({ instance }) => instance.isReady && instance.isLabelled);
+  if (!isThrough || !isStarted || !isHealthyNew) return { change, steps, quarantined };
+  const end = { change: ending(observation, groupNodes, nodes, quarantined), steps };
   const surge = { desired: quarantined, maxSize: quarantined };
   return { ...nothing, ends: stay(observation, { ...end, surge }) };
 };
@@ -193,10 +193,10 @@ const quarantine = (observation: UpdateObservation, herd: Herd): Timeouts => {
  * Pauses the update and uncordons the node. After an operator resumes it, the node is tried again
  * after all others.
  */
-const pause = (observation: UpdateObservation, herd: Herd): Timeouts => {
+const pause = (observation: UpdateObservation, groupNodes: GroupNodes): Timeouts => {
   const { status, update, now } = observation;
-  const failed = herd.old.filter(isFailed);
-  const nodes = reports(observation, herd, 'Paused');
+  const failed = groupNodes.old.filter(isFailed);
+  const nodes = reports(observation, groupNodes, 'Paused');
   const told = same(status.failedNodes, nodes) ? {} : { failedNodes: nodes };
   const isPaused = update.spec.paused === true;
   if (failed.length === 0) {
@@ -222,16 +222,19 @@ const pause = (observation: UpdateObservation, herd: Herd): Timeouts => {
 };
 
 /** How drains that timed out, and those reported earlier, affect the update. */
-export const decideTimeouts = (observation: UpdateObservation, herd: Herd): Timeouts => {
+export const decideTimeouts = (
+  observation: UpdateObservation,
+  groupNodes: GroupNodes,
+): Timeouts => {
   switch (observation.policies?.onTimeout) {
     case 'Skip':
-      return skip(observation, herd);
+      return skip(observation, groupNodes);
     case 'Quarantine':
-      return quarantine(observation, herd);
+      return quarantine(observation, groupNodes);
     case 'Pause':
-      return pause(observation, herd);
+      return pause(observation, groupNodes);
     default: {
-      const failed = herd.old.filter(isFailed);
+      const failed = groupNodes.old.filter(isFailed);
       return failed.length === 0 ? nothing : { ...nothing, ends: failWith(observation, failed) };
     }
   }

@@ -4,7 +4,7 @@ import { epochMs, formatTime, parseTime } from '../../../api/brand.ts';
 import { joinTimeoutMs } from '../../nodegroup/index.ts';
 import type { UpdateDecision, UpdateObservation } from '../observation.ts';
 import { fail, notJoining } from '../records/journal.ts';
-import { type Herd, inFlightOf, isWhole } from '../records/nodes.ts';
+import { type GroupNodes, inFlightOf, isHealthyNew } from '../records/nodes.ts';
 
 /** A decision that changes nothing but `more`: phase and surge stay. */
 export const stay = (
@@ -13,14 +13,14 @@ export const stay = (
 ): UpdateDecision => ({ change: undefined, surge, steps: [], ...more });
 
 /** Only requested instances that have not joined keep the update waiting. */
-const waitsForNodes = (observation: UpdateObservation, herd: Herd): boolean => {
-  const { old, fresh, leaving } = herd;
+const waitsForNodes = (observation: UpdateObservation, groupNodes: GroupNodes): boolean => {
+  const { old, fresh, leaving } = groupNodes;
   // In a soak only hooks on old nodes are in flight, and they wait for the new nodes, too.
-  const isUnderWay = observation.status.phase !== 'Soaking' && inFlightOf(herd).length > 0;
+  const isUnderWay = observation.status.phase !== 'Soaking' && inFlightOf(groupNodes).length > 0;
   if (isUnderWay || leaving.length > 0) return false;
   // A hook has a timeout of its own.
   if (fresh.some(({ instance }) => instance.awaitsHook === true)) return false;
-  return old.length + fresh.length < observation.actualDesired || !fresh.every(isWhole);
+  return old.length + fresh.length < observation.actualDesired || !fresh.every(isHealthyNew);
 };
 
 /**
@@ -43,12 +43,12 @@ export const whileHeld = (
  */
 export const awaiting = (
   observation: UpdateObservation,
-  herd: Herd,
+  groupNodes: GroupNodes,
   isIdle: boolean,
   decided: UpdateDecision,
 ): UpdateDecision => {
   const { status, now } = observation;
-  if (!isIdle || !waitsForNodes(observation, herd)) {
+  if (!isIdle || !waitsForNodes(observation, groupNodes)) {
     if (status.waitingSince === undefined) return decided;
     return { ...decided, change: { ...decided.change, waitingSince: undefined } };
   }

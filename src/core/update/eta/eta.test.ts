@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { epochMs, formatTime } from '../../../api/brand.ts';
 import type { NodeGroupUpdateStatus, UpdatePace } from '../../../api/nodegroup-update.ts';
-import { etaOf, paceWith, tellPace } from './eta.ts';
+import { etaOf, paceWith, recordPace } from './eta.ts';
 
 const start = Date.parse('2026-01-01T12:00:00Z');
 const at = (seconds: number): string => formatTime(epochMs(start + seconds * 1000));
@@ -91,11 +91,11 @@ describe('what is told of the end', () => {
     ['is nothing once all are done', { ...around, done: 5 }, undefined],
     ['is nothing past its own bound', { ...around, now: epochMs(start + 701_000) }, undefined],
   ])('%s', (_, known, told) => {
-    expect(tellPace(status, known).eta).toEqual(told);
+    expect(recordPace(status, known).eta).toEqual(told);
   });
 
-  it('is told anew with the next node', () => {
-    const { eta: next, pace: entries } = tellPace(status, { ...around, done: 3 });
+  it('is reported again with the next node', () => {
+    const { eta: next, pace: entries } = recordPace(status, { ...around, done: 3 });
     expect(entries).toHaveLength(4);
     expect(next).toEqual({ p50: at(800), p90: at(600 + 200 + 300 * Math.SQRT2) });
   });

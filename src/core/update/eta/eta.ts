@@ -11,11 +11,11 @@ import type {
 } from '../../../api/nodegroup-update.ts';
 import { quantileOf } from '../../quantile.ts';
 
-/** With this many nodes of its own, an update's ETA uses no others. */
+/** With at least this many replaced nodes, an update's ETA uses no other update. */
 const enoughOfItsOwn = 3;
 /** Fewer samples have no meaningful spread. */
 const fewest = 2;
-/** The status keeps this many entries. */
+/** The status keeps at most this many entries. */
 const maxPace = 20;
 
 /** Known facts about the pace at which the group's nodes are replaced. */
@@ -99,17 +99,17 @@ export const paceWith = (
 };
 
 /** The pace and ETA to record in the status. */
-export const tellPace = (
+export const recordPace = (
   status: NodeGroupUpdateStatus,
   facts: PaceNow & Pick<PaceFacts, 'history' | 'predicted' | 'tailMs'> & { readonly total: number },
 ): { readonly pace: readonly UpdatePace[]; readonly eta: UpdateEta | undefined } => {
   const { isPaused, now, total, done, history, predicted, tailMs = 0 } = facts;
   const before = status.pace ?? [];
   const pace = paceWith(before, facts);
-  // Nothing predicts when an operator resumes it.
+  // The end cannot be predicted, since it depends on when an operator resumes the update.
   if (isPaused || done >= total) return { pace, eta: undefined };
   const known = status.progress?.eta;
-  // Recomputed with each node; an ETA past its own p90 is dropped.
+  // Recomputed with each node; an ETA whose own p90 has passed is removed.
   const isSpent = known !== undefined && now > (parseTime(known.p90) ?? now);
   if (pace === before) return { pace, eta: isSpent ? undefined : known };
   const { startedAt } = status;

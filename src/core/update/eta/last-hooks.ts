@@ -20,7 +20,7 @@ export const lastHooks = ({ hooks, hookHistory = [], status }: Known): LastHooks
     .filter((one) => one.hook === 'preTerminate')
     .map(({ seconds }) => Math.min(seconds, most));
   if (took.length === 0) return undefined;
-  // The slowest hook of all nodes decides.
+  // The end depends on the slowest hook of all nodes.
   const nodes = Math.max(1, status.progress?.total ?? 1);
   const slowest = (share: number): number => 1000 * quantileOf(took, share ** (1 / nodes));
   return { p50Ms: slowest(0.5), p90Ms: slowest(0.9) };

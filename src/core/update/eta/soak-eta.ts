@@ -17,8 +17,8 @@ const fromEnd = (end: number, { p50Ms, p90Ms }: LastHooks): Eta => ({
 });
 
 /**
- * Does not move with the clock, which would be a write in every pass; an ETA past its own p90 is
- * dropped.
+ * Does not move with the clock, which would cause a write in every pass. An ETA whose own p90 has
+ * passed is removed.
  */
 const soakedEta = ({ status, now }: UpdateObservation, hooks: LastHooks): Eta => {
   const known = status.progress?.eta;
@@ -28,7 +28,10 @@ const soakedEta = ({ status, now }: UpdateObservation, hooks: LastHooks): Eta =>
   return until > now + hooks.p90Ms + 2 * goneMs ? fromEnd(now, hooks) : known;
 };
 
-/** Undefined during a pause or another hold beside the soak, and if preTerminate has never run. */
+/**
+ * Undefined during a pause or another hold in addition to the soak, and if preTerminate has never
+ * run.
+ */
 export const soakEta = (observation: UpdateObservation): Eta => {
   const { update, holds = [], now } = observation;
   const isHeldBeside = holds.some(({ kind }) => kind !== 'Soak');

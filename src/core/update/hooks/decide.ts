@@ -15,19 +15,19 @@ import type { UpdateDecision, UpdateInstance, UpdateObservation } from '../obser
 import { soakEnd } from '../pacing/index.ts';
 import { fail } from '../records/journal.ts';
 import {
+  areNewNodesHealthy,
   type Counted,
-  type Herd,
-  herdOf,
+  type GroupNodes,
+  groupNodesOf,
   inFlightOf,
-  isGreenWhole,
   isJoined,
   isKeptEmpty,
   ownCause,
   updateCauseId,
 } from '../records/nodes.ts';
 import { sentences } from '../sentences.ts';
+import { doneOf, isOver, journalOf, type Looked, sentenceOf, timesOf } from './hook-records.ts';
 import { hookJobName, type RunningHook } from './job.ts';
-import { doneOf, isOver, journalOf, type Looked, sentenceOf, timesOf } from './told.ts';
 
 /** How often running Jobs are polled. */
 const lookMs = 5_000;
@@ -43,7 +43,7 @@ const isUnderWay = ({ update, status }: UpdateObservation): boolean =>
   update.spec.abort === undefined &&
   (status.phase === 'ScalingUp' || status.phase === 'Rolling' || status.phase === 'Soaking');
 
-/** Hooks that run again with each try, since each try has a new cause. */
+/** Hooks that run again with each retry of the drain, since each retry has a new cause. */
 const isOfTry: Readonly<Record<HookCall['kind'], boolean>> = {
   preDrain: true,
   postDrain: true,
@@ -70,14 +70,15 @@ const callOf = (
  */
 const mayBegin = (
   { status, holds = [], ...observation }: UpdateObservation,
-  herd: Herd,
+  groupNodes: GroupNodes,
   { kind, instanceId }: HookCall,
 ): boolean => {
   const isTold = ({ hook, ...one }: HookStatus): boolean =>
     hook === kind && one.instanceId === instanceId;
   if (status.hooks?.some(isTold) === true) return true;
   const isSoaked = observation.now >= soakEnd({ status, ...observation });
-  const isDue = status.phase === 'Soaking' && isSoaked && isGreenWhole(observation, herd);
+  const isDue =
+    status.phase === 'Soaking' && isSoaked && areNewNodesHealthy(observation, groupNodes);
   return isDue && holds.length === 0 && !isFailing(status);
 };
 
@@ -86,14 +87,14 @@ const isFailing = ({ failingProbes }: UpdateObservation['status']): boolean =>
 
 const oldCalls = (
   observation: UpdateObservation,
-  herd: Herd,
+  groupNodes: GroupNodes,
   { instance, state }: Counted,
 ): readonly HookCall[] => {
   if (state.kind === 'kept') {
     const last = callOf(observation, instance, 'preTerminate');
     return [
       ...callOf(observation, instance, 'postDrain'),
-      ...last.filter((call) => mayBegin(observation, herd, call)),
+      ...last.filter((call) => mayBegin(observation, groupNodes, call)),
     ];
   }
   // The node is marked first, so that no new pods arrive while the hook runs.
@@ -106,13 +107,13 @@ const oldCalls = (
   ];
 };
 
-/** The hooks that should have started, in order for each node; the result of each is polled. */
+/** The hooks that should have started, in order for each node; the result of each one is polled. */
 export const hookCalls = (observation: UpdateObservation): readonly HookCall[] => {
   if (!isUnderWay(observation)) return [];
-  const herd = herdOf(observation);
-  const { old, fresh } = herd;
+  const groupNodes = groupNodesOf(observation);
+  const { old, fresh } = groupNodes;
   return [
-    ...old.flatMap((one) => oldCalls(observation, herd, one)),
+    ...old.flatMap((one) => oldCalls(observation, groupNodes, one)),
     ...fresh.flatMap(({ instance, state }) =>
       isJoined(instance) && state.kind === 'untouched'
         ? callOf(observation, instance, 'postReady')
@@ -172,7 +173,7 @@ const keptAwaiting = (
   const wanted = kinds.filter((kind) => hooks?.[kind] !== undefined);
   if (wanted.length === 0 || !isUnderWay(observation)) return [];
   const over = new Set(looked.filter(isOver).map(({ call }) => `${call.kind}/${call.instanceId}`));
-  return herdOf(observation)
+  return groupNodesOf(observation)
     .old.filter(({ state, instance }) => state.kind === 'kept' && instance.nodeName !== undefined)
     .map(({ instance }) => instance.instanceId)
     .filter((instanceId) => wanted.some((kind) => !over.has(`${kind}/${instanceId}`)));
@@ -212,19 +213,19 @@ export const holdFor = ({ hooks }: UpdateObservation, { nodeName }: UpdateInstan
 
 /** The other nodes in flight when a hook failed, and what happens to them. */
 const besideOf = (
-  herd: Herd,
+  groupNodes: GroupNodes,
   looked: readonly Looked[],
   failed: ReadonlySet<string>,
 ): readonly string[] => {
   const running = new Map(
     looked.filter((one) => !isOver(one)).map(({ call }) => [call.instanceId, call.kind]),
   );
-  const others = inFlightOf(herd)
+  const others = inFlightOf(groupNodes)
     .filter(({ instance }) => !failed.has(instance.instanceId))
     .map(({ instance: { instanceId, nodeName }, state }) => {
       const hook = running.get(instanceId);
-      const is = hook === undefined ? 'its drain goes on' : `hook ${hook} was not over`;
-      const then = state.kind === 'hooking' ? '; given back' : '';
+      const is = hook === undefined ? 'its drain continues' : `hook ${hook} was not over`;
+      const then = state.kind === 'hooking' ? '; uncordoned' : '';
       return `${nodeName ?? instanceId} (${is}${then})`;
     });
   return others.length === 0 ? [] : [`In flight beside it: ${others.join(', ')}.`];
@@ -233,7 +234,7 @@ const besideOf = (
 /** Ends the update if a hook failed; undefined if none failed or the failure is ignored. */
 const endOf = (
   observation: UpdateObservation,
-  herd: Herd,
+  groupNodes: GroupNodes,
   looked: readonly Looked[],
 ): UpdateDecision | undefined => {
   const failed = looked.flatMap((one) =>
@@ -247,13 +248,15 @@ const endOf = (
       code: isNew ? 'NodeCreationFailure' : 'HookFailed',
       message: sentences([
         ...failed.map(({ call, run }) => sentenceOf(call, run.message)),
-        ...besideOf(herd, looked, new Set(failed.map(({ call }) => call.instanceId))),
+        ...besideOf(groupNodes, looked, new Set(failed.map(({ call }) => call.instanceId))),
       ]),
       resourceIds: failed.map(({ call }) => call.nodeName),
     },
   ];
   const ids = new Map(failed.map(({ call, run }) => [call.instanceId, { call, run }]));
-  const nodes = [...herd.old, ...herd.fresh].filter(({ instance }) => ids.has(instance.instanceId));
+  const nodes = [...groupNodes.old, ...groupNodes.fresh].filter(({ instance }) =>
+    ids.has(instance.instanceId),
+  );
   const change = fail(observation, issues, nodes);
   const failedNodes = (change.failedNodes ?? []).map((one) => {
     const of = ids.get(one.instanceId);
@@ -269,7 +272,7 @@ const isLeft = (decided: UpdateDecision): boolean =>
 
 const stepsOf = (
   observation: UpdateObservation,
-  herd: Herd,
+  groupNodes: GroupNodes,
   looked: readonly Looked[],
 ): readonly UpdateStep[] => {
   const over = new Set(looked.filter(isOver).map(({ call }) => `${call.kind}/${call.instanceId}`));
@@ -283,7 +286,7 @@ const stepsOf = (
       // A webhook is called only after the status records it.
       run === undefined && call.hook.job !== undefined ? [{ kind: 'RunHook', call }] : [],
     ),
-    ...herd.old.flatMap((one): readonly UpdateStep[] => {
+    ...groupNodes.old.flatMap((one): readonly UpdateStep[] => {
       const { instance, state } = one;
       const { instanceId } = instance;
       if (state.kind === 'hooking') {
@@ -296,7 +299,7 @@ const stepsOf = (
 };
 
 /** When preTerminate may begin on drained nodes that are cooling down. */
-const coolingOf = ({ hooks, now }: UpdateObservation, { old }: Herd): readonly EpochMs[] =>
+const coolingOf = ({ hooks, now }: UpdateObservation, { old }: GroupNodes): readonly EpochMs[] =>
   hooks?.preTerminate === undefined
     ? []
     : old.flatMap(({ state }) =>
@@ -308,11 +311,11 @@ const coolingOf = ({ hooks, now }: UpdateObservation, { old }: Herd): readonly E
 /** Adds the hooks to start, the drains that waited for a hook, and the status of both. */
 export const withHooks = (
   observation: UpdateObservation,
-  herd: Herd,
+  groupNodes: GroupNodes,
   decided: UpdateDecision,
 ): UpdateDecision => {
   const looked = lookedAt(observation);
-  const ended = isLeft(decided) ? undefined : endOf(observation, herd, looked);
+  const ended = isLeft(decided) ? undefined : endOf(observation, groupNodes, looked);
   const next = ended ?? decided;
   const goesOn = isUnderWay(observation) && !isLeft(next);
   const kept = goesOn ? looked : looked.filter(({ run }) => run?.state === 'Failed');
@@ -320,7 +323,7 @@ export const withHooks = (
   const { status } = observation;
   const hookTimes = timesOf(status, looked);
   const webhooksDone = goesOn ? doneOf(observation, looked) : undefined;
-  const steps = goesOn ? stepsOf(observation, herd, looked) : [];
+  const steps = goesOn ? stepsOf(observation, groupNodes, looked) : [];
   const change = {
     ...next.change,
     ...(same(hooks, status.hooks) ? {} : { hooks }),
@@ -331,7 +334,7 @@ export const withHooks = (
   const times = [
     ...(next.wakeAt === undefined ? [] : [next.wakeAt]),
     ...waiting.map((one) => nextLookOf(one, observation.now)),
-    ...(goesOn ? coolingOf(observation, herd) : []),
+    ...(goesOn ? coolingOf(observation, groupNodes) : []),
   ];
   return {
     ...next,

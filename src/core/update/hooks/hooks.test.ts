@@ -116,7 +116,7 @@ describe('preDrain', () => {
     expect(stepsOf(rolling, instances, { ...pre, ...more })).toBe(expected);
   });
 
-  it('goes on while the update is held, since its node is begun', () => {
+  it('continues while the update is held, since its node is begun', () => {
     const hold = { kind: 'Window', reason: 'r', since: formatTime(now) } as const;
     const more = { ...pre, holds: [hold], hookRuns: runs({ state: 'Succeeded' }) };
     expect(stepsOf(rolling, begun, more)).toBe('Lift i-o1');
@@ -137,7 +137,7 @@ describe('preDrain', () => {
     const more = { ...pre, desired: 3, hookRuns: runs(failed) };
     const [error] = decide(rolling, three, more).change?.errors ?? [];
     expect(error?.message).toMatch(
-      /of node o1 .* failed: exit 1\. In flight beside it: o2 \(hook preDrain was not over; given back\)\.$/,
+      /of node o1 .* failed: exit 1\. In flight beside it: o2 \(hook preDrain was not over; uncordoned\)\.$/,
     );
   });
 
@@ -175,7 +175,7 @@ describe('preDrain', () => {
     expect(stepsOf(status, begun, pre)).toContain('Withdraw i-o1');
   });
 
-  it('stands in the journal while it runs, and after it failed', () => {
+  it('is in the journal while it runs, and after it failed', () => {
     const one = {
       hook: 'preDrain',
       instanceId: 'i-o1',
@@ -198,7 +198,7 @@ describe('preDrain', () => {
 describe('postDrain and preTerminate', () => {
   const both = { postDrain: hook, preTerminate: hook };
   const around = { hooks: both, desired: 2 } as const;
-  const herd = (secondsAgo: number) => [
+  const groupNodes = (secondsAgo: number) => [
     aMember('o1', emptied(secondsAgo)),
     ...members(2, 'n', fresh),
   ];
@@ -215,28 +215,33 @@ describe('postDrain and preTerminate', () => {
       { hooks: { preDrain: hook, preTerminate: hook } },
       'Replace i-o2 hold keep',
     ],
-    ['the first runs when the drain is over', herd(0), {}, 'RunHook postDrain o1'],
+    ['the first runs when the drain is over', groupNodes(0), {}, 'RunHook postDrain o1'],
     ['and not before', [aMember('o1', draining), ...members(2, 'n', fresh)], {}, ''],
-    ['the second waits for it', herd(90), {}, 'RunHook postDrain o1'],
-    ['while it runs, too', herd(90), { hookRuns: ran(['postDrain', since(9)]) }, ''],
-    ['and for the time after empty', herd(59), { hookRuns: ran(['postDrain', done]) }, ''],
-    ['and runs then', herd(60), { hookRuns: ran(['postDrain', done]) }, 'RunHook preTerminate o1'],
+    ['the second waits for it', groupNodes(90), {}, 'RunHook postDrain o1'],
+    ['while it runs, too', groupNodes(90), { hookRuns: ran(['postDrain', since(9)]) }, ''],
+    ['and for the time after empty', groupNodes(59), { hookRuns: ran(['postDrain', done]) }, ''],
+    [
+      'and runs then',
+      groupNodes(60),
+      { hookRuns: ran(['postDrain', done]) },
+      'RunHook preTerminate o1',
+    ],
     [
       'the instance is let go after both',
-      herd(60),
+      groupNodes(60),
       { hookRuns: ran(['postDrain', done], ['preTerminate', done]) },
       'LetGo i-o1',
     ],
     [
       'it waits for nobody after the first where there is no second',
-      herd(1),
+      groupNodes(1),
       { hooks: { postDrain: hook }, hookRuns: ran(['postDrain', done]) },
       'LetGo i-o1',
     ],
-    ['one that is asked for no more lets it go', herd(1), { hooks: {} }, 'LetGo i-o1'],
+    ['one that is asked for no more lets it go', groupNodes(1), { hooks: {} }, 'LetGo i-o1'],
     [
       'one that failed with Continue lets it go, too',
-      herd(60),
+      groupNodes(60),
       {
         hooks: { preTerminate: { ...hook, onFailure: 'Continue' } },
         hookRuns: ran(['preTerminate', failed]),
@@ -261,12 +266,12 @@ describe('postDrain and preTerminate', () => {
 
   it('the second is looked for when the time after empty is over', () => {
     const more = { ...around, hookRuns: ran(['postDrain', done]) };
-    expect(decide(rolling, herd(20), more).wakeAt).toBe(now + 40_000);
+    expect(decide(rolling, groupNodes(20), more).wakeAt).toBe(now + 40_000);
   });
 
   it.each(['postDrain', 'preTerminate'] as const)('%s that fails ends the update', (kind) => {
     const more = { hooks: { [kind]: hook }, desired: 2, hookRuns: ran([kind, failed]) };
-    const { change, steps } = decide(rolling, herd(60), more);
+    const { change, steps } = decide(rolling, groupNodes(60), more);
     expect(change).toMatchObject({
       phase: 'Restoring',
       ending: 'Failed',
@@ -278,14 +283,14 @@ describe('postDrain and preTerminate', () => {
 
   it('give the empty node back when the update is set back, and wait for drains under way', () => {
     const status = { ...rolling, phase: 'Restoring', ending: 'Failed' } as const;
-    const steps = stepsOf(status, [...herd(5), aMember('o2', draining)], around);
+    const steps = stepsOf(status, [...groupNodes(5), aMember('o2', draining)], around);
     expect(steps).toContain('Withdraw i-o1');
     expect(steps).not.toContain('i-o2');
   });
 
   it('take as long as they take: a drain that was over in time has not failed meanwhile', () => {
     const late = { now: (now + 3_600_000) as typeof now, hookRuns: ran(['postDrain', since(5)]) };
-    const { change } = decide(rolling, herd(0), {
+    const { change } = decide(rolling, groupNodes(0), {
       ...around,
       hooks: { postDrain: { ...hook, timeoutSeconds: 7_200 } },
       ...late,
@@ -369,7 +374,7 @@ describe('the Job of a hook', () => {
     });
   });
 
-  it('is told by its labels, and by its conditions how it ended', () => {
+  it('is reported by its labels, and by its conditions how it ended', () => {
     const made = hookJob(cronJob({}), update, call) as unknown as Parameters<typeof hookRunOf>[0];
     const at = { ...made, metadata: { ...made.metadata, creationTimestamp: 't' } };
     const ended = (type: string, status = 'True') =>

@@ -160,7 +160,11 @@ export const hookRunOf = (
     labels?.[hookUpdateLabel] === update.metadata.uid &&
     labels[hookKindLabel] === kind &&
     labels[hookInstanceLabel] === instanceId;
-  if (!isOurs) return { state: 'Failed', message: 'a Job of that name is there and not of it' };
+  if (!isOurs)
+    return {
+      state: 'Failed',
+      message: 'a Job of that name exists and does not belong to this hook',
+    };
   const has = (type: string) =>
     status?.conditions?.find((one) => one.type === type && one.status === 'True');
   if (has('Complete') !== undefined) {

@@ -54,7 +54,7 @@ export const afterAnswer = (
   const { status, retryAfterSeconds } = answer;
   const said = `it answered ${status}`;
   if (retryAfterSeconds !== undefined) {
-    // The status alone would mean success; the message names the header that prevents it.
+    // The status code alone would mean success; the message names the header that is missing.
     const isMeant = status === 202 || status >= 300;
     return again(isMeant ? said : `${said} with Retry-After`, retryAfterSeconds * 1000);
   }

@@ -1,7 +1,7 @@
 // Describes an approval annotation whose value approves nothing: the value found and the expected
 // one. Pure.
 
-/** `wrongApprovals` finds such sentences by these words. */
+/** `wrongApprovals` recognizes such sentences by these words. */
 export const notApprovalWords = ', which approves nothing: ';
 
 const maxShown = 64;

@@ -106,7 +106,7 @@ describe('an approval that is none', () => {
       {},
       /is "g", which approves nothing: expected is "true", since it was asked for without a plan\)/,
     ],
-  ] as const)('is told with what is expected, once: %o', (spec, words) => {
+  ] as const)('is reported with what is expected, once: %o', (spec, words) => {
     const before = startHolds({ update: anUpdate(spec), pacing: required, now });
     const after = startHolds({ update: anUpdate(spec, 'g'), pacing: required, now });
     expect(after[0]?.reason).toMatch(words);

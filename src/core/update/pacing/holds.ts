@@ -18,7 +18,7 @@ export interface HoldFacts {
 
 const pausedHold = ({ metadata, spec }: NodeGroupUpdate): readonly Found[] =>
   spec.paused === true
-    ? [{ kind: 'Paused', reason: `paused: \`drover resume update ${metadata.name}\` goes on` }]
+    ? [{ kind: 'Paused', reason: `paused: \`drover resume update ${metadata.name}\` continues it` }]
     : [];
 
 /** Whether the update is approved: with `true` for any plan, or with the hash of its plan. */

@@ -9,7 +9,8 @@ import { windowFaults, windowState } from './windows.ts';
 export interface Outlook {
   readonly holds: readonly Omit<Hold, 'since'>[];
   /**
-   * The rest of the open window, or the length of the next one; absent: it has no foreseeable end.
+   * The remaining time of the open window, or the length of the next one; absent: it has no
+   * foreseeable end.
    */
   readonly windowSeconds?: number;
   /** Windows that never open, each with the reason; absent: none. */

@@ -4,7 +4,7 @@ import { type EpochMs, epochMs, formatTime, parseTime } from '../../../api/brand
 import { type Hold, soakOverAnnotation } from '../../../api/update-pacing.ts';
 import { lastHooks } from '../eta/last-hooks.ts';
 import type { StatusChange, UpdateObservation } from '../observation.ts';
-import { type Herd, inFlightOf, isWhole, phaseSince } from '../records/nodes.ts';
+import { type GroupNodes, inFlightOf, isHealthyNew, phaseSince } from '../records/nodes.ts';
 import { dated } from './holds.ts';
 import { probeFailures, probeHolds } from './probes.ts';
 import { decideWave } from './waves.ts';
@@ -16,11 +16,11 @@ interface Paced {
   readonly failures: ReturnType<typeof probeFailures>;
 }
 
-const isSettled = ({ actualDesired }: UpdateObservation, herd: Herd): boolean =>
-  herd.leaving.length === 0 &&
-  inFlightOf(herd).length === 0 &&
-  herd.old.length + herd.fresh.length >= actualDesired &&
-  herd.fresh.every(isWhole);
+const isSettled = ({ actualDesired }: UpdateObservation, groupNodes: GroupNodes): boolean =>
+  groupNodes.leaving.length === 0 &&
+  inFlightOf(groupNodes).length === 0 &&
+  groupNodes.old.length + groupNodes.fresh.length >= actualDesired &&
+  groupNodes.fresh.every(isHealthyNew);
 
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
@@ -84,21 +84,21 @@ export const nextProbeAt = ({
 /**
  * Applies only to phases Rolling and Soaking; in other phases no node begins that could be held.
  */
-export const pace = (observation: UpdateObservation, herd: Herd): Paced => {
+export const pace = (observation: UpdateObservation, groupNodes: GroupNodes): Paced => {
   const { update, status, waves = [], probes = [], probed, now } = observation;
   const isRolling = status.phase === 'Rolling';
   if ((!isRolling && status.phase !== 'Soaking') || update.spec.abort !== undefined) {
     return { observation, change: {}, failures: [] };
   }
-  const { old, leavingOld } = herd;
-  const isUntouched = ({ state }: Herd['old'][number]): boolean =>
+  const { old, leavingOld } = groupNodes;
+  const isUntouched = ({ state }: GroupNodes['old'][number]): boolean =>
     state.kind === 'untouched' || state.kind === 'held';
   const waved = decideWave({
     update,
     waves,
     total: Math.max(status.progress?.total ?? 0, old.length + leavingOld.length),
     untouched: old.filter(isUntouched).length,
-    isSettled: isSettled(observation, herd),
+    isSettled: isSettled(observation, groupNodes),
     probes,
     probed: probed ?? [],
     now,

@@ -139,7 +139,7 @@ describe('a wave', () => {
       'the end: the surplus is taken back',
     ],
     ['a soak', waves, 'BLUE_GREEN', { ...behind, untouched: 0 }, 'the soak of the old nodes'],
-  ])('says that its approval lets go on with %s', (_, some, strategy, given, next) => {
+  ])('says that its approval lets continue with %s', (_, some, strategy, given, next) => {
     const gated = some.map((one): Wave => ({ ...one, gates: ['Approval'] }));
     const { wave, approved, untouched } = given;
     const update = anUpdate(wave, approved);

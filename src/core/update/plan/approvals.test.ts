@@ -24,11 +24,11 @@ const planOf = (pacing: Parameters<typeof outlookOf>[0]) =>
     { runs: 3 },
   );
 
-it('nobody has to where nothing asks for it', () => {
+it('no one has to where nothing asks for it', () => {
   expect(planOf({ waves: [{ percent: 50, soakSeconds: 60 }] }).approvals).toEqual([]);
 });
 
-it('each gate is told with the nodes that are updated by then and with its minute', () => {
+it('each gate is reported with the nodes that are updated by then and with its minute', () => {
   const waves = [
     { percent: 25, soakSeconds: 600, gates: ['Approval'] },
     { percent: 50, gates: ['Probes'] },

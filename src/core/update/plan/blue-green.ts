@@ -57,7 +57,7 @@ const lastSeconds = ({
     ? 0
     : soakSeconds + (times.hooks?.preTerminate?.p50 ?? 0) + cooldownSeconds + times.terminate.p50;
 
-/** Time in which no node begins: between batches and after waves. */
+/** Time in which no drain starts: between batches and after waves. */
 const betweenSeconds = (input: ModelInput): number => {
   const { nodes, maxUnavailable, batchSoakSeconds = 0, waves = [] } = input;
   const batches = Math.ceil(nodes.length / Math.max(1, maxUnavailable));

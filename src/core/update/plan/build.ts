@@ -14,6 +14,7 @@ import {
   type ModelApp,
   type ModelBudget,
   type ModelInput,
+  type ModelPod,
   markSettleSeconds,
 } from './model.ts';
 import type { Spread } from './spread.ts';
@@ -84,7 +85,7 @@ const embeddedTimes: CloudTimes = {
   terminate: { p50: 6.9, p90: 8.6, source: 'usual in the embedded world' },
   // For pods without its annotations.
   stop: { p50: 1.3, p90: 1.9, source: 'usual in the embedded world' },
-  // Its instances vary one by one; it has no slow or fast days.
+  // Instance times vary individually; the whole cloud has no slow or fast days.
   commonSpread: 0,
 };
 
@@ -94,6 +95,9 @@ const timesOf = ({ snapshot: { times } }: View, known: CloudTimes): CloudTimes =
   ...known,
   ...(times === undefined ? {} : measuredTimes(times)),
 });
+
+const modelPod = ({ name, waitSeconds }: MovedPod, app: number): ModelPod =>
+  waitSeconds === 0 ? { name, app } : { name, app, waitSeconds };
 
 export const modelOf = (view: View, ofCloud: CloudTimes = {}): ModelInput => {
   const { snapshot, oldNodes, surge } = view;
@@ -125,7 +129,7 @@ export const modelOf = (view: View, ofCloud: CloudTimes = {}): ModelInput => {
       isUnreachable: isSilent(node),
       pods: view
         .movedFrom(node.metadata.name)
-        .map((moved) => ({ name: moved.name, app: indexOf.get(keyOf(moved)) ?? -1 })),
+        .map((moved) => modelPod(moved, indexOf.get(keyOf(moved)) ?? -1)),
     })),
     apps,
     budgets,

@@ -1,15 +1,16 @@
-// The old node that a run of Drover's strategy drains next, chosen as in
-// core/update/strategies/surge.ts. Order: nodes that do not serve first and hopeless ones last;
-// largest zone, shortest wait for budgets, longest chain, random. Nodes that the gate holds are
-// parked until their budget's load falls. Pure but for the state of one run.
+// The old node that a simulated run of Drover's strategy drains next, chosen as in
+// core/update/strategies/surge.ts. Order: nodes that are not Ready first, nodes whose budgets never
+// allow an eviction last; then the largest zone, the shortest wait for budgets, the longest chain
+// of evictions, random. Nodes that the gate holds are parked until their budget's load falls. Pure
+// but for the state of one run.
 import type { Compiled } from './compiled.ts';
 
 export interface Field {
-  /** A node that serves may be drained. */
+  /** A Ready node may be drained. */
   readonly hasSpare: boolean;
   /** The gate does not apply to the only drain. */
   readonly isAlone: boolean;
-  /** Nodes of each zone, without those chosen in this pass. */
+  /** Nodes of each zone, without those already chosen in this pass. */
   readonly perZone: Int32Array;
   /** Per budget: pods asked to move that have not stopped yet. */
   readonly outstanding: Int32Array;
@@ -20,7 +21,7 @@ export interface Field {
 export interface Choice {
   /** -1: none. */
   readonly node: number;
-  /** A node would have been chosen, but the gate held it. */
+  /** The gate prevented a drain that would have been chosen otherwise. */
   readonly isHeldByGate: boolean;
 }
 
@@ -28,10 +29,11 @@ const none = -1;
 const free = 0;
 const parked = 1;
 const taken = 2;
-/** Up to this many candidates are all compared, as the controller does. */
+/** Up to this many candidates are all compared, as in the controller. */
 const fewCandidates = 72;
 /**
- * From more candidates only the first ones in order are compared; the best of all is hardly better.
+ * With more candidates only the first ones are compared; comparing all of them hardly improves the
+ * choice.
  */
 const mostCompared = 24;
 
@@ -43,7 +45,7 @@ const rankOf = ({ isReady, podsOf, input }: Compiled, node: number): number => {
   return input.nodes[node]?.isHopeless === true ? 3 : 2;
 };
 
-/** Nodes of one rank in one zone, in their order. */
+/** Nodes of one rank in one zone, in order. */
 interface Line {
   readonly zone: number;
   nodes: number[];
@@ -132,7 +134,7 @@ export class Candidates {
     return { node: none, isHeldByGate };
   }
 
-  /** Looks at the zones of `size` nodes; returns whether one of them has nodes left. */
+  /** Checks the zones with `size` nodes; returns whether one of them has nodes left. */
   #lookInto(lines: readonly Line[], size: number, field: Field, best: Best): boolean {
     let [even, count] = [0, 0];
     for (const line of lines) {

@@ -53,6 +53,12 @@ export interface Compiled {
   /** Pod indexes per old node; application index per pod. */
   readonly podsOf: readonly (readonly number[])[];
   readonly appOf: Int32Array;
+  /** Budget index per pod, or -1. */
+  readonly budgetOf: Int32Array;
+  /** Per pod, in seconds. */
+  readonly waitOf: Float64Array;
+  /** The drain of any pod waits. */
+  readonly hasWaits: boolean;
   readonly loads: CompiledLoads;
 }
 
@@ -143,9 +149,13 @@ export const compile = (input: ModelInput): Compiled => {
   const appOf = Int32Array.from(nodes.flatMap(({ pods }) => pods.map(({ app }) => app)));
   let pod = 0;
   const podsOf = nodes.map(({ pods }) => pods.map(() => pod++));
+  const apps = compileApps(input.apps, nodes);
+  const waitOf = Float64Array.from(
+    nodes.flatMap(({ pods }) => pods.map(({ waitSeconds = 0 }) => waitSeconds)),
+  );
   return {
     input,
-    apps: compileApps(input.apps, nodes),
+    apps,
     allowed,
     zones,
     zoneOf: Int32Array.from(nodes, ({ zone }) => indexOf.get(zone) ?? none),
@@ -153,6 +163,9 @@ export const compile = (input: ModelInput): Compiled => {
     isUnreachable: Uint8Array.from(nodes, (one) => Number(one.isUnreachable === true)),
     podsOf,
     appOf,
+    budgetOf: appOf.map((app) => apps.budget[app] ?? none),
+    waitOf,
+    hasWaits: waitOf.some((seconds) => seconds > 0),
     loads: compileLoads(input, allowed),
   };
 };

@@ -24,7 +24,7 @@ export class DrainLog {
     return this.#nodes.reduce((most, node) => Math.max(most, this.#ends[node] ?? 0), least);
   }
 
-  /** Drains of the old nodes, which have the lowest indexes, in the order of their begin. */
+  /** Drains of the old nodes, which have the lowest indexes, in the order in which they began. */
   ofOld(nodes: ModelInput['nodes']): readonly DrainResult[] {
     return this.#nodes
       .filter((node) => node < nodes.length)

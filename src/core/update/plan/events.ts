@@ -14,6 +14,7 @@ export const happening = {
   deadline: 8,
   leaving: 9,
   gone: 10,
+  awaited: 11,
 } as const;
 export type Happening = (typeof happening)[keyof typeof happening];
 
@@ -30,7 +31,7 @@ export class Events {
   #nodes: Int32Array;
   #pods: Int32Array;
   #added = 0;
-  /** Time of the event that `next` took last. */
+  /** Time of the last event that `next` returned. */
   at = 0;
   kind: number = happening.begin;
   node = -1;
@@ -80,7 +81,7 @@ export class Events {
     return true;
   }
 
-  /** Puts an event into the place of the first one. Each place has four children. */
+  /** Inserts an event at the root and moves it down. Each entry of the heap has four children. */
   #sink(at: number, number: number): void {
     const [times, numbers, size] = [this.#at, this.#number, this.#size];
     let place = 0;

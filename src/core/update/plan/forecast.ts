@@ -30,8 +30,8 @@ const firstOf = (starts: readonly ReadonlyMap<string, number>[], nodes: readonly
   }
   const [best] = [...wins].toSorted(([a, x], [b, y]) => y.length - x.length || (a < b ? -1 : 1));
   if (best === undefined) return undefined;
-  // The minute is the median over whichever node is first; with a random order the node is the
-  // likeliest one.
+  // The minute is the median over whichever node is first; if the order is random, the node is the
+  // most likely one.
   return { node: best[0], minute: quantileOf([...wins.values()].flat(), 0.5) / 60 };
 };
 
@@ -42,7 +42,9 @@ export interface Runs {
   readonly ordered: readonly RunResult[];
 }
 
-/** Share of the runs in which each node is starved; only nodes that are. */
+/**
+ * Share of the runs in which each node is starved. Contains only nodes that are starved in a run.
+ */
 const starvedIn = (runs: readonly RunResult[]): ReadonlyMap<string, number> => {
   const counts = new Map<string, number>();
   for (const { starved } of runs) {

@@ -37,6 +37,7 @@ const settingsOf = ({ group, target }: Snapshot) => ({
   batchSoakSeconds: group.batchSoakSeconds,
   maxUnavailable: group.maxUnavailable,
   drainTimeoutSeconds: group.drainTimeoutSeconds,
+  podWaits: group.podWaits,
   cooldownSeconds: group.cooldownSeconds,
   onShortage: group.onShortage,
   policies: group.policies,

@@ -49,7 +49,7 @@ describe('an update with hooks', () => {
   const plain = took({});
 
   /**
-   * Some seconds of a hook pass while the next new node boots, which the update waits for anyway.
+   * Part of a hook's time passes while the next new node boots, for which the update waits anyway.
    */
   const besideBoots = 10;
 

@@ -11,7 +11,7 @@ import type { HookSpreads, Spread } from './spread.ts';
 
 /** A hook without measurements: a short Job, and a slow one. */
 const guess = { p50: 30, p90: 120 } as const;
-/** Fewer measurements say little about the slow ones. */
+/** With fewer measurements the slowest hooks are not representative. */
 const few = 5;
 const leastSpread = 1.3;
 

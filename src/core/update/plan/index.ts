@@ -1,4 +1,4 @@
-// Public entry of an update's plan: what will happen, how long it takes, and what prevents it.
+// Public entry of an update's plan: its steps, its duration, and what prevents it.
 export type { CloudTimes } from './build.ts';
 export type { PlanBasis } from './hash.ts';
 export {

@@ -7,12 +7,12 @@ import type { ModelInput } from './model.ts';
 export const state = { booting: 0, up: 1, draining: 2, leaving: 3, gone: 4 } as const;
 export type State = (typeof state)[keyof typeof state];
 
-/** Auto Scaling does not count an instance that it terminates. */
+/** Auto Scaling does not count an instance that it is terminating. */
 const isThere = (one: number | undefined): boolean => one !== state.leaving && one !== state.gone;
 
 export class Members {
   readonly #input: ModelInput;
-  /** Nodes drained and kept by blue/green count in their zone to the end. */
+  /** Blue/green counts drained nodes in their zone until it terminates them. */
   readonly #areKept: boolean;
   readonly #states: number[] = [];
   /** The controllers have noticed that it is up. */
@@ -24,6 +24,8 @@ export class Members {
   readonly perZone: Int32Array;
   /** New nodes that are up, by zone. */
   readonly #newUp: Int32Array;
+  /** All new nodes below this are drained or gone. */
+  #firstStaying: number;
   #serving = 0;
   #moving = 0;
   #there = 0;
@@ -36,6 +38,7 @@ export class Members {
     this.perZone = new Int32Array(zones.length + 1);
     this.#newUp = new Int32Array(zones.length + 1);
     this.old = input.nodes.length;
+    this.#firstStaying = this.old;
     for (const [node, zone] of zoneOf.entries()) {
       this.#add(zone, { to: state.up, isReady: isReady[node] === 1 });
     }
@@ -106,7 +109,7 @@ export class Members {
   /** A node that serves may be drained: enough remain for the desired size less maxUnavailable. */
   get hasSpare(): boolean {
     const { desired, nodes, done, maxUnavailable } = this.#input;
-    // A group that has not reached its desired size is planned at its actual size.
+    // A group below its desired size is planned at its actual size.
     return this.#serving - 1 >= Math.min(desired, nodes.length + done) - maxUnavailable;
   }
 
@@ -121,16 +124,22 @@ export class Members {
 
   /**
    * The node that a scale-in terminates, by Auto Scaling's default termination policy. In the zone
-   * with most new nodes it is an empty one or else the oldest; -1: there is none.
+   * with most new nodes it is the oldest of the `empty` ones, or else the oldest; -1: none.
    */
-  surplus(isEmpty: (node: number) => boolean): number {
+  surplus(empty: readonly number[]): number {
     const most = Math.max(...this.#newUp);
-    let oldest = -1;
-    for (let node = this.old; node < this.#states.length; node++) {
-      if (this.#states[node] !== state.up || this.#newUp[this.zoneOf(node)] !== most) continue;
-      if (isEmpty(node)) return node;
-      if (oldest === -1) oldest = node;
+    const isInPlace = (node: number): boolean =>
+      this.#states[node] === state.up && this.#newUp[this.zoneOf(node)] === most;
+    const oldest = empty.reduce(
+      (least, node) => ((least === -1 || node < least) && isInPlace(node) ? node : least),
+      -1,
+    );
+    if (oldest !== -1) return oldest;
+    // A node that was drained does not come back.
+    while ((this.#states[this.#firstStaying] ?? state.up) > state.up) this.#firstStaying++;
+    for (let node = this.#firstStaying; node < this.#states.length; node++) {
+      if (isInPlace(node)) return node;
     }
-    return oldest;
+    return -1;
   }
 }

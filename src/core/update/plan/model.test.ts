@@ -2,11 +2,11 @@
 
 import { describe, expect, it } from 'vitest';
 import { defined } from '../../../api/defined.ts';
-import { chanceOf } from './random.ts';
+import { Chance } from './random.ts';
 import { draw } from './spread.ts';
 
 const drawn = (most?: number): readonly number[] => {
-  const chance = chanceOf(1);
+  const chance = new Chance(1);
   const spread = { p50: 4, p90: 8, source: 'test', ...defined({ most }) };
   return Array.from({ length: 4000 }, () => draw(spread, chance));
 };
@@ -26,6 +26,6 @@ describe('a time that is drawn', () => {
   });
 
   it('is nothing where it takes nothing', () => {
-    expect(draw({ p50: 0, p90: 3, source: 'test' }, chanceOf(1))).toBe(0);
+    expect(draw({ p50: 0, p90: 3, source: 'test' }, new Chance(1))).toBe(0);
   });
 });

@@ -7,6 +7,8 @@ export interface ModelPod {
   readonly name: string;
   /** Index into `apps`. */
   readonly app: number;
+  /** The drain of its node waits this long before it evicts it; absent: not at all. */
+  readonly waitSeconds?: number;
 }
 
 export interface ModelNode {
@@ -47,7 +49,7 @@ export interface ModelBudget {
 }
 
 export interface ModelTimes {
-  /** Template, sizes and marks: everything before the first launch and drain. */
+  /** Template, sizes, taints and labels: everything before the first launch and drain. */
   readonly setup: Spread;
   /** From a free place in the group until Auto Scaling has launched its instance. */
   readonly launch: Spread;
@@ -55,7 +57,9 @@ export interface ModelTimes {
   readonly boot: Spread;
   /** From the request until the instance is gone. */
   readonly terminate: Spread;
-  /** Until the controllers notice that a new node joined, or that marks were removed. */
+  /**
+   * Until the controllers notice that a new node joined, or that labels and taints were removed.
+   */
   readonly look: Spread;
   /** Until the scheduler retries a pod that found no node; other pods may take the room first. */
   readonly backoff: Spread;
@@ -93,16 +97,16 @@ export interface ModelInput {
   readonly podRoom: number;
   readonly drainTimeoutSeconds: number;
   readonly cooldownSeconds: number;
-  /** In any order; each soaks after its last new node. */
+  /** In any order; each soaks after its last new node joined. */
   readonly waves?: readonly ModelWave[];
-  /** Blue/green only: what happens once, when the last old node is empty. */
+  /** Blue/green only: the steps that happen once, when the last old node is empty. */
   readonly last?: LastTimes;
   /** Blue/green only: how long all old nodes, and those of each batch, are kept empty. */
   readonly soakSeconds?: number;
   readonly batchSoakSeconds?: number;
   readonly force: boolean;
   readonly times: ModelTimes;
-  /** From a node's marks until it counts as empty; gives schedulers time to observe the marks. */
+  /** Time from tainting a node until it counts as empty, so that schedulers observe the taint. */
   readonly settleSeconds: number;
   /**
    * How much slower or faster the cloud is throughout a run: standard deviation of the logarithm.
@@ -118,7 +122,7 @@ export interface ModelInput {
 export interface RunOptions {
   /** Every time is its median, for the order that the plan shows. */
   readonly medians?: boolean;
-  /** Nodes are taken in their known order; otherwise each run draws one. */
+  /** Nodes are drained in their known order; otherwise each run draws a random order. */
   readonly inTurns?: boolean;
 }
 
@@ -143,7 +147,7 @@ export interface RunResult {
 }
 
 /**
- * Times where nothing was measured. Boot and terminate: usual times of EC2 instances of EKS groups
+ * Used if nothing was measured. Boot and terminate: usual times of EC2 instances of EKS groups
  * (reference: 120 and 45 s in its simulations). Replacement: an image pull and a readiness probe.
  */
 export const defaultTimes = {
@@ -165,11 +169,15 @@ export const defaultTimes = {
 
 export const defaultCommonSpread = 0.12;
 
-/** An application deviates at most 30 % from its measurement. */
+/** An application deviates by at most 30 % from its measurement. */
 export const defaultAppSpread = 0.3;
 
-/** As core/termination waits (`settleMs`) between a node's marks and its being empty. */
+/**
+ * core/termination waits this long (`settleMs`) between tainting a node and treating it as empty.
+ */
 export const markSettleSeconds = 5;
 
-/** As core/drain (`unstoppableFrom`) counts a pod of an unreachable kubelet as gone. */
+/**
+ * After this time core/drain (`unstoppableFrom`) counts a pod of an unreachable kubelet as gone.
+ */
 export const unstoppableSeconds = 30;

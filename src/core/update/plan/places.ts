@@ -1,10 +1,11 @@
-// Room for pods on the new nodes of a run, and the pods that wait for room. Placement by node is
-// simulated only for DEFAULT, where new nodes may be surplus; other strategies count free places.
+// Room for pods on the new nodes of a run, and the pods that wait for room. Placement on single
+// nodes is simulated only for DEFAULT, where surplus nodes are drained again; other strategies
+// count free places. Pure but for the state of one run.
 import type { Compiled } from './compiled.ts';
 import { type Chance, takeSome } from './random.ts';
 import { type Room, roomOf } from './room.ts';
 
-/** At most this many waiting pods try each new node, or twice its room if that is more. */
+/** Each new node is offered at most this many waiting pods, or twice as many as it has room for. */
 const mostTried = 256;
 const none = -1;
 
@@ -34,8 +35,8 @@ export class Places {
     return this.#room?.podsOf(node) ?? [];
   }
 
-  isEmpty(node: number): boolean {
-    return this.#room?.isEmpty(node) === true;
+  emptyNodes(): readonly number[] {
+    return this.#room?.emptyNodes() ?? [];
   }
 
   /** Places the pod on a new node; false if none has room. */
@@ -54,7 +55,7 @@ export class Places {
     return this.#waiting.length > 0;
   }
 
-  /** The pods that try a new node: all that wait, or, if they are very many, enough to fill it. */
+  /** The pods that try a new node: all that wait or, if very many wait, enough to fill it. */
   tryNew(chance: Chance): readonly number[] {
     return takeSome(this.#waiting, Math.max(mostTried, 2 * this.#podRoom), chance);
   }

@@ -257,7 +257,7 @@ describe('the hash', () => {
     ['nodes pods', { nodes: nodes(4) }],
     ['pods', { pods: [...web(5), aPod('web-10', { owner: 'ReplicaSet/web' })] }],
     ['budgets', { budgets: [aBudget('web', 10, { spec: { maxUnavailable: 2 } })] }],
-  ] as const)('tells that %s are others', (parts, more) => {
+  ] as const)('reports that %s are others', (parts, more) => {
     const [a, b] = [snapshotBasis(five()).basis, snapshotBasis(five(more)).basis];
     const changed = Object.keys(a).filter(
       (part) => a[part as keyof typeof a] !== b[part as keyof typeof b],

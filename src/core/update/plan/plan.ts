@@ -57,7 +57,7 @@ export interface UpdatePlan {
   readonly to: Snapshot['target'];
   /** Hash of everything the plan depends on; an update by a plan with another hash is refused. */
   readonly hash: string;
-  /** The hashes of its parts: the one that differs says why a plan is stale. */
+  /** Hashes of its parts. They show which part differs when a plan is stale. */
   readonly basis: PlanBasis;
   readonly verdict: 'ready' | 'blocked' | 'upToDate';
   /** Surplus new nodes of an earlier update, which this one removes. */
@@ -185,7 +185,7 @@ const sums = (input: ModelInput, runs: readonly RunResult[]) => {
   const bounds = restedBounds(input);
   const isByBudget = bounds.budgetBound > bounds.nodeBound && bounds.budget !== undefined;
   const { budget } = bounds;
-  // A run that is stuck has no end; the durations are those of runs that complete, if any do.
+  // A run that is stuck never ends; the durations come from runs that complete, if any.
   const through = runs.filter(({ starved }) => starved.length === 0);
   const seconds = (through.length > 0 ? through : runs).map((run) => run.seconds);
   const late = runs.filter((run) => run.late.length > 0).length;
@@ -212,7 +212,11 @@ const sums = (input: ModelInput, runs: readonly RunResult[]) => {
   };
 };
 
-const ladderOf = ({ oldNodes, snapshot, podsOn }: View): Pick<UpdatePlan, 'instanceTypes'> => {
+const instanceTypeFacts = ({
+  oldNodes,
+  snapshot,
+  podsOn,
+}: View): Pick<UpdatePlan, 'instanceTypes'> => {
   const { instanceTypes: types, strategy } = snapshot.group;
   if (!isOwnStrategy(strategy) || types.length < 2) return {};
   const loads = oldNodes.map(({ node }) => {
@@ -267,7 +271,7 @@ export const planUpdate = (snapshot: Snapshot, options: PlanOptions = {}): Updat
     batches: isNothing ? [] : batchesOf(input, median),
     approvals: isNothing ? [] : approvalsOf(snapshot, input, median),
     findings,
-    ...(isNothing ? {} : ladderOf(view)),
+    ...(isNothing ? {} : instanceTypeFacts(view)),
     waivers,
     assumptions: isNothing ? [] : assumptionsOf(input),
   };

@@ -1,36 +1,39 @@
 // Random numbers for the model's runs; seeded, so that the same snapshot gives the same plan. Pure.
 
-export interface Chance {
-  /** Uniform in [0, 1). */
-  readonly next: () => number;
-  /** Standard normal. */
-  readonly normal: () => number;
-}
-
 /** mulberry32: 32 bits of state, enough for the few hundred thousand draws of a plan. */
-export const chanceOf = (seed: number): Chance => {
-  let state = seed >>> 0;
-  const next = (): number => {
-    state = (state + 0x6d2b79f5) >>> 0;
+export class Chance {
+  /** Signed, since V8 keeps such numbers without allocating. */
+  #state: number;
+  #spare = 0;
+  #hasSpare = false;
+
+  constructor(seed: number) {
+    this.#state = seed | 0;
+  }
+
+  /** Uniform in [0, 1). */
+  next(): number {
+    const state = (this.#state + 0x6d2b79f5) | 0;
+    this.#state = state;
     let mixed = Math.imul(state ^ (state >>> 15), state | 1);
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 0x100000000;
-  };
-  let spare: number | undefined;
-  const normal = (): number => {
-    if (spare !== undefined) {
-      const known = spare;
-      spare = undefined;
-      return known;
+  }
+
+  /** Standard normal. */
+  normal(): number {
+    if (this.#hasSpare) {
+      this.#hasSpare = false;
+      return this.#spare;
     }
     // Box-Muller; 1 - x is never 0.
-    const radius = Math.sqrt(-2 * Math.log(1 - next()));
-    const angle = 2 * Math.PI * next();
-    spare = radius * Math.sin(angle);
+    const radius = Math.sqrt(-2 * Math.log(1 - this.next()));
+    const angle = 2 * Math.PI * this.next();
+    this.#spare = radius * Math.sin(angle);
+    this.#hasSpare = true;
     return radius * Math.cos(angle);
-  };
-  return { next, normal };
-};
+  }
+}
 
 /** Fisher-Yates. */
 export const shuffled = <T>(items: readonly T[], chance: Chance): T[] => {

@@ -10,8 +10,8 @@ import type { Compiled } from './compiled.ts';
 const mostLooks = 100;
 const none = -1;
 /**
- * Bounds the table of counts: 20 MB at 5,000 nodes. With more applications some share a column;
- * these are small, and most of their counts are 0.
+ * Bounds the table of counts: 20 MB at 5,000 nodes. With more applications some share a column.
+ * Those are small, and most of their counts are 0.
  */
 const mostColumns = 2048;
 
@@ -38,8 +38,8 @@ export class Room {
   readonly #columns: Int32Array;
   readonly #counts: Uint16Array;
   readonly #pods: number[][] = [];
-  readonly #after: number[] = [];
-  readonly #before: number[] = [];
+  readonly #after: Int32Array;
+  readonly #before: Int32Array;
   readonly #first: number[] = [];
   readonly #last: number[] = [];
   /** No open node has fewer pods. */
@@ -49,6 +49,8 @@ export class Room {
     this.#podRoom = podRoom;
     this.#firstNode = firstNode;
     const height = endNode - firstNode;
+    this.#after = new Int32Array(endNode);
+    this.#before = new Int32Array(endNode);
     this.#columns = new Int32Array(podsOf.length);
     let several = 0;
     for (const [app, pods] of podsOf.entries()) {
@@ -73,8 +75,13 @@ export class Room {
     this.#unlink(node, this.podsOf(node).length);
   }
 
-  isEmpty(node: number): boolean {
-    return this.podsOf(node).length === 0;
+  /** The empty nodes that may take pods. */
+  emptyNodes(): readonly number[] {
+    const nodes: number[] = [];
+    for (let node = this.#first[0] ?? none; node !== none; node = this.#after[node] ?? none) {
+      nodes.push(node);
+    }
+    return nodes;
   }
 
   /** The node that takes `pod` of `app`; -1 if none has room. */
@@ -102,7 +109,7 @@ export class Room {
       for (let node = this.#first[pods] ?? none; node !== none; node = this.#after[node] ?? none) {
         const count = column === none ? 0 : (counts[column + node - firstNode] ?? 0);
         if (count < least) [best, least] = [node, count];
-        // Nodes that follow have as many pods or more.
+        // All nodes that follow have at least as many pods.
         if (least === 0 || ++looks >= mostLooks) return best;
       }
     }
@@ -143,7 +150,7 @@ export class Room {
   }
 }
 
-/** For one run, which launches the surge and one node for each old one. */
+/** For one run, which launches the surge and one node for each old node. */
 export const roomOf = ({ input, apps }: Compiled): Room => {
   const { podRoom, nodes, done, surge } = input;
   const firstNode = nodes.length;

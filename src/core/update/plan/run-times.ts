@@ -1,5 +1,5 @@
-// Durations in one run: drawn from their spreads, scaled by the cloud's speed in that run and by
-// that of each hook. Pure.
+// Durations in one run: drawn from their spreads, scaled by the speed of the cloud and of each hook
+// in that run. Pure.
 import type { HookKind } from '../../../api/update-hooks.ts';
 import { type CompiledApps, drawReplace } from './compiled.ts';
 import type { ModelInput } from './model.ts';
@@ -8,8 +8,9 @@ import type { HookSpread } from './spread.ts';
 import { draw, type Spread } from './spread.ts';
 
 /**
- * Polls at the end: the controller notices that nodes are done and then that marks are removed.
- * EKS' scale-down ends with its last instance.
+ * Number of polls at the end of an update: one until the controller notices that the nodes are
+ * done, another until it notices that labels and taints are removed. EKS' scale-down ends with its
+ * last instance.
  */
 const looksAtEnd = { SURGE: 2, BLUE_GREEN: 2, MINIMAL: 1, DEFAULT: 0 } as const;
 
@@ -33,7 +34,7 @@ export class RunTimes {
     this.#habits = new Map(all.flatMap((one) => (one === undefined ? [] : [this.#habitOf(one)])));
   }
 
-  /** Nodes are alike: a hook without measurements is slow for all of them or for none. */
+  /** Nodes are alike: a hook without measurements is slow on all of them or on none. */
   #habitOf(spread: HookSpread): [HookSpread, HookHabit] {
     if (spread.isGuess === true) return [spread, { seconds: this.draw(spread, 1) }];
     const { appSpread } = this.#input;
@@ -57,7 +58,7 @@ export class RunTimes {
     const habit = spread && this.#habits.get(spread);
     if (spread === undefined || habit === undefined) return 0;
     const seconds = 'seconds' in habit ? habit.seconds : this.draw(spread, habit.pace);
-    // The controller notices the end one poll later.
+    // The controller notices the end of a hook one poll later.
     return seconds + this.draw(this.#input.times.look);
   }
 
@@ -65,7 +66,7 @@ export class RunTimes {
     return this.#drawHook(this.#input.times.hooks?.[kind]);
   }
 
-  /** Seconds from the request until a new node counts. */
+  /** Seconds from the request until a new node counts as available. */
   untilUp(): number {
     const { launch, boot } = this.#input.times;
     return this.draw(launch) + this.draw(boot) + this.hook('postReady');

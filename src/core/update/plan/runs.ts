@@ -5,17 +5,16 @@ import { compile } from './compiled.ts';
 import type { ModelInput, RunResult } from './model.ts';
 import { simulateCompiled } from './simulate.ts';
 
-/** With this many runs the p90 rests on the 20 slowest. */
+/** With this many runs the p90 depends on the 20 slowest. */
 export const mostRuns = 200;
-/** Fewer runs say too little about slow ones, however similar they are. */
+/** Fewer runs are not representative of slow ones, however similar they are. */
 const fewestRuns = 32;
 /** Runs are added in steps of this size. */
 const runsAtOnce = 8;
 /** Total evictions that cost less than a second: within these every plan takes `mostRuns`. */
 const cheapEvictions = 200_000;
 /**
- * Total evictions that no plan exceeds by more than `fewestRuns` runs: about 15 s of processor
- * time.
+ * Total evictions beyond which a plan takes only `fewestRuns` runs: about 15 s of processor time.
  */
 const mostEvictions = 8_000_000;
 /** p50 and p90 are precise enough when their 90 % confidence interval is within this share. */
@@ -54,8 +53,9 @@ export interface RunSums {
 }
 
 /**
- * Share of the runs repeated in the update's actual order, for where and when something happens
- * first. All runs with MINIMAL, where pods may lack room, since how often they do is a finding.
+ * Share of the runs repeated in the update's actual order, which show where and when something
+ * happens first. All runs with MINIMAL, where pods may lack room, since the share of such runs is a
+ * finding.
  */
 const orderedShare = 0.25;
 

@@ -29,7 +29,7 @@ describe("EKS' strategy", () => {
     const starts = seeds.map(
       (seed) => simulate({ ...input, times }, seed).drains[0]?.startSeconds ?? 0,
     );
-    // Four boots are hardly ever all faster than the median.
+    // Four boots are rarely all faster than the median.
     expect(starts.filter((start) => start > 100).length).toBeGreaterThan(15);
   });
 
@@ -95,7 +95,7 @@ describe("Drover's strategy", () => {
 
 describe('a drain that is over its time', () => {
   const slow = { allowed: 1, replace: 400, perNode: 4 };
-  it('is told', () => {
+  it('is reported', () => {
     expect(simulate(anInput(1, [slow]), 1).late).toEqual(['n1']);
   });
   it('is shorter with force, whatever the budget says', () => {

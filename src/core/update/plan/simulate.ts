@@ -1,15 +1,16 @@
 // One run of an update in virtual time: nodes are drained, budgets grant tokens, replacements
-// become Ready, instances terminate and launch. A pod that cannot be evicted is evicted in the end,
-// and a drain that exceeds the timeout is late.
+// become Ready, instances terminate and launch. Pods whose eviction is never allowed are evicted at
+// the end of a run, and a drain that exceeds the timeout is late.
 import { Candidates } from './candidates.ts';
 import { type Compiled, compile, type Habits, habitsOf } from './compiled.ts';
 import { DrainLog } from './drain-log.ts';
+import { Emptying } from './emptying.ts';
 import { Events, type Happening, happening } from './events.ts';
 import { Members, state } from './members.ts';
 import { type ModelInput, type RunOptions, type RunResult, unstoppableSeconds } from './model.ts';
+import { Rests } from './pauses.ts';
 import { Places } from './places.ts';
-import { type Chance, chanceOf } from './random.ts';
-import { Rests } from './rests.ts';
+import { Chance } from './random.ts';
 import { RunTimes } from './run-times.ts';
 import { Tokens } from './tokens.ts';
 import { turnsOf } from './turns.ts';
@@ -27,15 +28,11 @@ class Run {
   readonly #places: Places;
   readonly #habits: Habits;
   readonly #candidates: Candidates | undefined;
-  /** Old nodes in order, if the strategy takes them so. */
+  /** Old nodes in order, for strategies that drain them in a fixed order. */
   readonly #order: readonly number[];
   #taken = 0;
   readonly #tokens: Tokens;
-  /** Per pod: how often it was evicted, and the node it is evicted from. */
-  readonly #evicted: Uint16Array;
-  readonly #homeOf: Int32Array;
-  /** Per node: pods that are not gone yet. */
-  readonly #leftOn: number[] = [];
+  readonly #emptying: Emptying;
   readonly #drains = new DrainLog();
   readonly #late: string[] = [];
   readonly #starved: string[] = [];
@@ -48,14 +45,14 @@ class Run {
   #isRolling = false;
   #lastBoot = 0;
   #emptiedAt = 0;
-  /** A slot was free and the gate let no node be drained. */
+  /** A slot was free and the gate allowed no drain. */
   #isHeldByGate = false;
 
   constructor(model: Compiled, seed: number, { medians = false, inTurns = false }: RunOptions) {
     const { input, appOf } = model;
     this.#model = model;
     this.#input = input;
-    const chance = chanceOf(seed);
+    const chance = new Chance(seed);
     this.#chance = chance;
     this.#times = new RunTimes(input, chance, medians);
     this.#rests = new Rests(input);
@@ -66,9 +63,8 @@ class Run {
     for (let node = this.#members.old; node < this.#members.count; node++) this.#places.open(node);
     this.#order = turnsOf(input.nodes, inTurns ? undefined : chance);
     if (input.strategy === 'SURGE') this.#candidates = new Candidates(model, this.#order);
+    this.#emptying = new Emptying(appOf.length, { isEachSeen: this.#candidates !== undefined });
     this.#tokens = new Tokens(model);
-    this.#evicted = new Uint16Array(appOf.length);
-    this.#homeOf = new Int32Array(appOf.length).fill(none);
     this.#surgeLeft = input.surge;
   }
 
@@ -84,7 +80,7 @@ class Run {
       seconds: this.#end(),
       launches: this.#launches,
       evictions: this.#evictions,
-      evictionsOfOnePod: this.#evicted.reduce((most, one) => Math.max(most, one), 0),
+      evictionsOfOnePod: this.#tokens.evictionsOfOnePod,
       drains: this.#drains.ofOld(this.#input.nodes),
       late: this.#late,
       starved: this.#starved,
@@ -105,7 +101,7 @@ class Run {
     for (const pod of this.#podsOf(node)) if (this.#tokens.isWaiting(pod)) this.#evict(pod);
   }
 
-  /** Evicts pods whose room would come only with the end of their own drain, as force would. */
+  /** Like a forced drain, evicts pods that wait for room that only their own drain frees. */
   #unstick(): boolean {
     const before = this.#evictions;
     for (let node = 0; node < this.#members.count; node++) {
@@ -125,6 +121,7 @@ class Run {
     else if (kind === happening.hooked) this.#evictFrom(node);
     else if (kind === happening.deadline) this.#deadline(node);
     else if (kind === happening.leaving) this.#leaving(node);
+    else if (kind === happening.awaited) this.#awaited(pod);
     else this.#gone(node);
   }
 
@@ -190,7 +187,7 @@ class Run {
     if (isDone && this.#now >= this.#rests.until) this.#scaleDown();
   }
 
-  /** How many nodes may begin at this time, by waves and batches. */
+  /** How many more drains may start at this time, according to waves and batches. */
   #limit(): number {
     const { limit, restSeconds } = this.#rests.decide({
       now: this.#now,
@@ -224,7 +221,7 @@ class Run {
   }
 
   #budgetOf(pod: number): number {
-    return this.#model.apps.budget[this.#model.appOf[pod] ?? none] ?? none;
+    return this.#model.budgetOf[pod] ?? none;
   }
 
   #drain(node: number): void {
@@ -239,28 +236,53 @@ class Run {
 
   #evictFrom(node: number): void {
     const pods = this.#podsOf(node);
-    this.#leftOn[node] = pods.length;
+    this.#emptying.begin(node, pods);
     if (pods.length === 0) {
       this.#drained(node);
       return;
     }
     this.#at(this.#input.drainTimeoutSeconds, happening.deadline, node);
-    for (const pod of pods) {
+    const due = this.#model.hasWaits ? pods.filter((pod) => !this.#wait(node, pod)) : pods;
+    for (const pod of due) {
       const budget = this.#budgetOf(pod);
-      this.#homeOf[pod] = node;
       if (budget !== none) this.#tokens.ask(budget, pod);
     }
     let free = 0;
     let stopped = 0;
-    for (const pod of pods) {
+    for (const pod of due) {
       const budget = this.#budgetOf(pod);
       if (budget === none) {
         free++;
         stopped = Math.max(stopped, this.#let(pod));
       } else this.#grant(budget);
     }
-    // Pods without a budget block only their node: one event for the last of them.
-    if (free > 0) this.#at(stopped, happening.stopped, node, -free);
+    // Pods without a budget delay only their own node: one event for the last of them suffices.
+    if (free > 0) this.#stop(node, -free, stopped);
+  }
+
+  /** Returns whether the drain waits for the pod before it evicts it. */
+  #wait(node: number, pod: number): boolean {
+    const seconds = this.#model.waitOf[pod] ?? 0;
+    if (seconds > 0) this.#at(seconds, happening.awaited, node, pod);
+    return seconds > 0;
+  }
+
+  /** One pod, or -`pod` pods without a budget, are gone in `seconds`. */
+  #stop(node: number, pod: number, seconds: number): void {
+    const count = pod < 0 ? -pod : 1;
+    if (!this.#emptying.evicted(node, count, this.#now + seconds)) return;
+    this.#at(seconds, happening.stopped, node, pod);
+  }
+
+  /** The drain has waited for the pod, and it was not forced meanwhile. */
+  #awaited(pod: number): void {
+    const budget = this.#budgetOf(pod);
+    if (budget === none) {
+      this.#evict(pod);
+      return;
+    }
+    this.#tokens.ask(budget, pod);
+    this.#grant(budget);
   }
 
   #grant(budget: number): void {
@@ -270,17 +292,15 @@ class Run {
   }
 
   #evict(pod: number): void {
-    const stop = this.#let(pod);
-    this.#at(stop, happening.stopped, this.#homeOf[pod] ?? none, pod);
+    this.#stop(this.#emptying.homeOf(pod), pod, this.#let(pod));
   }
 
   /** Counts and places an evicted pod; returns seconds until it is gone. */
   #let(pod: number): number {
     const app = this.#model.appOf[pod] ?? none;
     this.#tokens.evicted(pod);
-    this.#evicted[pod] = (this.#evicted[pod] ?? 0) + 1;
     this.#evictions++;
-    const isDead = this.#model.isUnreachable[this.#homeOf[pod] ?? none] === 1;
+    const isDead = this.#model.isUnreachable[this.#emptying.homeOf(pod)] === 1;
     const stop = isDead ? unstoppableSeconds : this.#habits.stops.of(app);
     this.#place(pod, this.#model.apps.waitsForStop[app] === 1 ? stop : 0);
     return stop;
@@ -293,7 +313,7 @@ class Run {
       this.#places.wait(pod);
       return;
     }
-    // A replacement that returns no token has no waiters.
+    // A replacement that returns no token to a budget wakes no waiting pod.
     if (this.#model.apps.budget[app] === none) return;
     const took = this.#times.replacement(this.#model.apps, app, this.#habits.pace[app] ?? 1);
     this.#at(after + took, happening.ready, none, pod);
@@ -308,14 +328,12 @@ class Run {
 
   /** One pod, or -`pod` pods without a budget. */
   #stopped(node: number, pod: number): void {
-    const budget = pod < 0 ? none : this.#budgetOf(pod);
+    const budget = pod < 0 || this.#candidates === undefined ? none : this.#budgetOf(pod);
     if (budget !== none) {
       const outstanding = this.#tokens.stopped(budget, { isOld: this.#members.isOld(node) });
       this.#candidates?.eased(budget, outstanding);
     }
-    const left = (this.#leftOn[node] ?? 0) - (pod < 0 ? -pod : 1);
-    this.#leftOn[node] = left;
-    if (left === 0) this.#drained(node);
+    if (this.#emptying.stopped(node)) this.#drained(node);
   }
 
   #drained(node: number): void {
@@ -337,19 +355,18 @@ class Run {
     this.#members.become(node, state.leaving);
     const isOld = this.#members.isOld(node);
     const { terminate, look } = this.#input.times;
-    // The surplus is removed one by one: the next when the controllers notice that the last one is
-    // gone.
+    // Surplus nodes are removed one by one, each once the controllers notice that the last is gone.
     const took = this.#times.draw(terminate);
     this.#at(took + (isOld ? 0 : this.#times.draw(look)), happening.gone, node);
     if (isOld && this.#members.isReplaced) this.#launch(this.#members.zoneOf(node));
   }
 
   #deadline(node: number): void {
-    if (!this.#members.is(node, state.draining) || (this.#leftOn[node] ?? 0) === 0) return;
+    if (!this.#members.is(node, state.draining) || this.#emptying.isEmpty(node)) return;
     const name = this.#input.nodes[node]?.name ?? '';
     const isOld = this.#members.isOld(node);
     if (isOld || !this.#input.force) this.#late.push(name);
-    // Waits for a token that only a pod without room would return.
+    // The budget waits for a token that only a pod without room would return.
     if (isOld && this.#places.hasWaiting) this.#starved.push(name);
     if (this.#input.force) this.#evictWaiting(node);
   }
@@ -361,17 +378,17 @@ class Run {
     this.#release();
   }
 
-  /** DEFAULT: the surplus is removed one by one, and the pods that landed there move again. */
+  /** DEFAULT: the surplus nodes are removed one by one, and the pods on them move again. */
   #scaleDown(): void {
     if (this.#input.strategy !== 'DEFAULT' || this.#surgeLeft === 0 || this.#booting > 0) return;
-    const victim = this.#members.surplus((node) => this.#places.isEmpty(node));
+    const victim = this.#members.surplus(this.#places.emptyNodes());
     if (victim === none) return;
     this.#surgeLeft--;
     this.#drain(victim);
   }
 }
 
-/** One run of a compiled model; use `simulate` for a single run. */
+/** One run of a compiled model. For a single run, use `simulate`. */
 export const simulateCompiled = (model: Compiled, seed: number, options?: RunOptions): RunResult =>
   new Run(model, seed, options ?? {}).run();
 

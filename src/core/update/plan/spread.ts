@@ -3,7 +3,7 @@
 import type { HookKind } from '../../../api/update-hooks.ts';
 import type { Chance } from './random.ts';
 
-/** Half are below `p50` and nine in ten below `p90`; log-normal. */
+/** Log-normal: half of the values are below `p50`, nine in ten below `p90`. */
 export interface Spread {
   readonly p50: number;
   readonly p90: number;
@@ -26,8 +26,8 @@ export interface StopSpread extends Spread {
   /** Lower bound: the sleep of preStop. */
   readonly least?: number;
   /**
-   * Measured per pod, and drawn per pod. Known or guessed times are drawn once per run, since pods
-   * are alike.
+   * Measured and drawn per pod. Known or guessed times are drawn once per run, since an owner's
+   * pods are alike.
    */
   readonly isSeen?: true;
   /** Guesses only: share of runs in which the owner's pods take `most`. */

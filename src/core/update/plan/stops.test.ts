@@ -143,7 +143,7 @@ describe('runs', () => {
     expect(simulate(withStop(guess), 1, { medians: true }).seconds - rest).toBe(guess.p50);
   });
 
-  it('draw nothing else anew for that', () => {
+  it('draw nothing else again for that', () => {
     const { graceShare: _none, ...sure } = guess;
     const of = (stop: StopSpread) => {
       const input = withSpread(anInput(4, [{ allowed: 1 }, {}], { strategy: 'SURGE' }));

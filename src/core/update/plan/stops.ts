@@ -3,7 +3,7 @@
 // never below a preStop sleep. Pure.
 import type { FullPod, Workload } from '../../../api/workloads.ts';
 import { defaultTimes, type ModelApp } from './model.ts';
-import { type Chance, chanceOf } from './random.ts';
+import { Chance } from './random.ts';
 import { draw, type Spread, type StopSpread, spreadFactor } from './spread.ts';
 
 /** Kubernetes' default. */
@@ -11,13 +11,13 @@ const defaultGraceSeconds = 30;
 
 /**
  * Processes that do not handle SIGTERM, such as a shell as PID 1, run until the kubelet kills them.
- * How many do is not measured; assumes one owner in ten.
+ * The share of such owners is not measured; the model assumes one in ten.
  */
 export const defaultGraceShare = 0.1;
 
-/** Keeps the latest ones, since applications change. */
+/** Keeps the most recent ones, since applications change. */
 const mostSeen = 40;
-/** Fewer measurements say little about the slow ones. */
+/** With fewer measurements the slowest pods are not representative. */
 const few = 5;
 const leastSpread = 1.1;
 const leastSpreadOfFew = 1.3;
@@ -106,8 +106,8 @@ export class Stops {
   readonly #apps: readonly ModelApp[];
   readonly #once: Float64Array;
   /**
-   * Applications with measured stops: how much slower they are in this run, and the factor of the
-   * normal; otherwise 0.
+   * Applications with measured stop times: how much slower they are in this run, as the factor of
+   * the normal; otherwise 0.
    */
   readonly #pace: Float64Array;
   readonly #factor: Float64Array;
@@ -121,7 +121,7 @@ export class Stops {
   ) {
     this.#apps = apps;
     this.#once = drawn;
-    this.#own = chanceOf(seed ^ streamOfStops);
+    this.#own = new Chance(seed ^ streamOfStops);
     this.#pace = new Float64Array(apps.length);
     this.#factor = new Float64Array(apps.length);
     if (medians) return;

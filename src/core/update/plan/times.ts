@@ -13,10 +13,7 @@ import type { Spread } from './spread.ts';
 /** Longer times are not those of a normal start. */
 const longestBootSeconds = 900;
 const longestStartSeconds = 3600;
-/**
- * A few measurements say little about the slow ones, so p90 is at least this factor above the
- * median.
- */
+/** A few measurements hardly show slow cases, so p90 is at least this factor above the median. */
 const leastSpread = { node: 1.3, pod: 1.1, launch: 1.3, termination: 1.3, update: 1.3 } as const;
 
 const since = (conditions: readonly Condition[] | undefined, type: string): number | undefined => {
@@ -81,8 +78,8 @@ const longestActivitySeconds = 600;
 const isUsual = (seconds: number): boolean => seconds > 0 && seconds <= longestActivitySeconds;
 
 /**
- * Terminations requested for a certain instance. An instance chosen by a scale-in drains first, so
- * its time would include that of its pods.
+ * Terminations requested for a certain instance. An instance that a scale-in chose is drained
+ * first, so its time would include that of its pods.
  */
 const isTermination = ({ description, cause = '' }: ActivityFacts): boolean =>
   /^Terminating/.test(description) && /was taken out of service in response to a user/.test(cause);

@@ -1,5 +1,6 @@
-// The budgets of a run: how many evictions each allows at present, and which pods wait for it. Also
-// counts its pods that are outstanding or on old nodes. Pure but for the state of one run.
+// The evictions of a run: how many each budget allows at present, and which pods wait for it. Also
+// counts the evictions of each pod, and the pods of each budget that are outstanding or on old
+// nodes. Pure but for the state of one run.
 import type { Compiled } from './compiled.ts';
 
 const none = -1;
@@ -7,11 +8,18 @@ const none = -1;
 export class Tokens {
   readonly #allowed: Float64Array;
   readonly #free: Float64Array;
-  readonly #queues: readonly number[][];
-  readonly #heads: Int32Array;
-  /** Per pod: asked to move and not evicted yet. */
+  /** The queue of each budget, as a list of pods in the order of their requests. */
+  readonly #first: Int32Array;
+  readonly #last: Int32Array;
+  readonly #after: Int32Array;
+  /** Per pod: its eviction was requested and not allowed yet. */
   readonly #isWaiting: Uint8Array;
-  /** Per budget: pods asked to move that are not gone yet. */
+  /** Per pod: whether it is in its queue. A pod that was evicted without a token stays there. */
+  readonly #isQueued: Uint8Array;
+  /** Per pod. */
+  readonly #evictions: Uint16Array;
+  #evictionsOfOnePod = 0;
+  /** Per budget: pods whose eviction was requested and that are not gone yet. */
   readonly outstanding: Int32Array;
   /** Per budget: pods still on old nodes. */
   readonly left: Int32Array;
@@ -19,9 +27,12 @@ export class Tokens {
   constructor({ allowed, apps, appOf }: Compiled) {
     this.#allowed = allowed;
     this.#free = allowed.slice();
-    this.#queues = Array.from(allowed, () => []);
-    this.#heads = new Int32Array(allowed.length);
+    this.#first = new Int32Array(allowed.length).fill(none);
+    this.#last = new Int32Array(allowed.length).fill(none);
+    this.#after = new Int32Array(appOf.length);
     this.#isWaiting = new Uint8Array(appOf.length);
+    this.#isQueued = new Uint8Array(appOf.length);
+    this.#evictions = new Uint16Array(appOf.length);
     this.outstanding = new Int32Array(allowed.length);
     this.left = new Int32Array(allowed.length);
     for (const [app, pods] of apps.pods.entries()) {
@@ -32,8 +43,14 @@ export class Tokens {
 
   ask(budget: number, pod: number): void {
     this.outstanding[budget] = (this.outstanding[budget] ?? 0) + 1;
-    this.#queues[budget]?.push(pod);
     this.#isWaiting[pod] = 1;
+    if (this.#isQueued[pod] === 1) return;
+    this.#isQueued[pod] = 1;
+    this.#after[pod] = none;
+    const last = this.#last[budget] ?? none;
+    if (last === none) this.#first[budget] = pod;
+    else this.#after[last] = pod;
+    this.#last[budget] = pod;
   }
 
   isWaiting(pod: number): boolean {
@@ -43,21 +60,35 @@ export class Tokens {
   /** The pod was evicted, with or without a token. */
   evicted(pod: number): void {
     this.#isWaiting[pod] = 0;
+    const evictions = (this.#evictions[pod] ?? 0) + 1;
+    this.#evictions[pod] = evictions;
+    if (evictions > this.#evictionsOfOnePod) this.#evictionsOfOnePod = evictions;
+  }
+
+  /** Most evictions of one pod and its replacements. */
+  get evictionsOfOnePod(): number {
+    return this.#evictionsOfOnePod;
   }
 
   /** Takes a token for the pod that has waited longest. Returns -1 without a token or pod. */
   grant(budget: number): number {
-    const queue = this.#queues[budget] ?? [];
-    while ((this.#free[budget] ?? 0) > 0) {
-      const head = this.#heads[budget] ?? 0;
-      const pod = queue[head];
-      if (pod === undefined) return none;
-      this.#heads[budget] = head + 1;
-      if (!this.isWaiting(pod)) continue;
-      this.#free[budget] = (this.#free[budget] ?? 0) - 1;
-      return pod;
-    }
-    return none;
+    const free = this.#free[budget] ?? 0;
+    if (free <= 0) return none;
+    let pod = this.#first[budget] ?? none;
+    while (pod !== none && !this.isWaiting(pod)) pod = this.#pop(budget, pod);
+    if (pod === none) return none;
+    this.#pop(budget, pod);
+    this.#free[budget] = free - 1;
+    return pod;
+  }
+
+  /** Removes `first` from its queue; returns the pod behind it. */
+  #pop(budget: number, first: number): number {
+    const next = this.#after[first] ?? none;
+    this.#isQueued[first] = 0;
+    this.#first[budget] = next;
+    if (next === none) this.#last[budget] = none;
+    return next;
   }
 
   /** A replacement is Ready. */

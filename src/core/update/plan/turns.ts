@@ -8,5 +8,8 @@ export const turnsOf = (nodes: readonly ModelNode[], chance: Chance | undefined)
   const turn = (at: number): number => nodes[at]?.turn ?? 0;
   const drawn =
     chance === undefined ? all.toSorted((a, b) => turn(a) - turn(b)) : shuffled(all, chance);
-  return drawn.toSorted((a, b) => Number(nodes[a]?.isReady) - Number(nodes[b]?.isReady));
+  const isReady = (at: number): boolean => nodes[at]?.isReady === true;
+  return drawn.every(isReady)
+    ? drawn
+    : [...drawn.filter((at) => !isReady(at)), ...drawn.filter(isReady)];
 };

@@ -3,7 +3,7 @@
 import { defined } from '../../../api/defined.ts';
 import type { Taint } from '../../../api/kube.ts';
 import type { FullPod } from '../../../api/workloads.ts';
-import { classifyPods } from '../../drain/index.ts';
+import { skipReasonOf } from '../../drain/index.ts';
 import { type Amounts, amountsOf, minus, podAmounts, sum, volumesResource } from './quantity.ts';
 import type { Labels, Place } from './scheduling.ts';
 import type { PlannedNode, Snapshot } from './snapshot.ts';
@@ -88,13 +88,11 @@ const roomOf = (snapshot: Snapshot, podsOn: PodsOn): Amounts | undefined => {
     const attachable = csiNodeOf
       .get(name)
       ?.spec.drivers?.flatMap(({ allocatable }) => allocatable?.count ?? []);
-    const there = podsOn(name);
-    const daemons = classifyPods(there)
-      .skip.filter(({ reason }) => reason === 'daemonSet' || reason === 'mirror')
-      .map(({ pod }) => pod.metadata.uid);
-    const overhead = sum(
-      there.filter(({ metadata }) => daemons.includes(metadata.uid)).map(podAmounts),
-    );
+    const daemons = podsOn(name).filter((pod) => {
+      const reason = skipReasonOf(pod);
+      return reason === 'daemonSet' || reason === 'mirror';
+    });
+    const overhead = sum(daemons.map(podAmounts));
     const all = {
       ...amountsOf(node.status.allocatable),
       ...(attachable === undefined || attachable.length === 0

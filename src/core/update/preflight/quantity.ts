@@ -9,7 +9,7 @@ export type Amounts = Readonly<Record<string, number>>;
 
 export const amountsOf = (list: ResourceList = {}): Amounts => {
   const all: Record<string, number> = {};
-  for (const [key, value] of Object.entries(list)) all[key] = quantityValue(value);
+  for (const key in list) all[key] = quantityValue(list[key]);
   return all;
 };
 
@@ -20,11 +20,13 @@ const combine = (a: Amounts, b: Amounts, how: (x: number, y: number) => number):
   return all;
 };
 
+const add = (total: Record<string, number>, more: Amounts): void => {
+  for (const key in more) total[key] = (total[key] ?? 0) + (more[key] ?? 0);
+};
+
 export const sum = (all: Iterable<Amounts>): Amounts => {
   const total: Record<string, number> = {};
-  for (const one of all) {
-    for (const [key, value] of Object.entries(one)) total[key] = (total[key] ?? 0) + value;
-  }
+  for (const one of all) add(total, one);
   return total;
 };
 
@@ -33,9 +35,19 @@ export const minus = (a: Amounts, b: Amounts): Amounts => combine(a, b, (x, y) =
 export const times = (a: Amounts, factor: number): Amounts =>
   Object.fromEntries(Object.entries(a).map(([key, value]) => [key, value * factor]));
 
+/** Each amount becomes at least that of `least`. */
+const raise = (amounts: Record<string, number>, least: Amounts): void => {
+  for (const key in least) amounts[key] = Math.max(amounts[key] ?? 0, least[key] ?? 0);
+};
+
 /** A limit without a request is the request (Kubernetes' defaulting; old objects may lack it). */
-const requestsOf = ({ resources = {} }: Container): Amounts =>
-  amountsOf({ ...resources.limits, ...resources.requests });
+const requestsOf = ({ resources: { limits, requests } = {} }: Container): Amounts =>
+  amountsOf(limits === undefined ? requests : { ...limits, ...requests });
+
+const claimsOf = (volumes: NonNullable<FullPod['spec']['volumes']>): number =>
+  volumes.filter(
+    (volume) => volume.persistentVolumeClaim !== undefined || volume.ephemeral !== undefined,
+  ).length;
 
 /**
  * Pod volume claims count as this resource, since drivers can attach a limited number to a node.
@@ -46,17 +58,32 @@ export const volumesResource = 'attachable-volumes';
  * What the scheduler reserves for a pod: containers and sidecars, or the largest init container.
  */
 export const podAmounts = ({ spec }: FullPod): Amounts => {
-  const { containers = [], initContainers = [], volumes = [] } = spec;
-  const sidecars = initContainers.filter((one) => one.restartPolicy === 'Always');
-  const running = sum([...containers, ...sidecars].map(requestsOf));
-  const largest = initContainers
-    .filter((one) => one.restartPolicy !== 'Always')
-    .reduce<Amounts>((most, one) => combine(most, requestsOf(one), Math.max), running);
-  const claims = volumes.filter(
-    (volume) => volume.persistentVolumeClaim !== undefined || volume.ephemeral !== undefined,
-  ).length;
-  const counts = { pods: 1, ...(claims === 0 ? {} : { [volumesResource]: claims }) };
-  return sum([largest, amountsOf(spec.overhead), counts]);
+  const { containers = [], initContainers = [], volumes = [], overhead } = spec;
+  const running: Record<string, number> = {};
+  for (const one of containers) add(running, requestsOf(one));
+  for (const one of initContainers) {
+    if (one.restartPolicy === 'Always') add(running, requestsOf(one));
+  }
+  for (const one of initContainers) {
+    if (one.restartPolicy !== 'Always') raise(running, requestsOf(one));
+  }
+  if (overhead !== undefined) add(running, amountsOf(overhead));
+  running.pods = (running.pods ?? 0) + 1;
+  const claims = claimsOf(volumes);
+  if (claims > 0) running[volumesResource] = (running[volumesResource] ?? 0) + claims;
+  return running;
+};
+
+const amountOf = (has: Amounts, resource: string): number =>
+  has[resource] ?? (resource === volumesResource ? Number.POSITIVE_INFINITY : 0);
+
+/** Allows for rounding errors in sums of fractional cores. */
+const exceeds = (wanted: number, has: number): boolean => wanted > has + 1e-9;
+
+/** Whether `wanted` exceeds `has` in any resource, as in `shortOf`. */
+export const isShort = (wanted: Amounts, has: Amounts): boolean => {
+  for (const key in wanted) if (exceeds(wanted[key] ?? 0, amountOf(has, key))) return true;
+  return false;
 };
 
 /** Resources of which `wanted` exceeds `has`; a resource missing from `has` counts as 0. */
@@ -64,11 +91,12 @@ export const shortOf = (
   wanted: Amounts,
   has: Amounts,
 ): readonly { readonly resource: string; readonly wanted: number; readonly has: number }[] =>
-  Object.entries(wanted).flatMap(([resource, value]) => {
-    const there = has[resource] ?? (resource === volumesResource ? Number.POSITIVE_INFINITY : 0);
-    // Allows for rounding errors in sums of fractional cores.
-    return value > there + 1e-9 ? [{ resource, wanted: value, has: there }] : [];
-  });
+  isShort(wanted, has)
+    ? Object.entries(wanted).flatMap(([resource, value]) => {
+        const there = amountOf(has, resource);
+        return exceeds(value, there) ? [{ resource, wanted: value, has: there }] : [];
+      })
+    : [];
 
 const binary = [
   ['Ti', 2 ** 40],

@@ -51,11 +51,13 @@ export const selectorPicks = (selector: NodeSelector, place: Place): boolean =>
 
 /** Why the pod cannot be scheduled there, one phrase per reason; empty if it can. */
 export const refusals = (pod: FullPod, place: Place): readonly string[] => {
-  const { nodeSelector = {}, affinity } = pod.spec;
-  const missing = Object.entries(nodeSelector).filter(
+  const { nodeSelector, affinity } = pod.spec;
+  const required = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
+  // Most pods may be scheduled anywhere.
+  if (nodeSelector === undefined && required === undefined && place.taints.length === 0) return [];
+  const missing = Object.entries(nodeSelector ?? {}).filter(
     ([key, value]) => place.labels[key] !== value,
   );
-  const required = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
   return [
     ...untolerated(pod, place.taints).map(
       ({ key, value = '', effect }) => `taint ${key}${value === '' ? '' : `=${value}`}:${effect}`,

@@ -24,7 +24,7 @@ import type {
 import type { Outlook } from '../pacing/index.ts';
 import type { Policies } from '../policy.ts';
 
-/** Parts that a check may need and that may be unread. */
+/** Parts of the snapshot that a check may need and that may not have been read. */
 export type Part =
   | 'nodes'
   | 'pods'
@@ -88,6 +88,8 @@ export interface GroupFacts {
   readonly maxUnavailable: number;
   readonly force: boolean;
   readonly drainTimeoutSeconds: number;
+  /** How long a drain waits for pods before it evicts them; absent: not at all, as in EKS. */
+  readonly podWaits?: { readonly doNotEvictSeconds: number; readonly jobsSeconds: number };
   readonly cooldownSeconds: number;
   /** Drover's own strategies only: what the update does without capacity for new nodes. */
   readonly onShortage?: ShortagePolicy;
@@ -99,7 +101,7 @@ export interface GroupFacts {
   /** Hooks that run for each node, and how long they took in earlier updates. */
   readonly hooks?: UpdateHooks;
   readonly hookTimes?: readonly HookTime[];
-  /** The group's own: windows, freezes, waves, probes, approval and the rest. */
+  /** The group's own settings: windows, freezes, waves, probes, approval and others. */
   readonly updateConfig?: UpdateConfig;
   readonly current: RevisionFacts;
   /** Surplus new nodes that an earlier update could not drain; the next update removes them. */
@@ -180,7 +182,7 @@ export interface TimeFacts {
 export interface ProbeFact {
   readonly name: string;
   readonly object: { readonly kind: string; readonly name: string };
-  /** `gone`: the object it reads does not exist, so the probe cannot pass. */
+  /** `gone`: the object that the probe reads does not exist, so it cannot pass. */
   readonly state: 'gone' | 'failing' | 'unknown';
   readonly message: string;
   /** How to make an unknown result known. */

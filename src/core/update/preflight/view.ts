@@ -2,14 +2,14 @@
 // new nodes, other usable nodes. Computed once per preflight; decides nothing.
 
 import { isReady } from '../../../api/conditions.ts';
-import type { PodDisruptionBudget } from '../../../api/kube.ts';
+import type { OwnerReference, PodDisruptionBudget } from '../../../api/kube.ts';
 import type { FullPod, Workload } from '../../../api/workloads.ts';
 import {
   BudgetIndex,
-  classifyPods,
   controllerOf,
   isTerminating,
   keyOfObject,
+  skipReasonOf,
 } from '../../drain/index.ts';
 import { eksSurge, ownSurge } from '../strategies/unavailable.ts';
 import { evenSurge } from '../strategies/zone-placement.ts';
@@ -19,6 +19,7 @@ import { type NewNode, newNodesOf, podsByNode, zonesOf } from './new-nodes.ts';
 import { type Amounts, podAmounts } from './quantity.ts';
 import type { Place } from './scheduling.ts';
 import type { PlannedNode, Snapshot } from './snapshot.ts';
+import { waitSecondsOf } from './waits.ts';
 
 export interface Owner {
   /**
@@ -43,6 +44,8 @@ export interface MovedPod {
   readonly budgets: readonly PodDisruptionBudget[];
   /** What the scheduler reserves for it. */
   readonly asks: Amounts;
+  /** How long its drain waits for it before it evicts it. */
+  readonly waitSeconds: number;
 }
 
 /** A budget that selects pods of old nodes. */
@@ -81,13 +84,10 @@ const ownerKey = (kind: string, namespace: string, name: string): string =>
 /** The object that scales a pod; undefined for a bare pod. */
 const ownerLookup = (workloads: readonly Workload[]): ((pod: FullPod) => Owner | undefined) => {
   const byUid = new Map(workloads.map((one) => [one.metadata.uid, one]));
-  return (pod) => {
-    const first = controllerOf(pod);
-    if (first === undefined) return undefined;
+  const ownerBy = (first: OwnerReference, namespace: string): Owner => {
     const direct = byUid.get(first.uid);
     const second = direct?.metadata.ownerReferences?.find((one) => one.controller === true);
     const { kind, name, uid } = second ?? first;
-    const namespace = pod.metadata.namespace ?? '';
     return {
       key: ownerKey(kind, namespace, name),
       kind,
@@ -95,6 +95,15 @@ const ownerLookup = (workloads: readonly Workload[]): ((pod: FullPod) => Owner |
       namespace,
       workload: byUid.get(uid),
     };
+  };
+  // A controller and its pods are in one namespace.
+  const known = new Map<string, Owner>();
+  return (pod) => {
+    const first = controllerOf(pod);
+    if (first === undefined) return undefined;
+    const owner = known.get(first.uid) ?? ownerBy(first, pod.metadata.namespace ?? '');
+    known.set(first.uid, owner);
+    return owner;
   };
 };
 
@@ -118,24 +127,23 @@ const movedPods = (snapshot: Snapshot, index: BudgetIndex): readonly MovedPod[] 
   const old = new Map(
     snapshot.nodes.filter(({ isOld }) => isOld).map((one) => [one.node.metadata.name, one]),
   );
-  const there = snapshot.pods.filter(({ spec }) => old.has(spec.nodeName ?? ''));
-  const byUid = new Map(there.map((pod) => [pod.metadata.uid, pod]));
-  return classifyPods(there).evict.flatMap(({ pod: { metadata } }) => {
-    const pod = byUid.get(metadata.uid);
-    if (pod === undefined || isTerminating(pod)) return [];
+  const moved: MovedPod[] = [];
+  for (const pod of snapshot.pods) {
     const node = pod.spec.nodeName ?? '';
-    return [
-      {
-        pod,
-        name: keyOfObject(pod),
-        node,
-        zone: old.get(node)?.zone ?? '',
-        owner: ownerOf(pod),
-        budgets: index.of(pod),
-        asks: podAmounts(pod),
-      },
-    ];
-  });
+    const from = old.get(node);
+    if (from === undefined || skipReasonOf(pod) !== undefined || isTerminating(pod)) continue;
+    moved.push({
+      pod,
+      name: keyOfObject(pod),
+      node,
+      zone: from.zone,
+      owner: ownerOf(pod),
+      budgets: index.of(pod),
+      asks: podAmounts(pod),
+      waitSeconds: waitSecondsOf(pod, snapshot),
+    });
+  }
+  return moved;
 };
 
 /**

@@ -13,12 +13,12 @@ import type {
 } from '../../../api/nodegroup-update.ts';
 import { bounded, evictionFailure } from '../../nodegroup/index.ts';
 import { missingNow, missingText } from '../ending/missing.ts';
-import { planned, tellPace } from '../eta/eta.ts';
+import { planned, recordPace } from '../eta/eta.ts';
 import { soakEta, soakTailMs } from '../eta/soak-eta.ts';
 import type { StatusChange, UpdateDecision, UpdateObservation } from '../observation.ts';
 import { isHeld } from '../pacing/index.ts';
 import { sentences } from '../sentences.ts';
-import { type Counted, type Herd, herdOf, ownCause, updateCauseId } from './nodes.ts';
+import { type Counted, type GroupNodes, groupNodesOf, ownCause, updateCauseId } from './nodes.ts';
 
 /** The status keeps this many phases, each with the time when it began. */
 const maxPhases = 40;
@@ -49,7 +49,7 @@ export const fail = (
   })),
 });
 
-/** Each adds a sentence to the error; the rest is only counted. */
+/** The error lists this many causes; further ones are only counted. */
 const maxCauses = 5;
 
 /** Errors of failed launches, which the group's health drops as soon as any launch succeeds. */
@@ -70,7 +70,7 @@ const launchErrors = (
 /** EKS' sentence, then the causes known while the update waited. Article 003 shows the first. */
 export const notJoining = (observation: UpdateObservation): readonly HealthIssue[] => {
   const { groupName, issues, instances } = observation;
-  const missing = missingNow(observation, herdOf(observation));
+  const missing = missingNow(observation, groupNodesOf(observation));
   const waiting = instances.filter((one) => one.isCounted && one.isTarget && !one.isReady);
   const more = missing.length - maxCauses;
   const why = sentences([
@@ -134,7 +134,10 @@ const emptiedOf = (old: readonly Counted[]): Pick<UpdateProgress, 'emptied'> => 
   return length === 0 ? {} : { emptied: length };
 };
 
-const progressOf = ({ status }: UpdateObservation, { old, leavingOld }: Herd): UpdateProgress => {
+const progressOf = (
+  { status }: UpdateObservation,
+  { old, leavingOld }: GroupNodes,
+): UpdateProgress => {
   const left = old.length + leavingOld.length;
   const total = Math.max(status.progress?.total ?? 0, left);
   return {
@@ -162,7 +165,7 @@ interface PaceTold {
   readonly eta: UpdateProgress['eta'];
 }
 
-/** The pace while nodes are replaced, and the ETA if there is data for one. */
+/** The pace while nodes are replaced, and the ETA if there is enough data for one. */
 const paceOf = (
   observation: UpdateObservation,
   { change, steps }: UpdateDecision,
@@ -177,7 +180,7 @@ const paceOf = (
   const isPaused = isHeld(observation) || steps.some(({ kind }) => kind === 'Pause');
   if (phase === 'Rolling') {
     const facts = { ...planOnly, done, total, isPaused, now, history };
-    const told = tellPace(status, { ...facts, tailMs: tailMs ?? 0 });
+    const told = recordPace(status, { ...facts, tailMs: tailMs ?? 0 });
     return tailMs === undefined ? { ...told, eta: undefined } : told;
   }
   if (phase === 'Soaking') return { pace: status.pace, eta: soakEta(observation) };
@@ -188,12 +191,12 @@ const paceOf = (
 };
 
 /**
- * Until when budgets block the drains in flight, unless an operator changes the budgets; Infinity:
- * no force ends the wait.
+ * Until when budgets may block the drains in progress, unless an operator changes the budgets;
+ * Infinity: no force ends the wait.
  */
 const keptUntil = (
   { update }: Pick<UpdateObservation, 'update'>,
-  { old }: Herd,
+  { old }: GroupNodes,
 ): number | undefined => {
   const times = old.flatMap(({ instance: { disruption }, state }): readonly number[] => {
     const waiting = disruption?.status?.waitingOn ?? [];
@@ -219,12 +222,12 @@ const notBefore = (eta: UpdateEta | undefined, at: number | undefined): UpdateEt
 /** Adds the observed progress to the decision. */
 export const withProgress = (
   observation: UpdateObservation,
-  herd: Herd,
+  groupNodes: GroupNodes,
   decided: UpdateDecision,
 ): UpdateDecision => {
-  const counts = progressOf(observation, herd);
+  const counts = progressOf(observation, groupNodes);
   const { pace, eta: known } = paceOf(observation, decided, counts);
-  const eta = notBefore(known, keptUntil(observation, herd));
+  const eta = notBefore(known, keptUntil(observation, groupNodes));
   const progress = { ...counts, ...defined({ eta }) };
   const { status } = observation;
   const change = {

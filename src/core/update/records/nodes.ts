@@ -18,7 +18,7 @@ export const ownCause = (
 
 export interface Emptied {
   readonly at: EpochMs;
-  /** From then on the instance may be terminated. */
+  /** From this time on the instance may be terminated. */
   readonly cooledAt: EpochMs;
 }
 
@@ -103,14 +103,14 @@ export interface Counted {
 }
 
 /** The instances of both revisions, and those that are terminating. */
-export interface Herd {
+export interface GroupNodes {
   readonly old: readonly Counted[];
   readonly fresh: readonly Counted[];
   readonly leavingOld: readonly UpdateInstance[];
   readonly leaving: readonly UpdateInstance[];
 }
 
-export const herdOf = ({ update, status, instances, now }: UpdateObservation): Herd => {
+export const groupNodesOf = ({ update, status, instances, now }: UpdateObservation): GroupNodes => {
   const id = updateCauseId(update.metadata.name);
   const stateOf = (instance: UpdateInstance): InstanceState => {
     const state = instanceState(instance, id, now);
@@ -138,14 +138,15 @@ export const isServing = ({ instance, state }: Counted): boolean =>
 export const isJoined = ({ isReady, isLabelled }: UpdateInstance): boolean => isReady && isLabelled;
 
 /** A new node that counts: it has joined and its hook has ended. */
-export const isWhole = ({ instance }: Counted): boolean =>
+export const isHealthyNew = ({ instance }: Counted): boolean =>
   isJoined(instance) && instance.awaitsHook !== true;
 
 /** Every requested new node was launched and is healthy. */
-export const isGreenWhole = (
+export const areNewNodesHealthy = (
   { actualDesired }: Pick<UpdateObservation, 'actualDesired'>,
-  { old, fresh, leaving }: Herd,
-): boolean => fresh.every(isWhole) && old.length + fresh.length + leaving.length >= actualDesired;
+  { old, fresh, leaving }: GroupNodes,
+): boolean =>
+  fresh.every(isHealthyNew) && old.length + fresh.length + leaving.length >= actualDesired;
 
 /** When the current phase began. */
 export const phaseSince = ({ status, now }: UpdateObservation): EpochMs =>
@@ -156,7 +157,7 @@ export const isKeptEmpty = ({ state }: Counted): boolean =>
   state.kind === 'draining' && state.emptied !== undefined;
 
 /** Old nodes that still count and whose drain, or a hook of it, is in progress. */
-export const inFlightOf = ({ old }: Herd): readonly Counted[] =>
+export const inFlightOf = ({ old }: GroupNodes): readonly Counted[] =>
   old.filter(
     ({ state, instance }) =>
       state.kind === 'hooking' ||
@@ -171,11 +172,11 @@ export const inFlightOf = ({ old }: Herd): readonly Counted[] =>
  */
 export const freeToDrain = (
   { status, desired, limit = Number.POSITIVE_INFINITY }: UpdateObservation,
-  herd: Herd,
+  groupNodes: GroupNodes,
 ): { readonly slots: number; readonly spare: number } => {
   const { maxUnavailable = 1 } = status;
-  const inFlight = herd.leaving.length + inFlightOf(herd).length;
-  const serving = [...herd.old, ...herd.fresh].filter(isServing).length;
+  const inFlight = groupNodes.leaving.length + inFlightOf(groupNodes).length;
+  const serving = [...groupNodes.old, ...groupNodes.fresh].filter(isServing).length;
   return {
     slots: Math.max(0, Math.min(limit, maxUnavailable - inFlight)),
     spare: Math.max(0, serving - Math.max(0, desired - maxUnavailable)),

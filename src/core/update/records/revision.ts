@@ -11,13 +11,15 @@ const templateVersionLabel = 'eks.amazonaws.com/sourceLaunchTemplateVersion';
 export const outdatedTaint = 'drover.dev/outdated';
 
 /**
- * Whether an instance is of the target revision. It is if it was launched from the target's
- * template version or a later one; label changes create versions, too, with the same image. It also
- * is if its node's labels say so, which lets a repeated request find the nodes of an earlier
- * update. Without a template version only labels count.
+ * Whether an instance is of the target revision. Either it was launched from the target's template
+ * version or a later one (label changes create versions, too, with the same image), or its node's
+ * labels match. The labels let a repeated request find the nodes of an earlier update. Without a
+ * template version only labels count; with `replaceEqual` only the template version does.
  */
 export const isOfRevision = (
-  target: Pick<Revision, 'imageId' | 'launchTemplate'> & { readonly templateVersion?: string },
+  target: Pick<Revision, 'imageId' | 'launchTemplate' | 'replaceEqual'> & {
+    readonly templateVersion?: string;
+  },
   /**
    * `restored`: the first version that again holds the revision from before the update; later
    * versions hold it, too.
@@ -28,6 +30,7 @@ export const isOfRevision = (
   const startedFrom = Number(template.version ?? 0);
   const isLater = startedFrom >= Number(target.templateVersion);
   if (isLater && !(startedFrom >= Number(template.restored))) return true;
+  if (target.replaceEqual === true) return false;
   const labels = node?.metadata.labels ?? {};
   if (labels[imageLabel] !== target.imageId) return false;
   const version = target.launchTemplate?.version;
@@ -46,7 +49,8 @@ export const hasGroupLabels = (
 };
 
 /**
- * `1.32.9-20260905` is of 1.32; Bottlerocket's release versions do not name the Kubernetes version.
+ * `1.32.9-20260905` belongs to 1.32; Bottlerocket's release versions do not name the Kubernetes
+ * version.
  */
 const versionOfRelease = (releaseVersion: string | undefined): string | undefined =>
   /^(\d+\.\d+)\.\d+-\d{8}$/.exec(releaseVersion ?? '')?.[1];
@@ -76,10 +80,10 @@ export const sameRevisionAsked = (a: Asked, b: Asked): boolean =>
   a.launchTemplate?.version === b.launchTemplate?.version;
 
 /**
- * Whether an update requests what the spec requests. Fields missing from its change came from the
- * spec at that time, and must equal those of the spec today.
+ * Whether an update requests the spec's revision. Fields missing from its change came from the spec
+ * at that time, and must equal those of the current spec.
  */
-export const isAskedBy = (
+export const isRequestedBy = (
   { spec: { change }, status }: Pick<NodeGroupUpdate, 'spec' | 'status'>,
   spec: NodeGroupSpec,
 ): boolean => {

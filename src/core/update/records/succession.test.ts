@@ -118,7 +118,7 @@ describe('the open ones of a group', () => {
     );
   };
 
-  it('go in turn, the one that the group tells of first', () => {
+  it('go in turn, the one that the group reports first', () => {
     expect(named()).toEqual(['waits', 'made-once-more']);
     expect(named('made-once-more')).toEqual(['made-once-more', 'waits']);
     expect(named('over')).toEqual(['waits', 'made-once-more']);

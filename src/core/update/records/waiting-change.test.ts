@@ -41,7 +41,7 @@ describe('a spec that asks for another revision while an update runs', () => {
       { version: '1.32', launchTemplate: { ...template, version: '1' } },
       { version: '1.32', launchTemplate: template },
     ],
-  ])('is told as a change to %s', (what, before, spec) => {
+  ])('is reported as a change to %s', (what, before, spec) => {
     const said = waitingChangeText([update('u1')], group(spec), before);
     expect(said).toBe(`A change to ${what} waits for update u1 to end.`);
   });
@@ -53,7 +53,7 @@ describe('a spec that asks for another revision while an update runs', () => {
     );
   });
 
-  it('is not told where nothing waits, or an update tells of it itself', () => {
+  it('is not told where nothing waits, or an update reports it itself', () => {
     const ended = { ...update('u1'), status: { status: 'Successful' } as const };
     const its = update('u1', { change: newer });
     const others = update('u1', { nodeGroup: 'other' });

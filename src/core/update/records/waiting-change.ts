@@ -25,8 +25,8 @@ const revisionText = (known: Asked, spec: NodeGroupSpec): string => {
 };
 
 /**
- * `requested`: the revision recorded in the group's status. Undefined: every request of the spec is
- * covered by an object.
+ * `requested`: the revision recorded in the group's status. Undefined: every request of the spec
+ * already has an object.
  */
 export const waitingChangeText = (
   updates: readonly NodeGroupUpdate[],

@@ -158,7 +158,7 @@ describe('while it runs', () => {
   ) => decide(aSequence([a, b], { status: { groups }, spec }), more);
   const aRuns = [entry('a', 'InProgress', 'u'), entry('b', 'Waiting')];
 
-  it('waits for an update of somebody else', () => {
+  it('waits for an update of another actor', () => {
     const updates = [anUpdate('theirs', 'a', 'InProgress')];
     const { status, steps } = run(waiting, { updates });
     expect(status.message).toBe(
@@ -268,14 +268,14 @@ describe('after its end', () => {
     expect(status.status).toBe('Failed');
     expect(steps).toEqual([{ kind: 'Unmark', nodeName: 'n1' }]);
   });
-  it('goes on with the same object when its spec was changed, with a further attempt', () => {
+  it('continues with the same object when its spec was changed, with a further attempt', () => {
     const again = aSequence([a, b], { status: failed, generation: 2, spec: { resume: 'x' } });
     const { status, steps } = decide(again, { updates: [anUpdate('v', 'b', 'Failed')] });
     expect(status).toMatchObject({ status: 'InProgress', progress: { done: 1, total: 2 } });
     expect(status.endedAt).toBeUndefined();
     expect(steps).toEqual([{ kind: 'Begin', group: b, update: 'b-01234567-2' }]);
   });
-  it('does not go on because it is paused; it does when that is taken back', () => {
+  it('does not continue because it is paused; it does when that is reverted', () => {
     const paused = aSequence([a, b], { status: failed, generation: 2, spec: { paused: true } });
     expect(decide(paused).status).toEqual(paused.status);
     const back = aSequence([a, b], { status: failed, generation: 3, spec: { paused: false } });

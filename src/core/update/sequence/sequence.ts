@@ -17,7 +17,7 @@ import { beforeOf, sequenceComplaint } from './sequence-order.ts';
 
 export interface SequenceNode {
   readonly name: string;
-  /** According to the cloud. */
+  /** Its node group, by the Auto Scaling group of its instance. */
   readonly group?: string;
   /** The sequence whose mark the node carries. */
   readonly mark?: string;

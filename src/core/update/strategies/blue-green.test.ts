@@ -57,7 +57,7 @@ const closed = { isClosed: true } as const;
 const old = (count: number, more: Partial<UpdateInstance> = {}): readonly UpdateInstance[] =>
   members(count, 'old', { ...closed, ...more });
 const green = (count: number, more: Partial<UpdateInstance> = {}): readonly UpdateInstance[] =>
-  members(count, 'new', { ...fresh, isDiscouraged: false, ...more });
+  members(count, 'new', { ...fresh, hasOutdatedTaint: false, ...more });
 
 const decide = (
   phase: UpdatePhase,
@@ -141,7 +141,7 @@ describe('new nodes of a blue/green update', () => {
   });
 
   it('are kept from the autoscaler while a freeze holds, which closes no old node', () => {
-    const { shield: _none, ...withoutShield } = aMember('new3', fresh);
+    const { scaleDownDisabled: _none, ...withoutShield } = aMember('new3', fresh);
     const seen = observe({ strategy, phase: 'ScalingUp', surge: 3 }, [
       ...old(3, { isClosed: false }),
       ...green(2),
@@ -210,7 +210,7 @@ describe('old nodes of a blue/green update', () => {
     ['before its end', 599, [...old(3, emptied()), ...green(3)], undefined],
     ['at its end', 600, [...old(3, emptied()), ...green(3)], 'ScalingDown'],
     ['when a new one is missing', 600, [...old(3, emptied()), ...green(2)], undefined],
-    ['when one was given back', 10, [...old(2, emptied()), ...old(1), ...green(3)], 'Rolling'],
+    ['when one was uncordoned', 10, [...old(2, emptied()), ...old(1), ...green(3)], 'Rolling'],
   ])('of a soak, %s', (_, seconds, some, phase) => {
     const decided = decide('Soaking', some, { seconds, actualDesired: 6 });
     expect(decided.change?.phase).toBe(phase);
@@ -265,15 +265,15 @@ describe('old nodes of a blue/green update', () => {
         actualDesired: 6,
       });
     const { change } = soaks(590, { ...counts, total: 2 });
-    const toldAt = (seconds: number): UpdateEta | undefined =>
+    const noticedAt = (seconds: number): UpdateEta | undefined =>
       told && { p50: ago(seconds - told[0]), p90: ago(seconds - told[1]) };
-    const eta = toldAt(0);
+    const eta = noticedAt(0);
     expect(change?.progress?.eta).toEqual(eta);
     const reason = change?.holds?.find(({ kind }) => kind === 'Soak')?.reason ?? '';
     expect(reason.includes('There is no ETA: hook preTerminate')).toBe(told === undefined);
     // A later pass writes no new ETA, nor does one after the soak while hooks run.
     for (const seconds of [0, 5, 30, 60]) {
-      const known = toldAt(seconds);
+      const known = noticedAt(seconds);
       const next = { ...counts, ...defined({ eta: known }) };
       expect(soaks(590 + seconds, next).change?.progress).toBeUndefined();
     }
@@ -290,7 +290,7 @@ describe('old nodes of a blue/green update', () => {
     return { disruption: { ...disruption, spec: { causes } } };
   };
 
-  it.each(['Drained', 'Forced'] as const)('stay kept when somebody drains one (%s)', (outcome) => {
+  it.each(['Drained', 'Forced'] as const)('stay kept when a user drains one (%s)', (outcome) => {
     const [one, ...others] = old(3, emptied());
     const some = [{ ...one, ...anew(7200, outcome) } as UpdateInstance, ...others, ...green(3)];
     const decided = decide('Soaking', some, { actualDesired: 6 });
@@ -339,25 +339,29 @@ describe('a blue/green update that does not succeed', () => {
   });
 
   it('lets those go that were to go for good', () => {
-    const going = old(1, { ...asked('Terminate'), shield: 'theirs', isDiscouraged: false });
-    const decided = decide('Restoring', [...going, ...green(3, { shield: 'theirs' })], {
+    const going = old(1, {
+      ...asked('Terminate'),
+      scaleDownDisabled: 'theirs',
+      hasOutdatedTaint: false,
+    });
+    const decided = decide('Restoring', [...going, ...green(3, { scaleDownDisabled: 'theirs' })], {
       status: failedStatus,
     });
     expect(decided.steps).toEqual([]);
     expect(decided.end).toBeUndefined();
   });
 
-  const back = { shield: 'theirs', isDiscouraged: false, isClosed: false } as const;
+  const back = { scaleDownDisabled: 'theirs', hasOutdatedTaint: false, isClosed: false } as const;
 
   it('sets back what new nodes are made of, then takes those that it made, few at a time', () => {
     const blue = old(3, back);
-    const some = [...blue, ...green(3, { shield: 'theirs' })];
+    const some = [...blue, ...green(3, { scaleDownDisabled: 'theirs' })];
     expect(decide('Restoring', some, { status: failedStatus }).steps).toEqual([
       { kind: 'RestoreTemplate' },
     ]);
     const restored = { status: failedStatus, usesTarget: false } as const;
     expect(stepsOf(decide('Restoring', some, restored))).toEqual(['Retire i-new1']);
-    const [first, ...others] = green(3, { shield: 'theirs' });
+    const [first, ...others] = green(3, { scaleDownDisabled: 'theirs' });
     const going = { ...first, ...asked('Terminate') } as UpdateInstance;
     const surge = { desired: 0, maxSize: 0 };
     const next = decide('Restoring', [...blue, going, ...others], { ...restored, surge });

@@ -1,6 +1,6 @@
 // Drover's blue/green strategy. All new nodes are Ready before an old node is touched. Old nodes
-// are closed to new pods, drained a few at a time and kept empty during the soak. A rollback then
-// needs no new node; after the soak the old nodes are terminated. Pure.
+// are tainted against new pods, drained a few at a time and kept empty during the soak. A rollback
+// then needs no new node; after the soak the old nodes are terminated. Pure.
 
 import { epochMs, formatTime, parseTime } from '../../../api/brand.ts';
 import { defined } from '../../../api/defined.ts';
@@ -14,11 +14,11 @@ import type { UpdateDecision, UpdateObservation } from '../observation.ts';
 import { isHeld, nextProbeAt, restsInWave } from '../pacing/index.ts';
 import { enter, fail, notEvicted, notJoining, notMarked } from '../records/journal.ts';
 import {
+  areNewNodesHealthy,
   type Counted,
-  type Herd,
+  type GroupNodes,
   inFlightOf,
-  isGreenWhole,
-  isWhole,
+  isHealthyNew,
   ownCause,
   phaseSince,
   updateCauseId,
@@ -33,7 +33,7 @@ const isEmptied = (one: Counted): boolean => isKept(one) && one.instance.awaitsH
 const surgeOf = (count: number) => ({ desired: count, maxSize: count });
 
 /** The canary nodes: one new node for each zone that has old nodes, at most the surge. */
-const toeOf = (observation: UpdateObservation, { old }: Herd): number => {
+const canariesOf = (observation: UpdateObservation, { old }: GroupNodes): number => {
   const zones = new Set(old.map(({ instance }) => instance.zone)).size;
   return Math.min(observation.status.surge ?? 0, zones);
 };
@@ -42,26 +42,30 @@ const toeOf = (observation: UpdateObservation, { old }: Herd): number => {
  * Starts the canary nodes, then the rest of the surge. Each node has EKS' join timeout to become
  * Ready. If one does not, no old node was touched and the new nodes are terminated.
  */
-export const decideGreenUp = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
+export const decideGreenUp = (
+  observation: UpdateObservation,
+  groupNodes: GroupNodes,
+): UpdateDecision => {
   const { status, surge, desired, actualDesired } = observation;
-  const { old, fresh } = herd;
+  const { old, fresh } = groupNodes;
   const all = status.surge ?? 0;
   // Nodes started from the old template after the surge was computed, as when the group was scaled
   // out meanwhile.
   if (old.length > all) return stay(observation, { change: { surge: old.length } });
-  const asked = Math.max(surge.desired, toeOf(observation, herd));
+  const asked = Math.max(surge.desired, canariesOf(observation, groupNodes));
   const here = (more: Partial<UpdateDecision> = {}): UpdateDecision =>
     stay(observation, { surge: surgeOf(asked), ...more });
   if (old.length === 0) return here({ change: enter(observation, 'Marking') });
-  if (areTooMany(observation, lateNewNodes(observation, herd))) {
+  if (areTooMany(observation, lateNewNodes(observation, groupNodes))) {
     return here({ change: fail(observation, notJoining(observation)) });
   }
   const isStarted =
     actualDesired >= desired + asked && old.length + fresh.length >= desired + asked;
-  if (!isStarted || !fresh.every(isWhole)) return awaiting(observation, herd, true, here());
+  if (!isStarted || !fresh.every(isHealthyNew))
+    return awaiting(observation, groupNodes, true, here());
   const isToldWaiting = status.waitingSince !== undefined;
   const told = isToldWaiting ? { change: { waitingSince: undefined } } : {};
-  // Do not close the old nodes while the update is held: closed nodes accept no new pods.
+  // Does not taint the old nodes while the update is held: tainted nodes accept no new pods.
   if (isHeld(observation)) return here(told);
   if (asked < all) return here({ surge: surgeOf(all), ...told });
   return here({ change: { ...told.change, ...enter(observation, 'Marking') } });
@@ -74,17 +78,20 @@ const isClosed = ({ instance }: Counted): boolean =>
  * Sets the NoSchedule taint on old nodes, so that evicted pods land on new nodes and move only
  * once.
  */
-const closeSteps = ({ old }: Herd): readonly UpdateStep[] =>
+const closeSteps = ({ old }: GroupNodes): readonly UpdateStep[] =>
   old.flatMap(({ instance: { nodeName, isClosed: is } }): readonly UpdateStep[] =>
     nodeName === undefined || is === true
       ? []
       : [{ kind: 'Discourage', nodeName, effect: 'NoSchedule' }],
   );
 
-/** Phase Marking: old nodes are closed to new pods; nothing is evicted yet. */
-export const decideClosing = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
-  const steps = closeSteps(herd);
-  const open = herd.old.filter((one) => !isClosed(one));
+/** Phase Marking: old nodes are tainted; nothing is evicted yet. */
+export const decideClosing = (
+  observation: UpdateObservation,
+  groupNodes: GroupNodes,
+): UpdateDecision => {
+  const steps = closeSteps(groupNodes);
+  const open = groupNodes.old.filter((one) => !isClosed(one));
   if (open.length === 0) return stay(observation, { steps, change: enter(observation, 'Rolling') });
   const late = epochMs(phaseSince(observation) + joinTimeoutMs);
   if (observation.now < late) return stay(observation, { steps, wakeAt: late });
@@ -95,11 +102,14 @@ export const decideClosing = (observation: UpdateObservation, herd: Herd): Updat
  * When the batch soak ends: every node of the batch must be empty, then the soak runs from the last
  * drain. Infinity while a drain is in flight; undefined when no soak is pending.
  */
-const batchRestsUntil = ({ policies, now }: UpdateObservation, herd: Herd): number | undefined => {
+const batchRestsUntil = (
+  { policies, now }: UpdateObservation,
+  groupNodes: GroupNodes,
+): number | undefined => {
   const restMs = policies?.batchSoakMs ?? 0;
   if (restMs === 0) return undefined;
-  if (inFlightOf(herd).length > 0) return Number.POSITIVE_INFINITY;
-  const ends = herd.old.filter(isEmptied).flatMap(({ instance }) => {
+  if (inFlightOf(groupNodes).length > 0) return Number.POSITIVE_INFINITY;
+  const ends = groupNodes.old.filter(isEmptied).flatMap(({ instance }) => {
     const { endedAt, previous } = instance.disruption?.status ?? {};
     return parseTime(endedAt ?? previous?.endedAt) ?? [];
   });
@@ -134,26 +144,26 @@ type EmptyingGround =
 
 const decided = (decision: UpdateDecision): EmptyingGround => ({ kind: 'decided', decision });
 
-const groundOf = (observation: UpdateObservation, herd: Herd): EmptyingGround => {
-  const { old, leavingOld } = herd;
-  if (areTooMany(observation, lateNewNodes(observation, herd))) {
+const groundOf = (observation: UpdateObservation, groupNodes: GroupNodes): EmptyingGround => {
+  const { old, leavingOld } = groupNodes;
+  if (areTooMany(observation, lateNewNodes(observation, groupNodes))) {
     return decided(stay(observation, { change: fail(observation, notJoining(observation)) }));
   }
-  const timeouts = decideTimeouts(observation, herd);
+  const timeouts = decideTimeouts(observation, groupNodes);
   if (timeouts.ends !== undefined) return decided(timeouts.ends);
   const told = Object.keys(timeouts.change).length === 0 ? {} : { change: timeouts.change };
   const isThrough = old.every(isEmptied) && leavingOld.length === 0;
-  if (isThrough && isGreenWhole(observation, herd) && !restsInWave(observation)) {
+  if (isThrough && areNewNodesHealthy(observation, groupNodes) && !restsInWave(observation)) {
     const next = old.length === 0 ? 'ScalingDown' : 'Soaking';
     const change = { ...timeouts.change, ...enter(observation, next) };
     return decided(stay(observation, { change }));
   }
-  const marks = [...timeouts.steps, ...closeSteps(herd)];
+  const marks = [...timeouts.steps, ...closeSteps(groupNodes)];
   const isPausing = timeouts.steps.some(({ kind }) => kind === 'Pause');
   if (isHeld(observation) || isPausing) {
     return decided(whileHeld(observation, stay(observation, { steps: marks, ...told })));
   }
-  const restsUntil = isThrough ? undefined : batchRestsUntil(observation, herd);
+  const restsUntil = isThrough ? undefined : batchRestsUntil(observation, groupNodes);
   if (restsUntil !== undefined) {
     const wakeAt = Number.isFinite(restsUntil) ? { wakeAt: epochMs(restsUntil) } : {};
     const rests = batchHolds(observation, restsUntil);
@@ -163,15 +173,21 @@ const groundOf = (observation: UpdateObservation, herd: Herd): EmptyingGround =>
 };
 
 /** A drain may begin, as far as budgets allow. */
-export const mayBeginOfBlueGreen = (observation: UpdateObservation, herd: Herd): boolean =>
-  groundOf(observation, herd).kind === 'open' && choose(observation, herd).length > 0;
+export const mayBeginOfBlueGreen = (
+  observation: UpdateObservation,
+  groupNodes: GroupNodes,
+): boolean =>
+  groundOf(observation, groupNodes).kind === 'open' && choose(observation, groupNodes).length > 0;
 
 /** Phase Rolling: old nodes are drained and kept. */
-export const decideEmptying = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
-  const ground = groundOf(observation, herd);
+export const decideEmptying = (
+  observation: UpdateObservation,
+  groupNodes: GroupNodes,
+): UpdateDecision => {
+  const ground = groundOf(observation, groupNodes);
   if (ground.kind === 'decided') return ground.decision;
   const { marks, told } = ground;
-  const drains = choose(observation, herd).map(
+  const drains = choose(observation, groupNodes).map(
     ({ instance }): UpdateStep => ({
       kind: 'Empty',
       instanceId: instance.instanceId,
@@ -180,24 +196,27 @@ export const decideEmptying = (observation: UpdateObservation, herd: Herd): Upda
     }),
   );
   const decision = stay(observation, { steps: [...marks, ...drains], ...told });
-  return awaiting(observation, herd, drains.length === 0, decision);
+  return awaiting(observation, groupNodes, drains.length === 0, decision);
 };
 
 /**
  * Phase Soaking: all pods are on new nodes. The holds, the soak among them, are in the observation.
  */
-export const decideSoaking = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
-  if (areTooMany(observation, lateNewNodes(observation, herd))) {
+export const decideSoaking = (
+  observation: UpdateObservation,
+  groupNodes: GroupNodes,
+): UpdateDecision => {
+  if (areTooMany(observation, lateNewNodes(observation, groupNodes))) {
     return stay(observation, { change: fail(observation, notJoining(observation)) });
   }
   // An old node was uncordoned, or another one appeared: drain it, then restart the soak.
-  if (!herd.old.every(isKept)) {
+  if (!groupNodes.old.every(isKept)) {
     return stay(observation, { change: enter(observation, 'Rolling') });
   }
-  const steps = closeSteps(herd);
+  const steps = closeSteps(groupNodes);
   // The update does not go on before all new nodes are healthy; it waits for them with a timeout.
-  if (!isGreenWhole(observation, herd)) {
-    return awaiting(observation, herd, true, stay(observation, { steps }));
+  if (!areNewNodesHealthy(observation, groupNodes)) {
+    return awaiting(observation, groupNodes, true, stay(observation, { steps }));
   }
   const change = observation.status.waitingSince === undefined ? {} : { waitingSince: undefined };
   if (isHeld(observation)) {
@@ -208,16 +227,19 @@ export const decideSoaking = (observation: UpdateObservation, herd: Herd): Updat
       ...defined({ wakeAt }),
     });
   }
-  // Rollback without new nodes stays possible until the hooks before termination are over, too.
-  if (!herd.old.every(isEmptied)) {
+  // A rollback without new nodes stays possible until the hooks before termination have ended, too.
+  if (!groupNodes.old.every(isEmptied)) {
     return stay(observation, { steps, ...(Object.keys(change).length === 0 ? {} : { change }) });
   }
   return stay(observation, { change: { ...change, ...enter(observation, 'ScalingDown') } });
 };
 
 /** Phase ScalingDown: terminates the old nodes and decrements the group's size for each. */
-export const decideRetiring = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
-  const { old, leavingOld } = herd;
+export const decideRetiring = (
+  observation: UpdateObservation,
+  groupNodes: GroupNodes,
+): UpdateDecision => {
+  const { old, leavingOld } = groupNodes;
   const failed = old.filter(({ state }) => state.kind === 'failed');
   if (failed.length > 0) {
     return stay(observation, {

@@ -11,7 +11,7 @@ export interface BudgetLoad {
    * How many pods may be unavailable when all are healthy; 0: the budget never allows an eviction.
    */
   readonly allowed: number;
-  /** From an eviction to its replacement being Ready. */
+  /** From an eviction until its replacement is Ready. */
   readonly recoveryMs: number;
 }
 

@@ -20,7 +20,7 @@ describe('an instance type that is left out', () => {
     expect(skippedTypes(types, load(asks)).map(({ type }) => type)).toEqual(left);
   });
 
-  it('is told with node, resource and what there is', () => {
+  it('is reported with node, resource and what there is', () => {
     expect(skippedTypes(['m5.large', 'c5.large'], load({ memory: 5 * Gi }))).toEqual([
       {
         type: 'c5.large',

@@ -11,7 +11,7 @@ import {
 } from '../../../formats/node/index.ts';
 import type { StatusChange, UpdateObservation } from '../observation.ts';
 import { type Amounts, podAmounts, printQuantity, shortOf, sum } from '../preflight/quantity.ts';
-import type { Herd } from '../records/nodes.ts';
+import type { GroupNodes } from '../records/nodes.ts';
 
 /**
  * The sum of the requests of one node's pods, DaemonSet pods included. Completed pods request
@@ -78,7 +78,10 @@ export const skippedTypes = (
     return message === undefined ? [] : [{ type, message }];
   });
 
-const fallbacksOf = ([first]: readonly string[], { fresh }: Herd): readonly UpdateFallback[] => {
+const fallbacksOf = (
+  [first]: readonly string[],
+  { fresh }: GroupNodes,
+): readonly UpdateFallback[] => {
   const counts = new Map<string, UpdateFallback>();
   for (const { instance } of fresh) {
     const { zone, instanceType: type } = instance;
@@ -97,10 +100,10 @@ const fallbacksOf = ([first]: readonly string[], { fresh }: Herd): readonly Upda
  */
 export const fallbackChange = (
   { types = [], status }: UpdateObservation,
-  herd: Herd,
+  groupNodes: GroupNodes,
 ): Pick<StatusChange, 'fallbacks'> => {
   if (types.length < 2 || status.phase === 'Restoring') return {};
-  const found = fallbacksOf(types, herd);
+  const found = fallbacksOf(types, groupNodes);
   if (JSON.stringify(found) === JSON.stringify(status.fallbacks ?? [])) return {};
   return { fallbacks: found.length === 0 ? undefined : found };
 };

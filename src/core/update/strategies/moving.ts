@@ -2,7 +2,7 @@
 // Drain progress is in the NodeDisruption, and decisions by time carry a `wakeAt`. Pure.
 import { type EpochMs, parseTime } from '../../../api/brand.ts';
 import type { UpdateInstance, UpdateObservation } from '../observation.ts';
-import { type Herd, isJoined, phaseSince } from '../records/nodes.ts';
+import { type GroupNodes, isJoined, phaseSince } from '../records/nodes.ts';
 
 /** After this an instance that has not joined is not worth frequent polling. */
 const patienceMs = 180_000;
@@ -17,8 +17,8 @@ const isLeaving = ({ disruption }: UpdateInstance, now: EpochMs): boolean => {
   return !isDraining || since === undefined || now < since + patienceMs;
 };
 
-export const isMoving = (observation: UpdateObservation, herd: Herd): boolean => {
-  const { old, fresh, leaving } = herd;
+export const isMoving = (observation: UpdateObservation, groupNodes: GroupNodes): boolean => {
+  const { old, fresh, leaving } = groupNodes;
   const { status, now, actualDesired } = observation;
   const isGoing = [...old, ...fresh].some(({ state }) => state.kind === 'drained');
   if (isGoing || leaving.some((one) => isLeaving(one, now))) return true;

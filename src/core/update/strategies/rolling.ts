@@ -12,9 +12,9 @@ import { enter, fail, notEvicted, notJoining, notMarked } from '../records/journ
 import {
   type Counted,
   freeToDrain,
-  type Herd,
+  type GroupNodes,
+  isHealthyNew,
   isServing,
-  isWhole,
   phaseSince,
 } from '../records/nodes.ts';
 import { inOrderOfChance } from './order.ts';
@@ -29,12 +29,12 @@ const startSurge = ({ status }: UpdateObservation) => {
  * zone as large as the largest zone with new nodes needs none: EC2 Auto Scaling balances zones and
  * launches elsewhere.
  */
-const hasNewNodes = (observation: UpdateObservation, { old, fresh }: Herd): boolean => {
+const hasNewNodes = (observation: UpdateObservation, { old, fresh }: GroupNodes): boolean => {
   const { desired, actualDesired } = observation;
   const wanted = desired + startSurge(observation).desired;
   const counted = old.length + fresh.length;
   if (actualDesired < wanted || counted < wanted) return false;
-  const zones = new Set(fresh.filter(isWhole).map(({ instance }) => instance.zone));
+  const zones = new Set(fresh.filter(isHealthyNew).map(({ instance }) => instance.zone));
   const sizes = new Map<string, number>();
   for (const { instance } of [...old, ...fresh]) {
     sizes.set(instance.zone, (sizes.get(instance.zone) ?? 0) + 1);
@@ -42,15 +42,18 @@ const hasNewNodes = (observation: UpdateObservation, { old, fresh }: Herd): bool
   const sizeOf = (zone: string): number => sizes.get(zone) ?? 0;
   const fullest = Math.max(0, ...[...zones].map(sizeOf));
   const isServed = (zone: string): boolean => zones.has(zone) || sizeOf(zone) >= fullest;
-  return fresh.every(isWhole) && old.every(({ instance }) => isServed(instance.zone));
+  return fresh.every(isHealthyNew) && old.every(({ instance }) => isServed(instance.zone));
 };
 
-export const decideScalingUp = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
+export const decideScalingUp = (
+  observation: UpdateObservation,
+  groupNodes: GroupNodes,
+): UpdateDecision => {
   const surge = startSurge(observation);
-  if (herd.old.length === 0) {
+  if (groupNodes.old.length === 0) {
     return stay(observation, { surge, change: enter(observation, 'ScalingDown') });
   }
-  if (hasNewNodes(observation, herd)) {
+  if (hasNewNodes(observation, groupNodes)) {
     return stay(observation, { surge, change: enter(observation, 'Marking') });
   }
   const late = epochMs(phaseSince(observation) + joinTimeoutMs);
@@ -58,7 +61,7 @@ export const decideScalingUp = (observation: UpdateObservation, herd: Herd): Upd
   return stay(observation, { surge, change: fail(observation, notJoining(observation)) });
 };
 
-const holdUntouched = ({ old }: Herd): readonly UpdateStep[] =>
+const holdUntouched = ({ old }: GroupNodes): readonly UpdateStep[] =>
   old
     .filter(({ state }) => state.kind === 'untouched')
     .map(({ instance }) => ({ kind: 'Hold', instanceId: instance.instanceId }));
@@ -66,19 +69,22 @@ const holdUntouched = ({ old }: Herd): readonly UpdateStep[] =>
 /**
  * No node is marked while the update is held: marked nodes would get no traffic for all that time.
  */
-export const decideMarking = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
-  const isBegun = herd.old.some(({ state }) => state.kind === 'held');
+export const decideMarking = (
+  observation: UpdateObservation,
+  groupNodes: GroupNodes,
+): UpdateDecision => {
+  const isBegun = groupNodes.old.some(({ state }) => state.kind === 'held');
   if (!isBegun && isHeld(observation)) return stay(observation);
-  const steps = holdUntouched(herd);
+  const steps = holdUntouched(groupNodes);
   // An instance that never became a node cannot be marked.
   const isMarked = ({ instance, state }: Counted): boolean =>
     state.kind === 'held'
       ? state.isMarked || instance.nodeName === undefined
       : state.kind !== 'untouched';
-  const unmarked = herd.old.filter((one) => !isMarked(one));
+  const unmarked = groupNodes.old.filter((one) => !isMarked(one));
   if (unmarked.length > 0) {
     const since = phaseSince(observation);
-    // The hold has just ended and less than half of the marking timeout is left: restart the
+    // The hold has just ended and less than half of the marking timeout remains: restart the
     // timeout.
     const wasHeld = (observation.status.holds ?? []).length > 0;
     const isShort = observation.now >= since + joinTimeoutMs / 2;
@@ -92,8 +98,11 @@ export const decideMarking = (observation: UpdateObservation, herd: Herd): Updat
   return stay(observation, { steps, change: enter(observation, 'Rolling') });
 };
 
-export const decideRolling = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
-  const { old, fresh, leavingOld } = herd;
+export const decideRolling = (
+  observation: UpdateObservation,
+  groupNodes: GroupNodes,
+): UpdateDecision => {
+  const { old, fresh, leavingOld } = groupNodes;
   const failed = old.filter(({ state }) => state.kind === 'failed');
   if (failed.length > 0) {
     return stay(observation, {
@@ -101,13 +110,13 @@ export const decideRolling = (observation: UpdateObservation, herd: Herd): Updat
     });
   }
   const isThrough = old.length === 0 && leavingOld.length === 0;
-  if (isThrough && fresh.every(isWhole) && !restsInWave(observation)) {
+  if (isThrough && fresh.every(isHealthyNew) && !restsInWave(observation)) {
     return stay(observation, { change: enter(observation, 'ScalingDown') });
   }
   if (isHeld(observation)) {
-    return whileHeld(observation, stay(observation, { steps: holdUntouched(herd) }));
+    return whileHeld(observation, stay(observation, { steps: holdUntouched(groupNodes) }));
   }
-  const { slots, spare } = freeToDrain(observation, herd);
+  const { slots, spare } = freeToDrain(observation, groupNodes);
   const held = old.filter(({ state }) => state.kind === 'held');
   // Nodes that do not serve cost no capacity when drained, and do not recover.
   const idle = held.filter((one) => !isServing(one));
@@ -119,10 +128,10 @@ export const decideRolling = (observation: UpdateObservation, herd: Herd): Updat
   const first = idle.slice(0, slots);
   const chosen = [...first, ...order.slice(0, Math.min(slots - first.length, spare))];
   const steps = [
-    ...holdUntouched(herd),
+    ...holdUntouched(groupNodes),
     ...chosen.map(
       ({ instance }): UpdateStep => ({ kind: 'Lift', instanceId: instance.instanceId }),
     ),
   ];
-  return awaiting(observation, herd, chosen.length === 0, stay(observation, { steps }));
+  return awaiting(observation, groupNodes, chosen.length === 0, stay(observation, { steps }));
 };

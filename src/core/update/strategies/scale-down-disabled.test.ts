@@ -6,11 +6,11 @@ import { defined } from '../../../api/defined.ts';
 import type { Node } from '../../../api/kube.ts';
 import {
   autoscalerAnnotation,
-  shieldAnnotation,
-  shieldedBeforeAnnotation,
-  shieldOf,
-  shieldPatch,
-  unshieldPatch,
+  disableScaleDownPatch,
+  restoreScaleDownPatch,
+  scaleDownBeforeAnnotation,
+  scaleDownDisabledBy,
+  scaleDownOwnerAnnotation,
 } from './scale-down-disabled.ts';
 import { surgeWithout } from './surplus.ts';
 
@@ -31,10 +31,10 @@ describe('the scale-down-disabled annotation of a node', () => {
     ['none', {}, undefined],
     ['a user’s', { [autoscalerAnnotation]: 'true' }, 'theirs'],
     ['a value that the autoscaler ignores', { [autoscalerAnnotation]: 'false' }, undefined],
-    ['the update’s', { [autoscalerAnnotation]: 'true', [shieldAnnotation]: 'u' }, 'ours'],
+    ['the update’s', { [autoscalerAnnotation]: 'true', [scaleDownOwnerAnnotation]: 'u' }, 'ours'],
   ])('%s keeps it away or does not', (_, annotations, whose) => {
-    expect(shieldOf(node(annotations))).toBe(whose);
-    expect(shieldOf(node())).toBeUndefined();
+    expect(scaleDownDisabledBy(node(annotations))).toBe(whose);
+    expect(scaleDownDisabledBy(node())).toBeUndefined();
   });
 
   it.each([
@@ -42,16 +42,20 @@ describe('the scale-down-disabled annotation of a node', () => {
     ['false', { [autoscalerAnnotation]: 'false' }],
     ['another annotation', { a: 'b' }],
   ])('is set, and restored to %s', (_, before) => {
-    const during = patched(before, shieldPatch(node(before), 'u'));
+    const during = patched(before, disableScaleDownPatch(node(before), 'u'));
     expect(during[autoscalerAnnotation]).toBe('true');
-    expect(shieldOf(node(during))).toBe('ours');
-    expect(patched(during, unshieldPatch(node(during)))).toEqual(before ?? {});
+    expect(scaleDownDisabledBy(node(during))).toBe('ours');
+    expect(patched(during, restoreScaleDownPatch(node(during)))).toEqual(before ?? {});
   });
 
   it('that users change while the update runs stays as they set it', () => {
-    const during = patched({}, shieldPatch(node(), 'u'));
-    const changed = { ...during, [autoscalerAnnotation]: 'false', [shieldedBeforeAnnotation]: 'x' };
-    expect(patched(changed, unshieldPatch(node(changed)))).toEqual({
+    const during = patched({}, disableScaleDownPatch(node(), 'u'));
+    const changed = {
+      ...during,
+      [autoscalerAnnotation]: 'false',
+      [scaleDownBeforeAnnotation]: 'x',
+    };
+    expect(patched(changed, restoreScaleDownPatch(node(changed)))).toEqual({
       [autoscalerAnnotation]: 'false',
     });
   });

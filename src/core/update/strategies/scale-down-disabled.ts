@@ -6,7 +6,7 @@ import type { Node } from '../../../api/kube.ts';
 import type { UpdatePhase } from '../../../api/nodegroup-update.ts';
 import type { UpdateStep } from '../../../api/plan.ts';
 import type { UpdateDecision, UpdateObservation } from '../observation.ts';
-import type { Herd } from '../records/nodes.ts';
+import type { GroupNodes } from '../records/nodes.ts';
 
 /**
  * Cluster autoscaler FAQ, "How can I prevent Cluster Autoscaler from scaling down a particular
@@ -14,57 +14,59 @@ import type { Herd } from '../records/nodes.ts';
  */
 export const autoscalerAnnotation = 'cluster-autoscaler.kubernetes.io/scale-down-disabled';
 /** Marks the annotation as set by an update; the value is the name of the update. */
-export const shieldAnnotation = 'drover.dev/scale-down-disabled-by';
+export const scaleDownOwnerAnnotation = 'drover.dev/scale-down-disabled-by';
 /** The value that the annotation had before the update, if any. */
-export const shieldedBeforeAnnotation = 'drover.dev/scale-down-disabled-before';
+export const scaleDownBeforeAnnotation = 'drover.dev/scale-down-disabled-before';
 
 /**
  * The actor that set the annotation: the update or a user. Undefined: the autoscaler may remove the
  * node.
  */
-export const shieldOf = ({ metadata }: Node): 'ours' | 'theirs' | undefined => {
+export const scaleDownDisabledBy = ({ metadata }: Node): 'ours' | 'theirs' | undefined => {
   const { annotations = {} } = metadata;
-  if (annotations[shieldAnnotation] !== undefined) return 'ours';
+  if (annotations[scaleDownOwnerAnnotation] !== undefined) return 'ours';
   return annotations[autoscalerAnnotation] === 'true' ? 'theirs' : undefined;
 };
 
 /** Merge patch that sets the annotation on a node for this update. */
-export const shieldPatch = (
+export const disableScaleDownPatch = (
   { metadata }: Node,
   updateName: string,
 ): Readonly<Record<string, string>> => {
   const before = metadata.annotations?.[autoscalerAnnotation];
   return {
     [autoscalerAnnotation]: 'true',
-    [shieldAnnotation]: updateName,
-    ...(before === undefined ? {} : { [shieldedBeforeAnnotation]: before }),
+    [scaleDownOwnerAnnotation]: updateName,
+    ...(before === undefined ? {} : { [scaleDownBeforeAnnotation]: before }),
   };
 };
 
 /** Merge patch that restores the annotation; a value that a user set meanwhile stays. */
-export const unshieldPatch = ({ metadata }: Node): Readonly<Record<string, string | null>> => {
+export const restoreScaleDownPatch = ({
+  metadata,
+}: Node): Readonly<Record<string, string | null>> => {
   const { annotations = {} } = metadata;
   const isOurs = annotations[autoscalerAnnotation] === 'true';
-  const before = annotations[shieldedBeforeAnnotation] ?? null;
+  const before = annotations[scaleDownBeforeAnnotation] ?? null;
   return {
     ...(isOurs ? { [autoscalerAnnotation]: before } : {}),
-    [shieldAnnotation]: null,
-    [shieldedBeforeAnnotation]: null,
+    [scaleDownOwnerAnnotation]: null,
+    [scaleDownBeforeAnnotation]: null,
   };
 };
 
 /** One step for each node without the annotation. */
-const shieldSteps = ({ old, fresh }: Herd): readonly UpdateStep[] =>
+const disableScaleDownSteps = ({ old, fresh }: GroupNodes): readonly UpdateStep[] =>
   [...old, ...fresh].flatMap(({ instance }): readonly UpdateStep[] =>
-    instance.nodeName === undefined || instance.shield !== undefined
+    instance.nodeName === undefined || instance.scaleDownDisabled !== undefined
       ? []
       : [{ kind: 'Shield', nodeName: instance.nodeName }],
   );
 
 /** One step for each node whose annotation the update has set. */
-export const unshieldSteps = ({ old, fresh }: Herd): readonly UpdateStep[] =>
+export const restoreScaleDownSteps = ({ old, fresh }: GroupNodes): readonly UpdateStep[] =>
   [...old, ...fresh].flatMap(({ instance }): readonly UpdateStep[] =>
-    instance.nodeName !== undefined && instance.shield === 'ours'
+    instance.nodeName !== undefined && instance.scaleDownDisabled === 'ours'
       ? [{ kind: 'Unshield', nodeName: instance.nodeName }]
       : [],
   );
@@ -78,14 +80,17 @@ const shielded: ReadonlySet<UpdatePhase> = new Set([
 ]);
 
 /** Adds the steps that set the annotation in every phase before Restoring, which removes it. */
-export const withShields = (
+export const withScaleDownDisabled = (
   { status }: UpdateObservation,
-  herd: Herd,
+  groupNodes: GroupNodes,
   decided: UpdateDecision,
 ): UpdateDecision => {
   const { phase = 'Preparing' } = status;
   if (!shielded.has(phase) || decided.change?.phase === 'Restoring') return decided;
   // EKS' strategies end without phase Restoring, so their end removes it.
-  const marks = decided.end === undefined ? shieldSteps(herd) : unshieldSteps(herd);
+  const marks =
+    decided.end === undefined
+      ? disableScaleDownSteps(groupNodes)
+      : restoreScaleDownSteps(groupNodes);
   return marks.length === 0 ? decided : { ...decided, steps: [...marks, ...decided.steps] };
 };

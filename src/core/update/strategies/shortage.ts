@@ -5,12 +5,18 @@ import { type EpochMs, epochMs, parseTime } from '../../../api/brand.ts';
 import type { HealthIssue } from '../../../api/nodegroup.ts';
 import type { NodeGroupUpdateStatus, UpdateShortage } from '../../../api/nodegroup-update.ts';
 import { codeOfRefusal } from '../../nodegroup/index.ts';
-import { isSetAside, toldOfSetAside } from '../ending/timeouts.ts';
+import { isSetAside, setAsideErrors } from '../ending/timeouts.ts';
 import { stay } from '../ending/waiting.ts';
 import { explainUpdateWaiting, passingWords } from '../explain-waiting.ts';
 import type { UpdateDecision, UpdateObservation } from '../observation.ts';
 import { enter, fail } from '../records/journal.ts';
-import { type Counted, type Herd, inFlightOf, isWhole, phaseSince } from '../records/nodes.ts';
+import {
+  type Counted,
+  type GroupNodes,
+  inFlightOf,
+  isHealthyNew,
+  phaseSince,
+} from '../records/nodes.ts';
 
 /** EC2 messages of launches that may succeed in another zone, with another type or later. */
 const noRoom =
@@ -61,8 +67,8 @@ const openFrom = ({ policies, now }: UpdateObservation, { at }: UpdateShortage):
   epochMs((parseTime(at) ?? now) + (policies?.shortageWaitMs ?? 0));
 
 /**
- * The last launch in the node's zone failed for lack of capacity. The wait after it is not over, or
- * the policy leaves such nodes alone.
+ * The last launch in the node's zone failed for lack of capacity, and either the wait after it is
+ * not over or the policy skips such nodes.
  */
 export const isHeldByShortage = (observation: UpdateObservation, one: Counted): boolean => {
   const shortage = shortageOf(observation, one);
@@ -103,11 +109,11 @@ const errorOf = (
  */
 export const endsForShortage = (
   observation: UpdateObservation,
-  herd: Herd,
+  groupNodes: GroupNodes,
 ): UpdateDecision | undefined => {
   const { policies, now } = observation;
-  const { old, leavingOld } = herd;
-  const isIdle = leavingOld.length === 0 && inFlightOf(herd).length === 0;
+  const { old, leavingOld } = groupNodes;
+  const isIdle = leavingOld.length === 0 && inFlightOf(groupNodes).length === 0;
   if (policies?.onShortage !== 'Fail' || old.length === 0 || !isIdle) return undefined;
   const left = old.filter((one) => !isSetAside(observation, one));
   const short = left.flatMap((one) => shortageOf(observation, one) ?? []);
@@ -115,7 +121,7 @@ export const endsForShortage = (
   if (left.length === 0 || short.length < left.length) return undefined;
   const until = epochMs(Math.max(...zones.map((one) => openFrom(observation, one))));
   if (now < until) return stay(observation, { wakeAt: until });
-  const { errors, failedNodes } = toldOfSetAside(observation, herd);
+  const { errors, failedNodes } = setAsideErrors(observation, groupNodes);
   const issues = [errorOf(observation, left, zones), ...errors];
   return stay(observation, { change: { ...fail(observation, issues), failedNodes } });
 };
@@ -138,13 +144,13 @@ export const shortagePast = (
  */
 export const withoutSurge = (
   observation: UpdateObservation,
-  { old, fresh }: Herd,
+  { old, fresh }: GroupNodes,
 ): UpdateDecision | undefined => {
   const { policies, issues, desired, now } = observation;
   const issue = issues.find(({ code }) => codes.has(code));
   if (policies?.onShortage !== 'Minimal' || issue === undefined) return undefined;
   const from = epochMs(phaseSince(observation) + policies.shortageWaitMs);
-  if (now < from || !fresh.every(isWhole)) return undefined;
+  if (now < from || !fresh.every(isHealthyNew)) return undefined;
   const there = old.length + fresh.length;
   const surge = Math.max(0, there - desired);
   const waiting = { kind: 'room', code: issue.code, message: issue.message } as const;

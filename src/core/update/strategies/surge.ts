@@ -17,10 +17,10 @@ import { enter, fail, notJoining } from '../records/journal.ts';
 import {
   type Counted,
   freeToDrain,
-  type Herd,
+  type GroupNodes,
   inFlightOf,
+  isHealthyNew,
   isServing,
-  isWhole,
   ownCause,
   phaseSince,
   updateCauseId,
@@ -41,7 +41,7 @@ import {
   shortageOf,
   withoutSurge,
 } from './shortage.ts';
-import { type Landing, Landings } from './zone-placement.ts';
+import { type ZonePlacement, ZonePlacements } from './zone-placement.ts';
 
 const startSurge = ({ status }: UpdateObservation) => {
   const desired = status.surge ?? 0;
@@ -52,26 +52,29 @@ const zonesOf = (some: readonly Counted[]): ReadonlySet<string> =>
   new Set(some.map(({ instance }) => instance.zone));
 
 /** Start one canary node per zone and wait for it before draining an old node. */
-export const decideSurgeUp = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
+export const decideSurgeUp = (
+  observation: UpdateObservation,
+  groupNodes: GroupNodes,
+): UpdateDecision => {
   const surge = startSurge(observation);
   const { desired, actualDesired, now } = observation;
-  const { old, fresh } = herd;
+  const { old, fresh } = groupNodes;
   const next = (): UpdateDecision =>
     stay(observation, { surge, change: enter(observation, 'Rolling') });
   if (old.length === 0) return next();
   const wanted = desired + surge.desired;
   const isComplete = actualDesired >= wanted && old.length + fresh.length >= wanted;
-  if (isComplete && fresh.every(isWhole)) return next();
-  const minimal = isComplete ? undefined : withoutSurge(observation, herd);
+  if (isComplete && fresh.every(isHealthyNew)) return next();
+  const minimal = isComplete ? undefined : withoutSurge(observation, groupNodes);
   if (minimal !== undefined) return minimal;
   const late = epochMs(phaseSince(observation) + joinTimeoutMs);
   const awaitsHook = fresh.some(({ instance }) => instance.awaitsHook === true);
   if (now < late) return stay(observation, { surge, wakeAt: late });
   if (awaitsHook) return stay(observation, { surge });
   const zones = [...zonesOf(old)];
-  const joined = zonesOf(fresh.filter(isWhole));
+  const joined = zonesOf(fresh.filter(isHealthyNew));
   const enough = zones.filter((zone) => joined.has(zone)).length >= Math.ceil(zones.length / 2);
-  const failing = fresh.filter((one) => !isWhole(one));
+  const failing = fresh.filter((one) => !isHealthyNew(one));
   if (enough && !areTooMany(observation, failing)) return next();
   return stay(observation, { surge, change: fail(observation, notJoining(observation)) });
 };
@@ -82,10 +85,10 @@ interface RankFacts {
   readonly updateName: string;
   readonly isShort: boolean;
   /** Zone placement of its replacement; undefined: it has none. */
-  readonly landing: Landing | undefined;
+  readonly placement: ZonePlacement | undefined;
 }
 
-const rankOf = (one: Counted, { updateName, isShort, landing }: RankFacts): number => {
+const rankOf = (one: Counted, { updateName, isShort, placement }: RankFacts): number => {
   // A node whose drain was tried and cancelled comes last.
   if (triesOf(one, updateName) > 0) return 7;
   if (!isServing(one)) return 0;
@@ -94,13 +97,13 @@ const rankOf = (one: Counted, { updateName, isShort, landing }: RankFacts): numb
   const isEmpty = one.instance.pods === 0;
   if (!isEmpty && isHopeless(loadsOf(one))) return 5;
   // A zone without new nodes gets its first one, and no zone gets more than its share.
-  if (landing === 'elsewhere') return 4;
-  if (landing === 'later') return 3;
+  if (placement === 'elsewhere') return 4;
+  if (placement === 'later') return 3;
   return isEmpty ? 1 : 2;
 };
 
 interface Field {
-  readonly landings: Landings;
+  readonly placements: ZonePlacements;
   /** The next node is replaced, rather than terminated with decrement. */
   readonly isReplaced: boolean;
   readonly perZone: ReadonlyMap<string, number>;
@@ -118,13 +121,13 @@ const nextOf = (left: readonly Counted[], field: Field): Counted | undefined => 
   const { observation } = field;
   const { name } = observation.update.metadata;
   const zones = new Set(left.map(({ instance }) => instance.zone));
-  const landings = new Map(
-    field.isReplaced ? [...zones].map((zone) => [zone, field.landings.of(zone)]) : [],
+  const placements = new Map(
+    field.isReplaced ? [...zones].map((zone) => [zone, field.placements.of(zone)]) : [],
   );
   const factsOf = (one: Counted): RankFacts => ({
     updateName: name,
     isShort: shortageOf(observation, one) !== undefined,
-    landing: landings.get(one.instance.zone),
+    placement: placements.get(one.instance.zone),
   });
   const ranks = new Map(left.map((one) => [one, rankOf(one, factsOf(one))]));
   const rank = Math.min(...ranks.values());
@@ -148,24 +151,26 @@ const hasReplacement = ({ instance }: Counted, id: string): boolean => {
 };
 
 /** The number of nodes of the new revision once all launches and drains in flight are over. */
-const willBeNew = (observation: UpdateObservation, herd: Herd): number => {
-  const { old, fresh } = herd;
+const willBeNew = (observation: UpdateObservation, groupNodes: GroupNodes): number => {
+  const { old, fresh } = groupNodes;
   const id = updateCauseId(observation.update.metadata.name);
   const starting = Math.max(0, observation.actualDesired - old.length - fresh.length);
-  return fresh.length + starting + inFlightOf(herd).filter((one) => hasReplacement(one, id)).length;
+  return (
+    fresh.length + starting + inFlightOf(groupNodes).filter((one) => hasReplacement(one, id)).length
+  );
 };
 
 /** Zone placement for the group as it will be without the nodes in flight. */
-const landingsOf = (observation: UpdateObservation, herd: Herd): Landings => {
+const placementsOf = (observation: UpdateObservation, groupNodes: GroupNodes): ZonePlacements => {
   const { instances, desired } = observation;
   const zoneOf = ({ instance }: Counted): string => instance.zone;
-  const going = new Set(inFlightOf(herd));
-  const fresh = herd.fresh.map(zoneOf);
-  return new Landings({
+  const going = new Set(inFlightOf(groupNodes));
+  const fresh = groupNodes.fresh.map(zoneOf);
+  return new ZonePlacements({
     zones: instances.map(({ zone }) => zone),
-    staying: [...fresh, ...herd.old.filter((one) => !going.has(one)).map(zoneOf)],
+    staying: [...fresh, ...groupNodes.old.filter((one) => !going.has(one)).map(zoneOf)],
     fresh,
-    pending: Math.max(0, willBeNew(observation, herd) - fresh.length),
+    pending: Math.max(0, willBeNew(observation, groupNodes) - fresh.length),
     wanted: desired,
   });
 };
@@ -174,11 +179,11 @@ const landingsOf = (observation: UpdateObservation, herd: Herd): Landings => {
  * New nodes exist or are launching, none is healthy yet and none has exceeded the join timeout.
  * Pods evicted in this state would land on old nodes.
  */
-const awaitsFirst = (observation: UpdateObservation, herd: Herd): boolean =>
+const awaitsFirst = (observation: UpdateObservation, groupNodes: GroupNodes): boolean =>
   (observation.status.surge ?? 0) > 0 &&
-  willBeNew(observation, herd) > 0 &&
-  !herd.fresh.some(isWhole) &&
-  lateNewNodes(observation, herd).length === 0;
+  willBeNew(observation, groupNodes) > 0 &&
+  !groupNodes.fresh.some(isHealthyNew) &&
+  lateNewNodes(observation, groupNodes).length === 0;
 
 /**
  * Until a new node is healthy, only nodes above the desired size may be drained: other pods would
@@ -186,11 +191,11 @@ const awaitsFirst = (observation: UpdateObservation, herd: Herd): boolean =>
  */
 const freeToBegin = (
   observation: UpdateObservation,
-  herd: Herd,
+  groupNodes: GroupNodes,
 ): ReturnType<typeof freeToDrain> => {
-  const free = freeToDrain(observation, herd);
-  if (!awaitsFirst(observation, herd)) return free;
-  const serving = [...herd.old, ...herd.fresh].filter(isServing).length;
+  const free = freeToDrain(observation, groupNodes);
+  if (!awaitsFirst(observation, groupNodes)) return free;
+  const serving = [...groupNodes.old, ...groupNodes.fresh].filter(isServing).length;
   return { ...free, spare: Math.min(free.spare, Math.max(0, serving - observation.desired)) };
 };
 
@@ -200,9 +205,12 @@ interface Chosen extends Counted {
 }
 
 /** The nodes whose drains begin in this pass. */
-export const choose = (observation: UpdateObservation, herd: Herd): readonly Chosen[] => {
+export const choose = (
+  observation: UpdateObservation,
+  groupNodes: GroupNodes,
+): readonly Chosen[] => {
   const { update, drainTimeoutMs, desired, surge } = observation;
-  const { old, fresh } = herd;
+  const { old, fresh } = groupNodes;
   const perZone = new Map<string, number>();
   for (const { instance } of [...old, ...fresh]) {
     perZone.set(instance.zone, (perZone.get(instance.zone) ?? 0) + 1);
@@ -222,16 +230,16 @@ export const choose = (observation: UpdateObservation, herd: Herd): readonly Cho
     ({ instance }) => instance.instanceId,
     observation,
   );
-  const inFlight = inFlightOf(herd).map(loadsOf);
+  const inFlight = inFlightOf(groupNodes).map(loadsOf);
   const chains = chainsOf(old.map(loadsOf));
-  const free = freeToBegin(observation, herd);
+  const free = freeToBegin(observation, groupNodes);
   const chosen: Chosen[] = [];
-  const landings = landingsOf(observation, herd);
-  let expected = willBeNew(observation, herd);
+  const placements = placementsOf(observation, groupNodes);
+  let expected = willBeNew(observation, groupNodes);
   let extra = surge.desired;
   let serving = 0;
   while (chosen.length < free.slots) {
-    const context = { perZone, inFlight, chains, landings, observation };
+    const context = { perZone, inFlight, chains, placements, observation };
     let isReplaced = expected < desired;
     let one = nextOf(left, { ...context, isReplaced });
     // Terminate this node with decrement and replace a later one, whose zone placement is then
@@ -240,7 +248,7 @@ export const choose = (observation: UpdateObservation, herd: Herd): readonly Cho
       isReplaced &&
       extra > 0 &&
       one !== undefined &&
-      landings.of(one.instance.zone) !== 'wanted'
+      placements.of(one.instance.zone) !== 'wanted'
     ) {
       isReplaced = false;
       one = nextOf(left, { ...context, isReplaced });
@@ -256,7 +264,7 @@ export const choose = (observation: UpdateObservation, herd: Herd): readonly Cho
     inFlight.push(loadsOf(one));
     const { zone } = one.instance;
     perZone.set(zone, (perZone.get(zone) ?? 1) - 1);
-    landings.take(zone, { isReplaced });
+    placements.take(zone, { isReplaced });
     if (isReplaced) expected += 1;
     else extra -= 1;
     chosen.push({ ...one, isReplaced });
@@ -265,9 +273,9 @@ export const choose = (observation: UpdateObservation, herd: Herd): readonly Cho
 };
 
 /** Adds the PreferNoSchedule taint to old nodes. */
-const markSteps = ({ old }: Herd): readonly UpdateStep[] =>
+const markSteps = ({ old }: GroupNodes): readonly UpdateStep[] =>
   old.flatMap(({ instance }): readonly UpdateStep[] =>
-    instance.nodeName === undefined || instance.isDiscouraged === true
+    instance.nodeName === undefined || instance.hasOutdatedTaint === true
       ? []
       : [{ kind: 'Discourage', nodeName: instance.nodeName }],
   );
@@ -286,22 +294,22 @@ type RollingGround =
 
 const decided = (decision: UpdateDecision): RollingGround => ({ kind: 'decided', decision });
 
-const groundOf = (observation: UpdateObservation, herd: Herd): RollingGround => {
-  const { old, fresh, leavingOld } = herd;
-  if (areTooMany(observation, lateNewNodes(observation, herd))) {
+const groundOf = (observation: UpdateObservation, groupNodes: GroupNodes): RollingGround => {
+  const { old, fresh, leavingOld } = groupNodes;
+  if (areTooMany(observation, lateNewNodes(observation, groupNodes))) {
     return decided(stay(observation, { change: fail(observation, notJoining(observation)) }));
   }
-  const timeouts = decideTimeouts(observation, herd);
+  const timeouts = decideTimeouts(observation, groupNodes);
   if (timeouts.ends !== undefined) return decided(timeouts.ends);
-  const shortage = endsForShortage(observation, herd);
+  const shortage = endsForShortage(observation, groupNodes);
   if (shortage?.change !== undefined) return decided(shortage);
   const isThrough = old.length === 0 && leavingOld.length === 0;
   const isStarted = old.length + fresh.length >= observation.actualDesired;
-  if (isThrough && isStarted && fresh.every(isWhole) && !restsInWave(observation)) {
+  if (isThrough && isStarted && fresh.every(isHealthyNew) && !restsInWave(observation)) {
     const change = { ...enter(observation, 'Restoring'), ...timeouts.change };
     return decided(stay(observation, { change }));
   }
-  const marks = [...timeouts.steps, ...markSteps(herd)];
+  const marks = [...timeouts.steps, ...markSteps(groupNodes)];
   const changed = { ...timeouts.change, ...shortageChange(observation) };
   const told = Object.keys(changed).length === 0 ? {} : { change: changed };
   if (shortage !== undefined) return decided({ ...shortage, steps: marks, ...told });
@@ -313,15 +321,18 @@ const groundOf = (observation: UpdateObservation, herd: Herd): RollingGround => 
 };
 
 /** A drain may begin, as far as budgets allow. */
-export const mayBeginOfSurge = (observation: UpdateObservation, herd: Herd): boolean =>
-  groundOf(observation, herd).kind === 'open' && choose(observation, herd).length > 0;
+export const mayBeginOfSurge = (observation: UpdateObservation, groupNodes: GroupNodes): boolean =>
+  groundOf(observation, groupNodes).kind === 'open' && choose(observation, groupNodes).length > 0;
 
-export const decideSurgeRolling = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
+export const decideSurgeRolling = (
+  observation: UpdateObservation,
+  groupNodes: GroupNodes,
+): UpdateDecision => {
   const { surge } = observation;
-  const ground = groundOf(observation, herd);
+  const ground = groundOf(observation, groupNodes);
   if (ground.kind === 'decided') return ground.decision;
   const { marks, told, quarantined } = ground;
-  const chosen = choose(observation, herd);
+  const chosen = choose(observation, groupNodes);
   const retired = chosen.filter(({ isReplaced }) => !isReplaced).length;
   const left = Math.max(0, surge.desired - retired);
   const drains = chosen.map(({ instance, isReplaced }): UpdateStep => {
@@ -332,5 +343,5 @@ export const decideSurgeRolling = (observation: UpdateObservation, herd: Herd): 
   const size = Math.max(left, quarantined);
   const next = { desired: size, maxSize: Math.max(Math.min(surge.maxSize, left), quarantined) };
   const decision = stay(observation, { surge: next, steps: [...marks, ...drains], ...told });
-  return awaiting(observation, herd, chosen.length === 0, decision);
+  return awaiting(observation, groupNodes, chosen.length === 0, decision);
 };

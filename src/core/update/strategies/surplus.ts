@@ -18,13 +18,13 @@ import type {
 } from '../observation.ts';
 import { isHeld } from '../pacing/index.ts';
 import { fail, notEvicted } from '../records/journal.ts';
-import { type Counted, type Herd, isServing, phaseSince } from '../records/nodes.ts';
+import { type Counted, type GroupNodes, isServing, phaseSince } from '../records/nodes.ts';
 import { isHopeless } from './gate.ts';
 
 const none = { desired: 0, maxSize: 0 } as const;
 
 /** No instance is terminating, and Auto Scaling has none left to choose. */
-const isSettled = ({ actualDesired }: UpdateObservation, { old, fresh, leaving }: Herd) =>
+const isSettled = ({ actualDesired }: UpdateObservation, { old, fresh, leaving }: GroupNodes) =>
   leaving.length === 0 && old.length + fresh.length <= actualDesired;
 
 /**
@@ -32,16 +32,16 @@ const isSettled = ({ actualDesired }: UpdateObservation, { old, fresh, leaving }
  * surge: if the group was made smaller meanwhile, the scale-in that follows removes those nodes
  * under budgets.
  */
-const decideByForce = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
+const decideByForce = (observation: UpdateObservation, groupNodes: GroupNodes): UpdateDecision => {
   const { surge, desired, actualDesired, status } = observation;
   const over = actualDesired - desired - surge.desired;
   const isSurplus = (status.surge ?? 0) > 0 && desired >= (status.original?.desired ?? 0);
-  if (!isSettled(observation, herd)) return decideUnsettled(observation, herd);
+  if (!isSettled(observation, groupNodes)) return decideUnsettled(observation, groupNodes);
   if (status.waitingSince !== undefined) {
     return stay(observation, { change: { waitingSince: undefined } });
   }
   if (over === 1 && isSurplus) {
-    // The lower size is in the status, and the call was not made yet.
+    // The lower size is in the status, but the call was not made yet.
     return stay(observation, { steps: [{ kind: 'Lower', desired: actualDesired - 1 }] });
   }
   if (surge.desired === 0) {
@@ -55,7 +55,7 @@ const decideByForce = (observation: UpdateObservation, herd: Herd): UpdateDecisi
 
 const nobodyLeft = (
   { desired, groupName }: UpdateObservation,
-  { old, fresh }: Herd,
+  { old, fresh }: GroupNodes,
 ): UpdateDecision['end'] & object => {
   const over = old.length + fresh.length - desired;
   const nodes =
@@ -76,13 +76,16 @@ const waitsLonger = (observation: UpdateObservation): UpdateDecision | undefined
 };
 
 /**
- * Auto Scaling was asked for fewer instances and terminates none, mostly because of scale-in
- * protection. After the join timeout the rest is requested at once and left to Auto Scaling. The
- * update ends, since all nodes are new, and its message says so.
+ * Auto Scaling was asked for fewer instances and terminates none, usually because of scale-in
+ * protection. After the join timeout the update requests the whole reduction at once and ends,
+ * since all nodes are new. Its message reports that.
  */
-const decideUnsettled = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
+const decideUnsettled = (
+  observation: UpdateObservation,
+  groupNodes: GroupNodes,
+): UpdateDecision => {
   const { surge, desired, actualDesired, status } = observation;
-  if (herd.leaving.length > 0) {
+  if (groupNodes.leaving.length > 0) {
     return status.waitingSince === undefined
       ? stay(observation)
       : stay(observation, { change: { waitingSince: undefined } });
@@ -93,7 +96,7 @@ const decideUnsettled = (observation: UpdateObservation, herd: Herd): UpdateDeci
     const steps = actualDesired > desired ? [{ kind: 'Lower', desired } as const] : [];
     return stay(observation, { surge: none, steps });
   }
-  return stay(observation, { surge: none, end: nobodyLeft(observation, herd) });
+  return stay(observation, { surge: none, end: nobodyLeft(observation, groupNodes) });
 };
 
 /**
@@ -112,7 +115,7 @@ const rankOf = (one: Counted): number => {
  * Like Auto Scaling, it chooses in the zone with the most instances; undefined: all are protected
  * from scale-in.
  */
-const nextToGo = ({ old, fresh }: Herd): Counted | undefined => {
+const nextToGo = ({ old, fresh }: GroupNodes): Counted | undefined => {
   const all = [...old, ...fresh];
   const open = all.filter(
     ({ state, instance }) => state.kind === 'untouched' && instance.isProtected !== true,
@@ -146,16 +149,16 @@ const keepProtected = (observation: UpdateObservation, count: number): UpdateDec
 
 /**
  * EKS' 15 minutes apply here, too. No other node is tried, since this was the best choice. Draining
- * nodes of one zone only would make Auto Scaling rebalance zones, without regard to budgets.
+ * only nodes of one zone would make Auto Scaling rebalance zones without regard to budgets.
  */
 const notDrained = (
   observation: UpdateObservation,
-  herd: Herd,
+  groupNodes: GroupNodes,
   failed: readonly Counted[],
 ): UpdateDecision => {
   const errors = notEvicted(observation, failed);
   const change = fail(observation, errors, failed);
-  const left = Math.max(1, surplusLeft(observation, herd));
+  const left = Math.max(1, surplusLeft(observation, groupNodes));
   const stays = leave({ ...observation, status: { ...observation.status, errors } }, left);
   return stay(observation, { change: { ...change, ...stays } });
 };
@@ -181,7 +184,7 @@ const surplusHeld = (
 /** Adds the message about the drain in progress, if the message changed. */
 const told = (
   observation: UpdateObservation,
-  { old, fresh, leaving }: Herd,
+  { old, fresh, leaving }: GroupNodes,
   decided: UpdateDecision,
 ): UpdateDecision => {
   const { message = '' } = observation.status;
@@ -203,22 +206,23 @@ const told = (
 /** What must happen before the next drain; undefined: the next drain may begin. */
 const beforeDrain = (
   observation: UpdateObservation,
-  herd: Herd,
+  groupNodes: GroupNodes,
   next: Counted | undefined,
 ): UpdateDecision | undefined => {
   const { surge, status, actualDesired, desired } = observation;
-  const all = [...herd.old, ...herd.fresh];
+  const all = [...groupNodes.old, ...groupNodes.fresh];
   const asked = all.filter(({ state }) => state.kind !== 'untouched');
   const failed = asked.filter(({ state }) => state.kind === 'failed');
-  if (failed.length > 0) return notDrained(observation, herd, failed);
-  const excess = surplusLeft(observation, herd);
-  const isGoing = asked.length > 0 || herd.leaving.length > 0;
+  if (failed.length > 0) return notDrained(observation, groupNodes, failed);
+  const excess = surplusLeft(observation, groupNodes);
+  const isGoing = asked.length > 0 || groupNodes.leaving.length > 0;
   const isStuck = excess > 0 && next === undefined;
   if (!isGoing && (isStuck || all.length > actualDesired)) {
     const waits = waitsLonger(observation);
     if (waits !== undefined) return waits;
     if (isStuck) return keepProtected(observation, excess);
-    if (excess <= 0) return stay(observation, { surge: none, end: nobodyLeft(observation, herd) });
+    if (excess <= 0)
+      return stay(observation, { surge: none, end: nobodyLeft(observation, groupNodes) });
   } else if (status.waitingSince !== undefined) {
     return stay(observation, { change: { waitingSince: undefined } });
   }
@@ -235,26 +239,32 @@ const beforeDrain = (
   return undefined;
 };
 
-const decideByDrains = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
-  const next = nextToGo(herd);
-  const before = beforeDrain(observation, herd, next);
+const decideByDrains = (observation: UpdateObservation, groupNodes: GroupNodes): UpdateDecision => {
+  const next = nextToGo(groupNodes);
+  const before = beforeDrain(observation, groupNodes, next);
   if (before !== undefined || next === undefined) return before ?? stay(observation);
   const { instanceId } = next.instance;
   return stay(observation, {
-    surge: atMost(observation.surge, surplusLeft(observation, herd) - 1),
+    surge: atMost(observation.surge, surplusLeft(observation, groupNodes) - 1),
     steps: [{ kind: 'Retire', instanceId, isSurplus: true }],
   });
 };
 
 /** A node of the surplus may be drained. */
-export const mayBeginOfSurplus = (observation: UpdateObservation, herd: Herd): boolean =>
+export const mayBeginOfSurplus = (
+  observation: UpdateObservation,
+  groupNodes: GroupNodes,
+): boolean =>
   observation.update.spec.force !== true &&
-  beforeDrain(observation, herd, nextToGo(herd)) === undefined;
+  beforeDrain(observation, groupNodes, nextToGo(groupNodes)) === undefined;
 
-export const decideScalingDown = (observation: UpdateObservation, herd: Herd): UpdateDecision => {
+export const decideScalingDown = (
+  observation: UpdateObservation,
+  groupNodes: GroupNodes,
+): UpdateDecision => {
   const isForced = observation.update.spec.force === true;
   const decide = isForced ? decideByForce : decideByDrains;
-  return told(observation, herd, decide(observation, herd));
+  return told(observation, groupNodes, decide(observation, groupNodes));
 };
 
 /**

@@ -24,8 +24,8 @@ const instance = (name: string, zone: string, isTarget: boolean): UpdateInstance
   isTarget,
   isReady: true,
   isLabelled: true,
-  shield: 'ours',
-  isDiscouraged: true,
+  scaleDownDisabled: 'ours',
+  hasOutdatedTaint: true,
   pods: 5,
 });
 

@@ -2,7 +2,7 @@
 // first new node before any gets another by choice. No zone ends with two more than another,
 // however EC2 Auto Scaling breaks ties.
 import { describe, expect, it } from 'vitest';
-import { evenSurge, type Landing, Landings } from './zone-placement.ts';
+import { evenSurge, type ZonePlacement, ZonePlacements } from './zone-placement.ts';
 
 const zones = ['a', 'b', 'c'] as const;
 type Zone = (typeof zones)[number];
@@ -13,7 +13,7 @@ const orders: readonly (readonly Zone[])[] = [
   ['c', 'b', 'a'],
   ['b', 'a', 'c'],
 ];
-const worst: Readonly<Record<Landing, number>> = { wanted: 0, later: 1, elsewhere: 2 };
+const worst: Readonly<Record<ZonePlacement, number>> = { wanted: 0, later: 1, elsewhere: 2 };
 const listOf = (counts: PerZone): readonly Zone[] =>
   zones.flatMap((zone) => Array.from({ length: counts[zone] }, () => zone));
 const sumOf = (counts: PerZone): number => listOf(counts).length;
@@ -37,14 +37,14 @@ const update = (old: PerZone, most: number, order: readonly Zone[]) => {
   let extra = surge;
   const started: Zone[] = [];
   while (sumOf(left) > 0) {
-    const landings = new Landings({
+    const placements = new ZonePlacements({
       zones,
       staying: [...listOf(left), ...listOf(fresh)],
       fresh: listOf(fresh),
       pending: 0,
       wanted,
     });
-    const rank = (zone: Zone): number => worst[landings.of(zone)];
+    const rank = (zone: Zone): number => worst[placements.of(zone)];
     const fullest = order.filter((zone) => left[zone] > 0).toSorted((x, y) => total(y) - total(x));
     const best = fullest.toSorted((x, y) => rank(x) - rank(y))[0] ?? 'a';
     const isReplaced = sumOf(fresh) < wanted && (rank(best) < worst.elsewhere || extra === 0);
@@ -86,7 +86,7 @@ describe('zones of an update', () => {
 
 describe('a replacement', () => {
   const of = (staying: string, fresh: string, more: { pending?: number; wanted?: number } = {}) =>
-    new Landings({
+    new ZonePlacements({
       zones,
       staying: [...staying],
       fresh: [...fresh],
@@ -94,18 +94,18 @@ describe('a replacement', () => {
       wanted: more.wanted ?? 4,
     });
 
-  it.each<readonly [string, string, string, Landing]>([
+  it.each<readonly [string, string, string, ZonePlacement]>([
     ['stays in its zone where that is the emptiest then', 'aaabbcc', 'c', 'wanted'],
     ['of the fullest zone may land anywhere', 'aaabbcc', 'a', 'elsewhere'],
     ['lands where there are enough', 'aaabbcc', 'b', 'elsewhere'],
-  ])('%s', (_, staying, zone, landing) => {
-    expect(of(staying, 'aab').of(zone)).toBe(landing);
+  ])('%s', (_, staying, zone, placement) => {
+    expect(of(staying, 'aab').of(zone)).toBe(placement);
   });
 
   it('in another zone comes later than the first of a zone', () => {
-    const landings = of('aaabbbccc', 'ab', { wanted: 9 });
-    expect(landings.of('a')).toBe('later');
-    expect(landings.of('c')).toBe('wanted');
+    const placements = of('aaabbbccc', 'ab', { wanted: 9 });
+    expect(placements.of('a')).toBe('later');
+    expect(placements.of('c')).toBe('wanted');
   });
 
   it('that was asked for and has no zone yet counts where it will land', () => {
@@ -113,10 +113,10 @@ describe('a replacement', () => {
   });
 
   it('counts where it lands once its node was chosen', () => {
-    const landings = of('aaabbbccc', 'abc', { wanted: 6 });
-    landings.take('a', { isReplaced: true });
-    expect(landings.of('a')).toBe('elsewhere' satisfies Landing);
-    expect(landings.of('b')).toBe('wanted');
+    const placements = of('aaabbbccc', 'abc', { wanted: 6 });
+    placements.take('a', { isReplaced: true });
+    expect(placements.of('a')).toBe('elsewhere' satisfies ZonePlacement);
+    expect(placements.of('b')).toBe('wanted');
   });
 });
 

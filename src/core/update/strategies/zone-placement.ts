@@ -26,7 +26,7 @@ interface Zones {
 }
 
 /** How well zones end up if a node of a zone is replaced next. */
-export type Landing =
+export type ZonePlacement =
   /** The replacement lands in a zone without new nodes, or every zone has its first one. */
   | 'wanted'
   /**
@@ -37,7 +37,7 @@ export type Landing =
   | 'elsewhere';
 
 /** A model of the group's zones that is updated with each choice. */
-export class Landings {
+export class ZonePlacements {
   readonly #staying = new Map<string, number>();
   readonly #fresh = new Map<string, number>();
   readonly #wanted: number;
@@ -53,7 +53,7 @@ export class Landings {
     for (let i = 0; i < pending; i++) this.#launch();
   }
 
-  of(zone: string): Landing {
+  of(zone: string): ZonePlacement {
     const after = new Map(this.#staying);
     add(after, zone, -1);
     const lacking = this.#lacking();

@@ -1,10 +1,11 @@
 // The forced-at time of a pod: the earliest forcing deadline of the causes in force, minus the
-// safety margin, minus the pod's grace period within the cap (docs/designs/termination.md, "By
-// force").
+// safety margin, minus the pod's grace period within the cap and the intervals that the group's
+// policy sets between forced deletions (docs/designs/drain-order.md).
+import { objectOr } from '../../../../src/api/json.ts';
 import type { Context } from '../../oracle.ts';
 import type { DisruptionState, PodState } from '../../state/book.ts';
 import { inForce } from '../../state/disruptions.ts';
-import { microsPerMinute, microsPerSecond } from '../../state/read.ts';
+import { microsPerMinute, microsPerSecond, numberOf, textOf } from '../../state/read.ts';
 
 /**
  * Time before its deadline at which a drain must be over; the second if all causes are spot
@@ -30,10 +31,23 @@ const stopMicros = (
   const isSpot = causes.every((cause) => cause.kind === 'SpotInterruption');
   const began = book.beganAt(disruption);
   const half = began === undefined ? graceCapMicros : Math.max(0, (deadlineAt - began) / 2);
+  const grace = Math.min(pod.graceSeconds * microsPerSecond, graceCapMicros);
   return {
     safety: isSpot ? spotSafetyMicros : safetyMicros,
-    grace: Math.min(pod.graceSeconds * microsPerSecond, graceCapMicros, half),
+    grace: Math.min(grace + intervalsMicros({ book, disruption, pod }), half),
   };
+};
+
+/** The group's policy may space forced deletions: one interval earlier per other pod to drain. */
+const intervalsMicros = ({ book, disruption, pod }: Forcing): number => {
+  const group = book.repairs.groups.get(textOf(objectOr(disruption.object.spec).nodeGroup));
+  if (group === undefined) return 0;
+  const isRecent = book.now - group.specAt <= book.lagMicros;
+  const seconds = [group.spec, ...(isRecent ? [group.specBefore] : [])].map(
+    (spec) => numberOf(objectOr(spec.drain).forceIntervalSeconds) ?? 0,
+  );
+  const pods = [...book.pods.on(pod.nodeName)].filter((one) => book.isDrainable(one));
+  return Math.max(...seconds) * microsPerSecond * pods.length;
 };
 
 /** A cause may state when forcing begins; its deadline then leaves every pod its grace period. */
@@ -55,7 +69,8 @@ export const wrongWith = (forcing: Forcing, asked: number | undefined): string |
   const deadlineAt = book.forcingDeadline(disruption);
   if (deadlineAt === undefined) return 'although no cause in force has a forcing deadline';
   const now = disruption.statusForces ? disruption.statusDeadlineAt : undefined;
-  // A paused controller may follow the previous episode's deadline, others follow this one's.
+  // A controller that was paused may follow the previous episode's deadline; others follow this
+  // one's.
   const before = book.episodeBefore(disruption)?.deadlineAt;
   const told = Math.min(before ?? Number.POSITIVE_INFINITY, now ?? Number.POSITIVE_INFINITY);
   if (!Number.isFinite(told)) return 'although the journal names no forcing deadline';

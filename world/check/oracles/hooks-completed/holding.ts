@@ -3,7 +3,7 @@ import type { Context } from '../../oracle.ts';
 import type { DisruptionState, NodeState, PodState } from '../../state/book.ts';
 import { microsPerSecond } from '../../state/read.ts';
 
-/** A pod may be bound between the last check of the node and the write that follows. */
+/** A pod may be bound after the last check of the node and before the write that follows. */
 const lookMicros = microsPerSecond;
 
 /**

@@ -9,9 +9,12 @@ import { holding } from './holding.ts';
 
 /** The journal's deadline has milliseconds, and a call takes time. */
 const slackMicros = microsPerSecond;
-/** A pod bound this long before the end had its forced-at time; its grace period comes on top. */
+/**
+ * A pod bound this long before the end could still be deleted by force; its grace period is added
+ * to this time.
+ */
 const forceMicros = 30 * microsPerSecond;
-/** A drain that may not force keeps its hook until this long before the hook's own end. */
+/** A drain that may not force keeps its hook open until this long before the hook's own end. */
 const lastMomentMicros = microsPerMinute;
 
 /** The drain forces, and its deadline has passed. */
@@ -56,7 +59,7 @@ const nodeUnder = ({ book: { nodes } }: Context, instanceId: string): NodeState 
   return last !== undefined && nodes.byName.get(last.name) === last ? last : undefined;
 };
 
-/** What the controller left undone on the node; undefined: the completion is in order. */
+/** What the controller failed to do on the node; undefined: the completion is correct. */
 const complaint = (
   context: Context,
   node: NodeState,
@@ -80,7 +83,7 @@ interface Doubt {
   readonly message: string;
 }
 
-/** The reason why a completion looks too early; undefined: it is in order. */
+/** The reason why a completion looks too early; undefined: it is correct. */
 const doubtOf = (context: Context, instanceId: string): Doubt | undefined => {
   const { book, isExempt } = context;
   const node = nodeUnder(context, instanceId);

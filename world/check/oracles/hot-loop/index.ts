@@ -23,8 +23,9 @@ export const hotLoop: Oracle = {
       lifecycle: (entry) => minute.step(entry.at),
       request: (entry) => {
         if (!book.isOurs(entry) || unrelated.has(entry.resource)) return;
-        const { verb, resource, subresource = '', namespace, name } = entry;
-        minute.request(entry.at, `${verb} ${resource}/${subresource} ${keyOf(namespace, name)}`);
+        const { verb, resource, subresource = '', namespace, name, selector = '' } = entry;
+        const about = `${keyOf(namespace, name)} ${selector}`.trim();
+        minute.request(entry.at, `${verb} ${resource}/${subresource} ${about}`);
       },
       call: (entry) => {
         if (!book.isOurs(entry)) return;

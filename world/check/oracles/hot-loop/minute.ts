@@ -5,7 +5,7 @@ import { microsPerMinute } from '../../state/read.ts';
 /** One target: a write every two seconds for a whole minute is a loop. */
 const perTarget = 30;
 /**
- * These statuses list every instance of a group; each lifecycle step of an instance may cause a
+ * These statuses list every instance of a group, so each lifecycle step of an instance may cause a
  * write.
  */
 const tellOfInstances = /^patch nodegroup(?:s|updates)\/status /;

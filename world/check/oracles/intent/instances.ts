@@ -1,5 +1,5 @@
-// A hook is answered, and an instance terminated, only for a drain that the journal knows and that
-// has come so far.
+// A hook is completed, and an instance terminated, only for a drain that the journal records and
+// that has reached that phase.
 import type { Context } from '../../oracle.ts';
 import type { Call, DisruptionState } from '../../state/book.ts';
 import { reached } from './phases.ts';
@@ -19,10 +19,11 @@ export const checkHook = (context: Context, entry: Call): void => {
   }
 };
 
-const takesInstance = new Set(['Terminate', 'Replace']);
+const takesInstance = new Set(['Terminate', 'Replace', 'Detach']);
 
 /**
- * Whether the cause requests the instance. A scale-in terminates what it drained, unless withdrawn.
+ * Whether the cause requests the termination. A scale-in terminates what it drained, unless it was
+ * withdrawn.
  */
 const asksFor = (cause: DisruptionState['causes'][number], book: Context['book']): boolean => {
   if (takesInstance.has(cause.followUp)) return true;

@@ -4,7 +4,7 @@ import { type DisruptionState, isEviction, type Request } from '../../state/book
 import { inForce } from '../../state/disruptions.ts';
 import { reached } from './phases.ts';
 
-/** A request in flight when the journal closed is not a new effect. */
+/** A request that was in transit when the journal closed is not a new effect. */
 const isOver = ({ book }: Context, disruption: DisruptionState): boolean => {
   const closedAt = disruption.phaseAt.get('Undoing') ?? disruption.phaseAt.get('Ended');
   return closedAt !== undefined && book.now - closedAt > book.lagMicros;

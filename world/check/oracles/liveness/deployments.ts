@@ -10,7 +10,10 @@ const startMicros = 2 * microsPerMinute;
 /** EKS includes this many host-network pods in maxPods; the other pods need an IP address. */
 const hostNetworkPods = 2;
 
-/** Without its DaemonSets, a node accepts more pods than it has addresses. */
+/**
+ * Whether the node has more pods than IP addresses, which can happen because maxPods allows for
+ * DaemonSet pods on the host network.
+ */
 const lacksAddress = ({ book }: Context, pod: PodState): boolean => {
   const { maxPods } = book.nodes.byName.get(pod.nodeName) ?? {};
   if (maxPods === undefined) return false;

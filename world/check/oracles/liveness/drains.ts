@@ -5,13 +5,16 @@ import type { DisruptionState } from '../../state/book.ts';
 import { inForce, isHeld } from '../../state/disruptions.ts';
 import { isBlockedAsTold } from './blocked.ts';
 
-/** Only the owner of the cause can end this wait; the node keeps its marks and its pods. */
+/** Only the owner of the cause can end this wait; the node stays cordoned and keeps its pods. */
 const waitsForItsTurn = ({ book }: Context, one: DisruptionState): boolean =>
   one.phase === 'Draining' &&
   one.heldSince !== undefined &&
   isHeld(one, { at: book.now, lagMicros: book.lagMicros });
 
-/** Advice, or maintenance ahead, for an unmarked node: maxUnavailable does not allow it yet. */
+/**
+ * A recommendation, or maintenance ahead, for a node that is not cordoned: maxUnavailable does not
+ * allow it yet.
+ */
 const waitsForRoom = ({ book }: Context, one: DisruptionState): boolean =>
   one.phase === 'Pending' &&
   one.waitingOn.some(({ kind }) => kind === 'turn') &&

@@ -59,7 +59,7 @@ const unended = (
   if (deletedAt !== undefined) {
     const failedAt = timeOf(objectOr(status.failure).at) ?? deletedAt;
     const isLate = now - failedAt > lookedAtMicros;
-    return isLate ? 'is to be deleted, and nobody tries any more' : undefined;
+    return isLate ? 'is to be deleted, and no one tries any more' : undefined;
   }
   const asked = numberOf(objectOr(spec.scaling).desired);
   const told = numberOf(status.desired);

@@ -79,13 +79,13 @@ const leftIll = (context: Context, group: RepairGroup): void => {
   }
 };
 
-/** An owner keeps its next act from following: it waits for as long as that stands. */
+/** The owner's setting blocks the next action, for as long as it remains. */
 const waitsForOwner = ({ blockedBy }: RepairState): boolean =>
   blockedBy.some((kind) => kind === 'hold' || kind === 'preserve');
 
 export const repairEnds: Oracle = {
   name: 'unhealthy-nodes-are-repaired',
-  what: 'in the end each node that stays unhealthy without a breaker is repaired, and no repair runs for ever',
+  what: 'in the end each node that stays unhealthy without a breaker is repaired, and no repair runs forever',
   strategies: both,
   needs: ['object'],
   watch: (context) => ({

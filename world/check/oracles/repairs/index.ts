@@ -3,6 +3,7 @@ import { repairBreakers } from './breakers.ts';
 import { repairEnds } from './ends.ts';
 import { repairOnce } from './once.ts';
 import { repairOwners } from './owners.ts';
+import { repairQuarantine } from './quarantine.ts';
 import { repairResults } from './replaced.ts';
 import { repairOfUnhealthy } from './unhealthy.ts';
 import { repairWait } from './wait.ts';
@@ -14,5 +15,6 @@ export const repairs = [
   repairOwners,
   repairResults,
   repairOnce,
+  repairQuarantine,
   repairEnds,
 ];

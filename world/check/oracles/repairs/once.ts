@@ -44,7 +44,10 @@ export const repairOnce: Oracle = {
           told.add(id);
           saw();
           const repairs = book.repairs.ofInstance(one?.instanceId ?? '');
-          if (repairs.some(({ attempts }) => attempts.some(({ causeId }) => causeId === id)))
+          // The end of a quarantine has a cause of its own.
+          const isRecorded = (causeId: string): boolean =>
+            id === causeId || id === `${causeId}/end`;
+          if (repairs.some(({ attempts }) => attempts.some((one) => isRecorded(one.causeId))))
             continue;
           report({ subject: one?.name ?? '', message: `${id} was recorded by no repair` });
         }

@@ -1,10 +1,18 @@
 // Oracle 8, owners: repairs respect the settings of the group and of its operators: audit mode,
-// hold, an update in progress, and the number of parallel repairs.
+// hold, an update in progress, a zonal shift, and the number of parallel repairs.
 import { both, type Context, type Oracle } from '../../oracle.ts';
 import { hasSaid } from '../../state/health.ts';
 import { parallelLimitOf } from '../../state/repair-policy.ts';
 import { isRunning } from '../../state/repairs.ts';
-import { membersOf, onAttempt, repairableOf, type Start, sizeOf, specsOf } from './start.ts';
+import {
+  hasStatusCheck,
+  membersOf,
+  onAttempt,
+  repairableOf,
+  type Start,
+  sizeOf,
+  specsOf,
+} from './start.ts';
 
 /** A message if the other running repairs of the group already reach the limit. */
 const tooMany = (context: Context, start: Start): string | undefined => {
@@ -16,6 +24,7 @@ const tooMany = (context: Context, start: Start): string | undefined => {
     const unhealthy = membersOf(context, group).filter((id) => {
       const health = book.health.byInstance.get(id);
       if (health === undefined || health.goneAt !== undefined) return true;
+      if (book.repairs.ofInstance(id).some(hasStatusCheck)) return true;
       return repairableOf(health, spec, { at, lagMicros }).length > 0;
     }).length;
     return parallelLimitOf(spec, { size: sizeOf(context, group), unhealthy });
@@ -36,17 +45,20 @@ const objectionOf = (context: Context, start: Start): string | undefined => {
       return 'repaired although its node is preserved';
     }
   }
-  // A repair that runs keeps its place: an update and other repairs stop only a first act.
+  // A running repair counts: updates and other repairs only prevent the first action of a repair.
   if (!start.isFirst) return undefined;
   if (group.updating && at - group.updatingAt > lagMicros) {
     return 'repaired although an update has the group';
+  }
+  if (group.shift.value !== '' && at - group.shift.at > lagMicros) {
+    return 'repaired during a zonal shift';
   }
   return tooMany(context, start);
 };
 
 export const repairOwners: Oracle = {
   name: 'repairs-obey-their-owners',
-  what: 'no repair acts in an audited group or on a held node, or begins beside an update or beyond the number that may run',
+  what: 'no repair acts in an audited group or on a held node, nor begins beside an update, in zonal shifts or beyond the number allowed',
   strategies: both,
   needs: ['object'],
   watch: (context) =>

@@ -212,7 +212,7 @@ describe('healthy-nodes-are-not-repaired', () => {
     const gone = scene({ ill: 0 }).at(100).gone('nodes', 'n1');
     expect(said(repairOfUnhealthy, start(gone.at(300), 1))).toEqual([]);
   });
-  it('reports a node that has recovered and is terminated all the same', () => {
+  it('reports a node that has recovered and is terminated nevertheless', () => {
     const cause = { kind: 'Repair', id: `repair/${r1}/1`, followUp: 'Replace' };
     const options = { causes: [cause], node: 'n1' };
     const drain = (story: Story) =>
@@ -397,7 +397,7 @@ describe('repairs-replace-what-they-end', () => {
 });
 
 describe('each-episode-is-repaired-once', () => {
-  it('reports an action that is taken twice, and a repair that goes on after its end', () => {
+  it('reports an action that is taken twice, and a repair that continues after its end', () => {
     const twice = start(start(scene({}).at(300), 1), 1, { actions: ['Replace', 'Replace'] });
     expect(said(repairOnce, twice)).toEqual([`${r1}: repaired by Replace, Replace`]);
     const after = start(start(scene({}).at(300), 1, { phase: 'Failed' }).at(310), 1);

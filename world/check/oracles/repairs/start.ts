@@ -1,7 +1,7 @@
 // Shared by the oracles of node repair: the moment at which a repair is decided, and the members of
 // its group as the trace shows them. Judges nothing.
 import type { JsonObject } from '../../../../src/api/json.ts';
-import type { Context, Watcher } from '../../oracle.ts';
+import type { Context, Exemption, Watcher } from '../../oracle.ts';
 import { findingsOf, type HealthState, type Spell } from '../../state/health.ts';
 import { microsPerSecond } from '../../state/read.ts';
 import { answerOf, startupTimeoutOf } from '../../state/repair-policy.ts';
@@ -11,7 +11,7 @@ import type { Attempt, RepairGroup, RepairState } from '../../state/repairs.ts';
 export interface Start {
   readonly repair: RepairState;
   readonly attempt: Attempt;
-  /** The first act of its episode: the others follow a reboot that did not help. */
+  /** The first action of its episode. Later ones follow a reboot that did not help. */
   readonly isFirst: boolean;
   readonly group: RepairGroup;
   /** Undefined: the instance never had a node. */
@@ -21,13 +21,25 @@ export interface Start {
   readonly lagMicros: number;
 }
 
+/** Findings of EC2 that no condition of the node reports. */
+const statusChecks = ['InstanceStatus', 'SystemStatus'] as const;
+
+export const hasStatusCheck = ({ findings }: RepairState): boolean =>
+  statusChecks.some((condition) => findings.has(condition));
+
+export const statusCheckOfEc2: Exemption<RepairState> = {
+  name: 'status-check-of-ec2',
+  race: 'EC2 reports the finding, and the trace has no status checks',
+  applies: hasStatusCheck,
+};
+
 /** The journal rounds times to seconds. */
 export const roundingMicros = microsPerSecond;
 
 export const lagOf = ({ book }: Context): number =>
   book.lagMicros + (book.facts.clockSkew ?? 0) + roundingMicros;
 
-/** Calls `judge` for each act of each episode that no operator asks for. */
+/** Calls `judge` for each action of each episode that no operator requested. */
 export const onAttempt = (context: Context, judge: (start: Start) => void): Watcher => ({
   object: ({ resource }) => {
     const { book } = context;
@@ -47,13 +59,13 @@ export const onAttempt = (context: Context, judge: (start: Start) => void): Watc
   },
 });
 
-/** Calls `judge` for the first act of each episode that no operator asks for. */
+/** Calls `judge` for the first action of each episode that no operator requested. */
 export const onStart = (context: Context, judge: (start: Start) => void): Watcher =>
   onAttempt(context, (start) => {
     if (start.isFirst) judge(start);
   });
 
-/** What the group asks for, and what it asked for until just now. */
+/** The group's settings, and those that were replaced within the lag. */
 export const specsOf = (
   group: RepairGroup,
   at: number,
@@ -61,7 +73,10 @@ export const specsOf = (
 ): readonly JsonObject[] =>
   at - group.specAt <= lagMicros ? [group.spec, group.specBefore] : [group.spec];
 
-/** Findings for which a rule of the group has an action, by their reason now or until just now. */
+/**
+ * Findings for which a rule of the group has an action, by their current reason or one that was
+ * replaced within the lag.
+ */
 export const repairableOf = (
   health: HealthState,
   spec: JsonObject,

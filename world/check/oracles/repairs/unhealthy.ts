@@ -1,22 +1,12 @@
 // Oracle 8, healthy nodes: a repair begins with a finding on its own node. It ends without action
 // if the node recovers before its instance is touched.
-import { both, type Context, type Exemption, type Oracle } from '../../oracle.ts';
+import { both, type Context, type Oracle } from '../../oracle.ts';
 import { type DisruptionState, inForce } from '../../state/disruptions.ts';
 import { microsPerSecond } from '../../state/read.ts';
 import { healthyDelayOf } from '../../state/repair-policy.ts';
-import type { RepairState } from '../../state/repairs.ts';
-import { lagOf, onStart, repairableOf, type Start, specsOf } from './start.ts';
+import { lagOf, onStart, repairableOf, type Start, specsOf, statusCheckOfEc2 } from './start.ts';
 
-/** Findings of EC2 that no condition of the node reports. */
-const statusChecks = ['InstanceStatus', 'SystemStatus'] as const;
-
-const exemptions: readonly Exemption<RepairState>[] = [
-  {
-    name: 'status-check-of-ec2',
-    race: 'EC2 reports the finding, and the trace has no status checks',
-    applies: ({ findings }) => statusChecks.some((condition) => findings.has(condition)),
-  },
-];
+const exemptions = [statusCheckOfEc2];
 
 /** Time for a pass of the controller and its withdrawal of the cause. */
 const noticedMicros = 60 * microsPerSecond;

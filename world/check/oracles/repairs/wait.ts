@@ -6,7 +6,7 @@ import { findingsOf, type HealthState, type Spell, saysOrSaid } from '../../stat
 import { microsPerMinute, microsPerSecond } from '../../state/read.ts';
 import { answerOf, startupTimeoutOf } from '../../state/repair-policy.ts';
 import type { RepairState } from '../../state/repairs.ts';
-import { lagOf, onStart, repairableOf, type Start, specsOf } from './start.ts';
+import { lagOf, onStart, repairableOf, type Start, specsOf, statusCheckOfEc2 } from './start.ts';
 
 /** A kubelet may register its node again within this time. */
 const deletedWaitMicros = microsPerMinute;
@@ -33,6 +33,8 @@ const earliestOf = (start: Start, health: HealthState): number => {
   return Math.min(...ends);
 };
 
+const exemptions = [statusCheckOfEc2];
+
 const early = (context: Context, start: Start): void => {
   const { health, repair, at, lagMicros } = start;
   // A node that was just recreated under its name: the episode belongs to its instance.
@@ -42,6 +44,7 @@ const early = (context: Context, start: Start): void => {
   const due = earliestOf(start, health);
   const slack = microsPerSecond + (context.book.facts.clockSkew ?? 0);
   if (!Number.isFinite(due) || at >= due - slack) return;
+  if (context.isExempt(exemptions, repair)) return;
   const message = `repaired ${Math.round((due - at) / microsPerSecond)} s before its wait is over`;
   context.report({ subject: repair.name, message });
 };
@@ -71,6 +74,7 @@ export const repairWait: Oracle = {
   what: 'no node is repaired before its wait has passed, counted from the start of its episode, which nothing moves',
   strategies: both,
   needs: ['object'],
+  exemptions,
   watch: (context) => [
     onStart(context, (start) => early(context, start)),
     {

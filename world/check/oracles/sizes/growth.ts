@@ -1,7 +1,7 @@
 // Oracle 5, growth: before a group grows beyond the spec, its NodeGroup notes the surge of the
 // update.
 import { both, type Exemption, type Oracle } from '../../oracle.ts';
-import { AskedSizes } from '../../state/asked-sizes.ts';
+import { RequestedSizes } from '../../state/asked-sizes.ts';
 import { reportedGroup, sizeCallOf } from '../../state/group-sizes.ts';
 
 interface Growth {
@@ -26,7 +26,7 @@ export const growth: Oracle = {
   needs: ['object', 'call'],
   exemptions,
   watch: ({ book, saw, report, isExempt }) => {
-    const asked = new AskedSizes();
+    const asked = new RequestedSizes();
     return {
       object: (entry) => {
         const group = book.isNewVersion ? reportedGroup(entry) : undefined;

@@ -69,7 +69,7 @@ class ScaleIns {
     report({ subject: group, message });
   }
 
-  /** Instances except this one: those left, and those that others have just terminated. */
+  /** Members except this one: those left, and those that other clients have just terminated. */
   #members(group: string, taken: string): { readonly left: number; readonly young: number } {
     const { book } = this.#context;
     let [left, young] = [0, 0];

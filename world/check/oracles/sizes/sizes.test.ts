@@ -71,7 +71,7 @@ describe('the oracles about sizes', () => {
     expect(judge(sizes, members(2.1)).said).toEqual([
       'eks-ng1: made smaller to 1 while 2 instances are in it',
     ]);
-    // The controller need not know an instance that joined just now.
+    // The controller may not know an instance that has just joined.
     expect(judge(sizes, members(1.9)).said).toEqual([]);
     expect(judge(sizes, members(2.1, { 'drover.dev/force': 'true' })).said).toEqual([]);
   });
@@ -105,7 +105,7 @@ describe('the oracles about sizes', () => {
     expect(judge(sizes, asks(5, { ...surge, desired: 0 }, 2)).said).toEqual([]);
   });
 
-  it('lets a leader that stood still send what it had noted, and reports that its size is kept', () => {
+  it('lets a leader that stalled send what it had noted, and reports that its size is kept', () => {
     const grown = (noted: number | undefined, fault: string): Story => {
       const sizes = { autoScalingGroupName: group, minSize: 0, maxSize: 9, desired: 1 };
       const sizeCalls = noted === undefined ? [] : [{ desired: noted, epoch: 1, at: 't' }];
@@ -187,7 +187,8 @@ describe('the oracles about sizes', () => {
       return wrote(scaled(scaled(begun.at(1), 1).at(secondAt), 0).at(writtenAt), 2, 1);
     };
     expect(judge(sizes, wrote(taken(8, 8.3).at(28), 3, 0)).said).toEqual([]);
-    // Known for long when the write-back left it out: it does not count as a later request.
+    // The write-back omitted it although it had been known for long: it does not count as a later
+    // request.
     expect(judge(sizes, wrote(taken(8, 18).at(28), 3, 0)).said).toEqual([
       'eks-ng1: wrote 0 to the spec, which nobody but we had set',
     ]);
@@ -211,7 +212,8 @@ describe('the oracles about sizes', () => {
         status: { desired, minSize: 0, maxSize: 9, surge: { desired: 6, maxSize: 6 } },
       });
     /**
-     * In a group of `size` instances, others terminate one with decrement, and the spec is written.
+     * In a group of `size` instances, other clients terminate one with decrement; then the spec is
+     * written.
      */
     const taken = (size: number, userAgent = 'cluster-autoscaler') => {
       const story = told(new Story(), 1, 3).state(i1, 'InService', { group });
@@ -224,7 +226,7 @@ describe('the oracles about sizes', () => {
     expect(judge(sizes, taken(9)).said).toEqual([
       'eks-ng1: wrote 2 to the spec, which nobody but we had set',
     ]);
-    // The group has no more than the desired size: one fewer counts as a request.
+    // The group has exactly the desired size: one fewer counts as a request.
     expect(judge(sizes, taken(3)).said).toEqual([]);
   });
 
@@ -271,10 +273,10 @@ describe('the oracles about sizes', () => {
     };
     const tooFew = ['eks-ng1: a scale-in left 1 instances where 2 were asked for'];
 
-    it('accepts that it meets one which somebody else has just taken', () => {
+    it('accepts that it meets one which another actor has just taken', () => {
       const both = retire(goes(updated().at(10), i3, 2).at(17), i1, 1);
       expect(judge(sizes, both).said).toEqual([]);
-      // The size after the terminations by others is the request from then on.
+      // From then on, the size after the terminations by other clients is the request.
       expect(judge(sizes, wrote(both.at(18), 2, 1)).said).toEqual([]);
     });
 
@@ -315,7 +317,7 @@ describe('the oracles about sizes', () => {
     });
   });
 
-  it('accepts that we make a group larger that somebody else had made smaller than it is yet', () => {
+  it('accepts that we make a group larger that another actor had made smaller than it is yet', () => {
     const made = (before: number, then: number) => {
       const story = sized(new Story().state(i1, 'InService').state(i2, 'InService'), before).at(10);
       return resize(resizedBy(story, 'aws-cli', 0), then);
@@ -352,7 +354,7 @@ describe('the oracles about sizes', () => {
     ]);
   });
 
-  it('reports a size that was not followed, once the group has stood still for two minutes', () => {
+  it('reports a size that was not followed, once the group has stalled for two minutes', () => {
     const shrunk = (seconds: number, desired: number) =>
       sized(new Story({ settled: true }).state(i1, 'InService').state(i2, 'InService'), 2)
         .at(60)

@@ -16,7 +16,7 @@ import { isNew, isOld, isRolling, updateOf } from './updates.ts';
 /** A node that joined this recently may not have existed when the pod was placed. */
 const settledMicros = microsPerMinute;
 
-/** By uid of the pod: the new node that had room when the pod was placed on an old one. */
+/** By uid of the pod: the new node that had room when the pod was scheduled to an old one. */
 type Misplaced = Map<string, string>;
 
 const hasRoom = ({ book }: Context, node: NodeState): boolean => {

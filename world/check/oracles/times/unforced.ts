@@ -4,7 +4,7 @@
 // Scaling then terminates an instance with pods.
 import { objectOr } from '../../../../src/api/json.ts';
 import type { Context, Watcher } from '../../oracle.ts';
-import { AskedSizes } from '../../state/asked-sizes.ts';
+import { RequestedSizes } from '../../state/asked-sizes.ts';
 import { type Call, endsPod, isEviction, type Request, succeeded } from '../../state/book.ts';
 import { inForce } from '../../state/disruptions.ts';
 import { isFinished } from '../../state/pods.ts';
@@ -28,7 +28,7 @@ class Chosen {
   readonly #forced = new Map<string, boolean>();
   readonly #named = new Set<string>();
   readonly #nodeGroups = new Map<string, string>();
-  readonly sizes = new AskedSizes();
+  readonly sizes = new RequestedSizes();
 
   constructor(context: Context) {
     this.#context = context;
@@ -83,7 +83,7 @@ class Chosen {
   }
 }
 
-/** Why no notice allows this deletion; undefined: a notice or force allows it. */
+/** Why no notice justifies this deletion; undefined: a notice or force does. */
 const wrongWith = ({ book }: Context, chosen: Chosen, entry: Request): string | undefined => {
   const pod = book.podOf(entry);
   const disruption = pod && book.disruptionOf(pod);

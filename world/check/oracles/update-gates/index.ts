@@ -1,5 +1,5 @@
-// Updates and their gates: an update begins, and takes a further node, only while a window is open
-// and no freeze is active. It takes no further node while a health probe fails. Rollbacks pass all
+// Updates and their gates: an update begins, and starts a further node, only while a window is open
+// and no freeze is active. It starts no further node while a health probe fails. Rollbacks pass all
 // gates.
 import { type JsonObject, objectOr } from '../../../../src/api/json.ts';
 import { both, type Context, type Oracle } from '../../oracle.ts';

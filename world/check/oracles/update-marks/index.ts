@@ -1,5 +1,5 @@
-// Oracle 9 for version updates: what an update leaves behind, and what it takes away, judged in
-// four files. The author of each mark comes from requests and calls, never from a status.
+// Oracle 9 for version updates: which marks an update leaves on nodes and which it removes, judged
+// in four files. The author of each mark comes from requests and calls, never from a status.
 import { objectOr } from '../../../../src/api/json.ts';
 import { both, type Context, type Oracle, type Watcher } from '../../oracle.ts';
 import { textOf } from '../../state/read.ts';

@@ -1,5 +1,5 @@
-// Oracle 5, for updates: while an update rolls, nodes out of service, including those on their way
-// out of the group, stay within maxUnavailable. At least the desired size minus maxUnavailable
+// Oracle 5, for updates: while an update runs, the number of nodes out of service, including those
+// being terminated, stays within maxUnavailable. At least the desired size minus maxUnavailable
 // serves. Excluded: nodes that operators drain, and the surplus of a failed update in rollback.
 // Removals keep zones balanced (zone-skew.ts).
 import { type JsonObject, objectOr } from '../../../../src/api/json.ts';

@@ -1,5 +1,5 @@
-// Which members of a group are out of service for an update, and which serve, when the update takes
-// one more node. Judges nothing.
+// Which members of a group are out of service for an update, and which serve, when the update
+// starts one more node. Judges nothing.
 import type { Context } from '../../oracle.ts';
 import type { InstanceState } from '../../state/cloud.ts';
 import type { CauseState, DisruptionState } from '../../state/disruptions.ts';
@@ -24,7 +24,7 @@ const isKept = ({ phase, causes, handledBefore }: DisruptionState): boolean =>
       kind === 'Update' && followUp === 'Release' && handledBefore.has(id),
   );
 
-/** Blue/green: the update drained the node, beside whatever other causes it had or gets later. */
+/** Blue/green: the update drained the node, whatever other causes the node had or gets later. */
 const isEmptied = ({ phase, causes, handledBefore }: DisruptionState): boolean =>
   causes.some(
     ({ id, kind, followUp, isCancelled }) =>
@@ -61,9 +61,9 @@ const serves = ({ book }: Context, instanceId: string): boolean => {
   return node.ready || book.now - (node.unreadySince ?? 0) <= book.lagMicros;
 };
 
-/** The group beside the node that an update takes. */
+/** The group without the node that an update starts. */
 export interface Standing {
-  /** Members that neither the update nor anyone else takes out. */
+  /** Members that neither the update nor another actor takes out of service. */
   readonly stay: readonly InstanceState[];
   /** Number of other nodes that are out of service for the update or on their way out. */
   readonly gone: number;

@@ -103,7 +103,7 @@ export class ZoneSkew {
     );
   }
 
-  /** Whether this old node could be drained, and as easily as the one that was. */
+  /** Whether this old node could be drained, and as easily as the chosen one. */
   #couldGo(update: UpdateState, node: NodeState, taken: NodeState | undefined): boolean {
     const book = this.#book;
     const isOld = update.target !== undefined && node.image !== update.target.imageId;

@@ -43,7 +43,10 @@ const leftOf = ({ limit, used }: AccountQuota): number => limit - used;
 
 type OldNode = View['oldNodes'][number];
 
-/** vCPUs of this quota that terminating the node frees; 0 if it counts in another quota. */
+/**
+ * vCPUs of this quota that the termination of the node frees; 0 if the node counts against another
+ * quota.
+ */
 const givenBack = ({ snapshot }: View, { code }: AccountQuota, one: OldNode): number => {
   const { instanceTypes, group } = snapshot;
   if (vcpuQuotaOf(one.instanceType ?? '', group.capacityType === 'SPOT')?.code !== code) return 0;
@@ -124,7 +127,8 @@ const consequenceOf = (view: View, quota: AccountQuota): string => {
     return `${refused} for its families: new nodes are of the other instance types`;
   }
   if (goesOnWithout(view, quota)) return `${refused}: old nodes are drained first (onShortage)`;
-  // An old node is terminated first, and the vCPUs it frees do not cover the excess over the limit.
+  // One old node is terminated first; the vCPUs that it frees do not cover the excess over the
+  // limit.
   const isBehind =
     view.surge === 0 || (group.strategy === 'SURGE' && group.onShortage === 'Minimal');
   if (isBehind)
@@ -143,7 +147,7 @@ const severityOf = (view: View, quota: AccountQuota): 'blocker' | 'warning' =>
 
 export const accountQuota: Check = {
   name: 'account-quota',
-  title: "New nodes are more than the account's quota leaves",
+  title: "New nodes exceed the account's vCPU quota",
   needs: ['nodes', 'accountQuotas'],
   run: (view) =>
     view.snapshot.accountQuotas.flatMap((quota) => {

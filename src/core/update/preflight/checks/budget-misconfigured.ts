@@ -57,7 +57,7 @@ const judge = (view: View, one: ConcernedBudget): readonly Found[] => {
 
 export const budgetMisconfigured: Check = {
   name: 'budget-misconfigured',
-  title: 'A budget allows no eviction although it should',
+  title: 'A budget allows no eviction although its spec would',
   needs: ['nodes', 'pods', 'budgets'],
   run: (view) => view.budgets.flatMap((one) => judge(view, one)),
 };

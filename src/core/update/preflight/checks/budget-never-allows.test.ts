@@ -64,7 +64,7 @@ describe('budget-never-allows', () => {
     );
   });
 
-  it('is told although the pods are unhealthy now: it never opens', () => {
+  it('is reported although the pods are unhealthy now: it never opens', () => {
     const budgets = [
       aBudget('b', 3, { spec: { maxUnavailable: 0 }, status: { currentHealthy: 1 } }),
     ];

@@ -18,7 +18,7 @@ const components: readonly Component[] = [
   {
     label: 'app.kubernetes.io/name',
     values: ['drover', 'drover-controller'],
-    what: 'the update itself stands still',
+    what: 'the update itself stops',
     severity: 'blocker',
   },
   {
@@ -60,8 +60,8 @@ const judge = (view: View, pods: readonly MovedPod[]): readonly Found[] => {
   const object = ownerObject(pods);
   return [
     {
-      // Two pods on one node are evicted together, but one suffices while the other restarts within
-      // its budget.
+      // Both pods on one node are evicted together. One pod suffices while the other restarts
+      // within its budget.
       severity: isAlone ? severity : 'warning',
       object,
       evidence: { ready: all.length, nodes: [...nodes].join(' ') },
@@ -77,7 +77,7 @@ const judge = (view: View, pods: readonly MovedPod[]): readonly Found[] => {
 
 export const controlGroup: Check = {
   name: 'control-group',
-  title: 'What the update needs runs in one place only',
+  title: 'A component that the update needs runs on one node only',
   needs: ['nodes', 'pods'],
   run: (view) => byOwner(view.moved).flatMap((pods) => judge(view, pods)),
 };

@@ -64,7 +64,8 @@ const judge = (view: View, one: ConcernedBudget): readonly Found[] => {
   if (most === undefined) return [];
   const { replacement, stop } = timesOf(view, one.pods);
   const rounds = (count: number): number => Math.ceil(count / one.allowed);
-  // Lower bound of the drain: the last pods need only stop, not be replaced.
+  // Lower bound of the drain: the last pods only have to stop; the drain does not wait for their
+  // replacements.
   const leastOf = (count: number): number => (rounds(count) - 1) * replacement + stop;
   const least = leastOf(most.length);
   const alone: Case = {
@@ -76,7 +77,7 @@ const judge = (view: View, one: ConcernedBudget): readonly Found[] => {
     replacement,
   };
   if (least > drainTimeoutSeconds) {
-    // The first of these nodes to be drained ends the update.
+    // The first of these nodes to be drained makes the update fail.
     const slow = nodes.filter(({ length }) => leastOf(length) > drainTimeoutSeconds).flat();
     return [found(view, 'blocker', { ...alone, pods: slow })];
   }
@@ -101,7 +102,7 @@ const judge = (view: View, one: ConcernedBudget): readonly Found[] => {
 
 export const drainTooSlow: Check = {
   name: 'drain-too-slow',
-  title: 'A budget makes a drain longer than its time',
+  title: 'A budget makes a drain exceed its timeout',
   needs: ['nodes', 'pods', 'budgets'],
   run: (view) => view.budgets.flatMap((one) => judge(view, one)),
 };

@@ -7,7 +7,7 @@ import { byOwner, kubectl, ownerObject, whenDrained } from './parts.ts';
 
 export const fitsNoNewNode: Check = {
   name: 'fits-no-new-node',
-  title: 'A pod may run on no node of the new revision',
+  title: 'A pod fits no node of the new revision',
   needs: ['nodes', 'pods'],
   run: (view) => {
     const places = [...view.newNodes, ...view.others.map(placeOf)];

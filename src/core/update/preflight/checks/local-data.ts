@@ -39,7 +39,7 @@ const pinned = (view: View): readonly Found[] =>
           severity: 'blocker' as const,
           object: { kind: 'PersistentVolume', name },
           evidence: { claim, type: 'local', node: moved.node },
-          consequence: whenDrained(view, [moved], 'its replacement stays Pending for ever'),
+          consequence: whenDrained(view, [moved], 'its replacement stays Pending forever'),
           remedy: `${kubectl(moved.name)} delete pvc ${claim}   # once its data was copied`,
         },
       ];

@@ -5,6 +5,7 @@ import type { Check, Found } from '../finding.ts';
 import {
   type Amounts,
   amountsOf,
+  isShort,
   minus,
   plus,
   podAmounts,
@@ -31,15 +32,15 @@ const freeOn = (view: View, name: string, allocatable: Amounts): Amounts =>
 /** Pods larger than any node that will exist. */
 const tooLarge = (view: View): readonly Found[] => {
   const rooms: readonly Amounts[] = [
-    ...view.newNodes.flatMap(({ room }) => (room === undefined ? [] : [room])),
+    // The zones share one pool of capacity.
+    ...new Set(view.newNodes.flatMap(({ room }) => (room === undefined ? [] : [room]))),
     ...view.others.map(({ node }) =>
       freeOn(view, node.metadata.name, amountsOf(node.status.allocatable)),
     ),
   ];
   if (rooms.length === 0) return [];
   const large = view.moved.filter(
-    ({ asks, owner }) =>
-      owner !== undefined && rooms.every((room) => shortOf(asks, room).length > 0),
+    ({ asks, owner }) => owner !== undefined && rooms.every((room) => isShort(asks, room)),
   );
   return byOwner(large).map((pods) => {
     const wanted = pods[0]?.asks ?? {};
@@ -141,7 +142,7 @@ const batchShort = (view: View): readonly Found[] => {
 
 export const newNodeCapacity: Check = {
   name: 'new-node-capacity',
-  title: 'Moved pods find no room',
+  title: 'Evicted pods find no capacity',
   needs: ['nodes', 'pods'],
   run: (view) => {
     const large = tooLarge(view);

@@ -124,7 +124,7 @@ const nodes = (view: View): readonly Found[] =>
         object,
         evidence: { unschedulable: 'true' },
         consequence: {
-          text: 'somebody cordoned it and may be at work on it: it is replaced like the others',
+          text: 'another actor cordoned it and may be working on it; it is replaced like the others',
           node: name,
         },
         remedy: `kubectl uncordon ${name}`,
@@ -134,7 +134,7 @@ const nodes = (view: View): readonly Found[] =>
 
 export const otherActor: Check = {
   name: 'other-actor',
-  title: 'Somebody else acts on the group',
+  title: 'Another tool or operator changes the group',
   needs: ['nodes', 'scalingGroup'],
   run: (view) => [...updates(view), ...instances(view), ...warmPool(view), ...nodes(view)],
 };

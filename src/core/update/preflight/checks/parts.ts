@@ -28,7 +28,7 @@ const endOfDrain = (view: View): string => {
       return forced(endsAfterSeconds(view));
     case 'Skip':
       return (
-        `${after} the node is given back, tried once more after all others, then ` +
+        `${after} the node is uncordoned, tried once more after all others, then ` +
         'PodEvictionFailure'
       );
     case 'Quarantine':
@@ -37,7 +37,7 @@ const endOfDrain = (view: View): string => {
         'all others are done'
       );
     case 'Pause':
-      return `${after} the node is given back and the update pauses until somebody resumes it`;
+      return `${after} the node is uncordoned and the update pauses until an operator resumes it`;
     default:
       return `${after} PodEvictionFailure`;
   }
@@ -53,11 +53,16 @@ export const stuckDrain = (view: View, pods: readonly MovedPod[], why: string): 
 };
 
 /** A consequence at the time when the pod's node is drained, not when the drain times out. */
-export const whenDrained = (view: View, pods: readonly MovedPod[], text: string): Consequence => {
+export const whenDrained = (
+  view: View,
+  pods: readonly MovedPod[],
+  text: string,
+  afterMinutes = 0,
+): Consequence => {
   const first = firstMoved(view, pods);
-  return first === undefined
-    ? { text }
-    : { text, node: first.pod.node, pod: first.pod.name, minute: Math.round(first.minute) };
+  if (first === undefined) return { text };
+  const minute = Math.round(first.minute + afterMinutes);
+  return { text, node: first.pod.node, pod: first.pod.name, minute };
 };
 
 /** `Kind/name` of the owner, or of the pod itself. */

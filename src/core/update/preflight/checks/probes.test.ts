@@ -50,6 +50,6 @@ it('what may not be read is told, and no check of probes passes for it', () => {
   ]);
 });
 
-it('where no node is old nobody looks', () => {
+it('where no node is old no one looks', () => {
   expect(findingsOf(targetConfiguration, { ...withProbe('gone'), nodes: [] })).toEqual([]);
 });

@@ -45,7 +45,7 @@ const foundOf = (view: View, { name, object, state, message, remedy }: ProbeFact
       ...defined({ node }),
       minute: Math.round(minute + seconds / 60),
     },
-    remedy: state === 'gone' ? `create it first, or ${edit}` : `mend it first, or ${edit}`,
+    remedy: state === 'gone' ? `create it first, or ${edit}` : `correct it first, or ${edit}`,
   };
 };
 

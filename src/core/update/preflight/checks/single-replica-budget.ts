@@ -6,7 +6,7 @@ import { kubectl, ownerText, shortName, stuckDrain } from './parts.ts';
 
 export const singleReplicaBudget: Check = {
   name: 'single-replica-budget',
-  title: 'A single replica stands under a budget that allows none',
+  title: 'A single replica has a budget that allows no eviction',
   needs: ['nodes', 'pods', 'budgets'],
   run: (view) =>
     view.budgets
@@ -15,7 +15,7 @@ export const singleReplicaBudget: Check = {
         const [pod] = pods;
         const owner = pod?.owner;
         const isScalable = owner !== undefined && /^(Deployment|StatefulSet)$/.test(owner.kind);
-        // A budget that allows no eviction of two pods either would only block the update later.
+        // A budget that allows no eviction of two pods either would still block the update.
         const scaled =
           isScalable && allowedWhenHealthy(budget, 2) > 0
             ? `${kubectl(name)} scale ${owner.kind.toLowerCase()}/${owner.name} --replicas=2`

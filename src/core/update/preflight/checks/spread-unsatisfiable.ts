@@ -65,7 +65,7 @@ const antiAffinity = (view: View, pods: readonly MovedPod[]): readonly Found[] =
       found(pods, view, {
         severity: 'warning',
         evidence: { ...evidence, surge: view.surge },
-        text: 'its replacement is Pending until a new node is there',
+        text: 'its replacement is Pending until a new node exists',
         remedy:
           `drover plan update ${view.snapshot.group.name} --strategy SURGE   # a new node ` +
           'first',

@@ -210,7 +210,7 @@ const hooksFound = (view: View): readonly Found[] => {
       hook === 'postReady' || first === undefined
         ? { minute: Math.round(firstLaunchMinute) }
         : { node: first.node, minute: Math.round(first.minute) };
-    const end = goesOn ? 'the update goes on without it' : 'the update fails there';
+    const end = goesOn ? 'the update continues without it' : 'the update fails there';
     return {
       severity: goesOn ? 'warning' : 'blocker',
       object: { kind: 'CronJob', name: cronJob },
@@ -226,7 +226,7 @@ const hooksFound = (view: View): readonly Found[] => {
 
 export const targetConfiguration: Check = {
   name: 'target-configuration',
-  title: 'The target cannot be, or differs in more than its revision',
+  title: 'The target is invalid, or differs in more than its revision',
   needs: ['nodes'],
   run: (view) => [
     ...problem(view),

@@ -102,6 +102,7 @@ const jobFound = (view: View, pods: readonly MovedPod[]): readonly Found[] => {
         view,
         pods,
         isOnce ? 'the job fails: it may not try again' : 'the job begins again from its start',
+        first.waitSeconds / 60,
       ),
       remedy:
         `${kubectl(first.name)} wait --for=condition=complete job/${first.owner.name} ` +
@@ -176,7 +177,7 @@ const pendingName = (pending: View['snapshot']['pods']): string =>
 
 export const timing: Check = {
   name: 'timing',
-  title: 'It is a bad moment',
+  title: 'The update would start at a bad time',
   needs: ['nodes', 'pods', 'workloads'],
   run: (view) => [
     ...holdFound(view),

@@ -23,7 +23,7 @@ const isPinned = (view: View, { pod }: MovedPod): boolean => {
 
 export const toleratesEverything: Check = {
   name: 'tolerates-everything',
-  title: 'A pod tolerates the cordon and comes back',
+  title: 'A pod tolerates the cordon and may return to its node',
   needs: ['nodes', 'pods'],
   run: (view) => {
     const tolerant = view.moved.flatMap((moved) => {

@@ -98,7 +98,7 @@ const proxyFound = (view: View, target: number): readonly Found[] => {
 
 export const versionSkew: Check = {
   name: 'version-skew',
-  title: 'The target does not go with the control plane',
+  title: 'The target version does not match the control plane',
   needs: ['nodes', 'controlPlane'],
   run: (view) => {
     const { target, controlPlaneVersion } = view.snapshot;

@@ -106,7 +106,7 @@ const judge = (view: View, kind: string, webhook: Webhook): readonly Found[] => 
 
 export const webhookOnOldNodes: Check = {
   name: 'webhook-on-old-nodes',
-  title: 'A webhook that fails closed goes away with the nodes',
+  title: 'A webhook with failurePolicy Fail runs on old nodes',
   needs: ['nodes', 'pods', 'webhooks', 'endpoints'],
   run: (view) =>
     view.snapshot.webhooks.flatMap(({ kind, webhooks = [] }) =>

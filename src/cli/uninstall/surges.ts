@@ -1,0 +1,40 @@
+// Surges that a stopped controller left open: finds them and ends them. Starts none.
+import type { EpochMs } from '../../api/brand.ts';
+import { defined } from '../../api/defined.ts';
+import { deploymentsOf, keyOfObject, surgeEndsOf, surgeOf } from '../../core/drain/index.ts';
+import {
+  endSurges,
+  type KubeApi,
+  type ObjectName,
+  surgingDeployments,
+  swappedPods,
+} from '../../ports/index.ts';
+import { CommandError, exitCodes } from '../context.ts';
+
+/** Others change Deployments too: after a refused fence the Deployments are read again. */
+const maxRaces = 8;
+
+/**
+ * Deployments that are scaled up or whose pods have a deletion cost set by Drover. Throws
+ * KubeError.
+ */
+export const openSwaps = async (kube: KubeApi): Promise<readonly ObjectName[]> => {
+  const open = (await surgingDeployments(kube)).filter((one) => surgeOf(one) !== undefined);
+  const all = [
+    ...open.map(({ metadata }) => metadata),
+    ...deploymentsOf(await swappedPods(kube)),
+  ].map(({ name, namespace }) => ({ name, ...defined({ namespace }) }));
+  return [...new Map(all.map((at) => [keyOfObject({ metadata: at }), at])).values()];
+};
+
+/** Throws KubeError and CommandError. */
+export const endOpenSurges = async (kube: KubeApi, now: EpochMs): Promise<void> => {
+  for (let race = 1; race <= maxRaces; race++) {
+    if (await endSurges(kube, { deploymentsOf, endsOf: surgeEndsOf(now) })) return;
+  }
+  const left = (await openSwaps(kube)).map((metadata) => keyOfObject({ metadata })).join(', ');
+  throw new CommandError(
+    exitCodes.failed,
+    `deployments ${left} change too often to scale them back: run the command again`,
+  );
+};

@@ -1,0 +1,2 @@
+// Public entry of the zone shift.
+export { createZoneShiftController } from './controller.ts';

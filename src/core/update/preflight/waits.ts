@@ -1,0 +1,17 @@
+// How long the drain of an update waits for a pod before it evicts it. Pure.
+import type { FullPod } from '../../../api/workloads.ts';
+import { isOfJob, protectedUntil, protectionOf } from '../../drain/index.ts';
+import type { Snapshot } from './snapshot.ts';
+
+/** A Job may complete earlier; when is unknown. A protection that ends sooner is not waited for. */
+export const waitSecondsOf = (
+  pod: FullPod,
+  { group: { podWaits }, now }: Pick<Snapshot, 'group' | 'now'>,
+): number => {
+  if (podWaits === undefined) return 0;
+  const job = isOfJob(pod) ? podWaits.jobsSeconds : 0;
+  const protection = protectionOf(pod);
+  if (protection === undefined) return job;
+  const until = protectedUntil(pod, protection) ?? Number.POSITIVE_INFINITY;
+  return Math.max(job, Math.min(podWaits.doNotEvictSeconds, Math.max(0, (until - now) / 1000)));
+};

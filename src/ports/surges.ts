@@ -1,0 +1,110 @@
+// Reads and writes of surges over the Kubernetes API, for the controller and the command line: what
+// is open in a cluster, and one writer that ends it. Decides nothing: the steps come from the
+// caller's decision.
+import { defined } from '../api/defined.ts';
+import { type Deployment, type Pod, resourceTypes } from '../api/kube.ts';
+import { type SurgeEnd, type SurgeStep, surgeLabel, swappedLabel } from '../api/surge.ts';
+import { type KubeApi, KubeError, type ObjectName } from './kube.ts';
+
+interface Options {
+  readonly signal?: AbortSignal;
+}
+
+type Reading = Pick<KubeApi, 'get' | 'list'>;
+
+/** The decisions of core/drain/surge.ts. */
+export interface SurgeDecisions {
+  readonly deploymentsOf: (pods: readonly Pod[]) => readonly ObjectName[];
+  readonly endsOf: (
+    deployments: readonly Deployment[],
+    pods: readonly Pod[],
+  ) => readonly SurgeEnd[];
+}
+
+/** Pods whose deletion cost Drover has set: in the namespace, or in the cluster. */
+export const swappedPods = async (
+  kube: Reading,
+  namespace?: string,
+  options: Options = {},
+): Promise<readonly Pod[]> => {
+  const where = { ...defined({ namespace }), labelSelector: swappedLabel, ...options };
+  return (await kube.list<Pod>(resourceTypes.pods, where)).items;
+};
+
+/** Deployments that ask for surges, whether or not one is open. */
+export const surgingDeployments = async (
+  kube: Reading,
+  options: Options = {},
+): Promise<readonly Deployment[]> => {
+  const where = { labelSelector: `${surgeLabel}=true`, ...options };
+  return (await kube.list<Deployment>(resourceTypes.deployments, where)).items;
+};
+
+/**
+ * False if a fence refuses: another client has acted, and the next decision takes that into
+ * account. Throws KubeError.
+ */
+export const writeSurgeStep = async (
+  kube: Pick<KubeApi, 'patch'>,
+  { metadata }: Deployment,
+  step: SurgeStep,
+  options: Options = {},
+): Promise<boolean> => {
+  const isPod = 'pod' in step;
+  const { name, namespace } = isPod ? step.pod.metadata : metadata;
+  const type = isPod ? resourceTypes.pods : resourceTypes.deployments;
+  const at = { name, ...defined({ namespace }) };
+  try {
+    await kube.patch(type, at, { type: 'json', body: [...step.body] }, options);
+    return true;
+  } catch (error) {
+    const isRefused =
+      error instanceof KubeError && (error.code === 'Invalid' || error.code === 'Conflict');
+    if (isRefused) return false;
+    throw error;
+  }
+};
+
+export interface EndSurgesOptions extends Options {
+  /** Default: `writeSurgeStep`. */
+  readonly write?: (deployment: Deployment, step: SurgeStep) => Promise<boolean>;
+  /** Whether to leave this surge open and go on; default: throw the error. */
+  readonly leaves?: (deployment: Deployment, error: unknown) => boolean;
+}
+
+/**
+ * Ends every open surge once, also of Deployments that have lost the label since. O(1) lists.
+ * False where a fence refused a write: call again. Throws KubeError.
+ */
+export const endSurges = async (
+  kube: KubeApi,
+  decisions: SurgeDecisions,
+  { write, leaves = () => false, ...options }: EndSurgesOptions = {},
+): Promise<boolean> => {
+  const pods = await swappedPods(kube, undefined, options);
+  const deployments = [...(await surgingDeployments(kube, options))];
+  const keyOf = ({ namespace = '', name }: ObjectName): string => `${namespace}/${name}`;
+  const known = new Set(deployments.map(({ metadata }) => keyOf(metadata)));
+  for (const at of decisions.deploymentsOf(pods)) {
+    if (known.has(keyOf(at))) continue;
+    const found = await kube.get<Deployment>(resourceTypes.deployments, at, options);
+    if (found.kind === 'found') deployments.push(found.object);
+  }
+  let isDone = true;
+  for (const { deployment, steps } of decisions.endsOf(deployments, pods)) {
+    try {
+      for (const step of steps) {
+        const isWritten = await (write === undefined
+          ? writeSurgeStep(kube, deployment, step, options)
+          : write(deployment, step));
+        if (isWritten) continue;
+        // A pod that was not reset must not be the one that the smaller Deployment loses.
+        isDone = false;
+        break;
+      }
+    } catch (error) {
+      if (!leaves(deployment, error)) throw error;
+    }
+  }
+  return isDone;
+};
