@@ -177,6 +177,11 @@ describe('cluster-autoscaler', {
     );
     const [empty] = Object.entries(await sizes()).find(([, size]) => size === 0) ?? [];
     assert.ok(empty !== undefined);
+    // The autoscaler takes a node that still drains for one of those that it asks for.
+    await eventually('the last nodes of that group are gone', async () => {
+      const left = await kubectl.ok(`get nodes -l eks.amazonaws.com/nodegroup=${empty} -o name`);
+      return left.trim() === '' ? true : undefined;
+    });
     await deploy('zero', 2, { 'eks.amazonaws.com/nodegroup': empty });
     await eventually(
       'its pods run',

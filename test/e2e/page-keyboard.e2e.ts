@@ -2,6 +2,7 @@
 // nodes, and what is opened and closed by keys returns the focus to where it was.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
 import {
   goTo,
@@ -21,6 +22,9 @@ import { skipWhen, suiteWorld } from '../support/stories.ts';
 const whyNot = noBrowser ?? (await missing('kubectl', ['version', '--client']));
 /** More than the page has. */
 const maxStops = 120;
+const lookMs = 50;
+/** Ten seconds. */
+const maxLooks = 200;
 
 interface Focused {
   /** Text or label. */
@@ -53,6 +57,33 @@ const press = async (page: Page, ...keys: readonly string[]): Promise<Focused> =
   return focusedOn(page);
 };
 
+const hashOf = (page: Page): string => new URL(page.url()).hash;
+
+const partOf = (on: Focused, wanted: Partial<Focused>): Partial<Focused> =>
+  Object.fromEntries(Object.keys(wanted).map((key) => [key, on[key as keyof Focused]]));
+
+/** Presses keys, and waits until the focus is where it belongs: the page renders after the event. */
+const pressFor = async (
+  page: Page,
+  wanted: Partial<Focused>,
+  ...keys: readonly string[]
+): Promise<void> => {
+  let on = await press(page, ...keys);
+  for (let looks = 0; looks < maxLooks && !isDeepStrictEqual(partOf(on, wanted), wanted); looks++) {
+    await page.waitForTimeout(lookMs);
+    on = await focusedOn(page);
+  }
+  assert.deepEqual(partOf(on, wanted), wanted);
+};
+
+/** Waits for the part of the address that names the view. */
+const atHash = async (page: Page, hash: string): Promise<void> => {
+  for (let looks = 0; looks < maxLooks && hashOf(page) !== hash; looks++) {
+    await page.waitForTimeout(lookMs);
+  }
+  assert.equal(hashOf(page), hash);
+};
+
 /** Presses Tab until an element has the focus that fits. */
 const tabTo = async (page: Page, fits: (on: Focused) => boolean): Promise<Focused> => {
   const passed: string[] = [];
@@ -65,7 +96,6 @@ const tabTo = async (page: Page, fits: (on: Focused) => boolean): Promise<Focuse
 };
 
 const named = (name: string) => (on: Focused) => on.name === name;
-const hashOf = (page: Page): string => new URL(page.url()).hash;
 
 describe('the page by keys alone', {
   skip: skipWhen('the page by keys alone in a browser', whyNot),
@@ -96,10 +126,9 @@ describe('the page by keys alone', {
   after(() => browser?.close());
 
   it('skips to the content', async () => {
-    const first = await press(page, 'Tab');
-    assert.deepEqual([first.name, first.isVisible], ['Skip to the content', true]);
-    assert.equal((await press(page, 'Enter')).id, 'main');
-    assert.equal((await press(page, 'Tab')).within, 'main');
+    await pressFor(page, { name: 'Skip to the content', isVisible: true }, 'Tab');
+    await pressFor(page, { id: 'main' }, 'Enter');
+    await pressFor(page, { within: 'main' }, 'Tab');
   });
 
   it('shows each stop of the fleet, and stops once among its nodes', async () => {
@@ -124,35 +153,36 @@ describe('the page by keys alone', {
     const first = await tabTo(page, ({ node }) => node !== '');
     const { node } = await press(page, 'ArrowRight');
     assert.notEqual(node, first.node);
-    assert.equal((await press(page, 'End', 'Home', 'ArrowRight')).node, node);
-    assert.equal((await press(page, 'ArrowDown', 'ArrowUp')).isVisible, true);
+    await pressFor(page, { node }, 'End', 'Home', 'ArrowRight');
+    await pressFor(page, { isVisible: true }, 'ArrowDown', 'ArrowUp');
     await press(page, 'Home', 'ArrowRight', 'Enter');
     await shows(page, 'drover explain node');
-    assert.equal(hashOf(page), `#/n/${node}`);
-    assert.equal((await press(page, 'Tab')).within, 'main', 'the bar is passed');
-    await press(page, 'Escape');
-    await page.locator('[data-node]').first().waitFor();
-    const back = await focusedOn(page);
-    assert.deepEqual([hashOf(page), back.node, back.isVisible], ['#/', node, true]);
+    await atHash(page, `#/n/${node}`);
+    // The bar is passed.
+    await pressFor(page, { within: 'main' }, 'Tab');
+    await pressFor(page, { node, isVisible: true }, 'Escape');
+    await atHash(page, '#/');
   });
 
   it('opens and closes its help; letters act until they are switched off there', async () => {
-    const before = await focusedOn(page);
-    assert.equal((await press(page, '?')).within, 'dialog');
+    // Its label tells what the node does, and may change meanwhile.
+    const { node, id, within, isVisible } = await focusedOn(page);
+    await pressFor(page, { within: 'dialog' }, '?');
     assert.deepEqual(await violations(page), []);
-    assert.deepEqual(await press(page, 'Escape'), before);
+    await pressFor(page, { node, id, within, isVisible }, 'Escape');
     await tabTo(page, named('Keys and signs'));
-    assert.equal((await press(page, 'Enter')).within, 'dialog');
+    await pressFor(page, { within: 'dialog' }, 'Enter');
     await page.getByRole('checkbox', { name: 'letters and signs' }).focus();
     await press(page, 'Space');
     await page.getByRole('button', { name: 'Close', exact: true }).focus();
-    assert.equal((await press(page, 'Enter')).name, 'Keys and signs');
+    await pressFor(page, { name: 'Keys and signs' }, 'Enter');
     await press(page, 'j');
     assert.equal(hashOf(page), '#/');
-    await press(page, 'Enter');
+    await pressFor(page, { within: 'dialog' }, 'Enter');
     await page.getByRole('checkbox', { name: 'letters and signs' }).focus();
-    await press(page, 'Space', 'Escape', 'j');
-    assert.equal(hashOf(page), '#/journal');
+    await pressFor(page, { name: 'Keys and signs' }, 'Space', 'Escape');
+    await press(page, 'j');
+    await atHash(page, '#/journal');
     assert.equal(await page.title(), 'journal - Drover');
   });
 
@@ -164,20 +194,19 @@ describe('the page by keys alone', {
     await press(page, 'Enter');
     await page.getByRole('button', { name: 'Approve', exact: true }).waitFor();
     await tabTo(page, named('Approve'));
-    assert.equal((await press(page, 'Enter')).within, 'dialog');
-    assert.equal((await press(page, 'Tab')).within, 'dialog');
-    const after = await press(page, 'Escape');
-    assert.deepEqual([after.name, after.isVisible], ['Approve', true]);
+    await pressFor(page, { within: 'dialog' }, 'Enter');
+    await pressFor(page, { within: 'dialog' }, 'Tab');
+    await pressFor(page, { name: 'Approve', isVisible: true }, 'Escape');
   });
 
   it('filters, and drops the filter', async () => {
     await goTo(page, '#/');
     await page.locator('[data-node]').first().waitFor();
-    assert.equal((await press(page, '/')).name, 'Filter rows by words');
+    await pressFor(page, { name: 'Filter rows by words' }, '/');
     await page.keyboard.type('nothing-like-this');
     await shows(page, '0 nodes of');
     await press(page, 'Escape');
-    assert.equal(hashOf(page), '#/');
+    await atHash(page, '#/');
     assert.deepEqual(opened.faults, []);
   });
 });
