@@ -183,7 +183,7 @@ describe('the page by keys alone', {
     await pressFor(page, { name: 'Keys and signs' }, 'Space', 'Escape');
     await press(page, 'j');
     await atHash(page, '#/journal');
-    assert.equal(await page.title(), 'journal - Drover');
+    await page.waitForFunction(`document.title === 'journal - Drover'`);
   });
 
   it('opens and closes the dialog of a request to an update', async () => {

@@ -1,5 +1,5 @@
-// A dialog over the page. Every way to leave it calls close() of the element, after which the browser
-// returns the focus to where it was.
+// A dialog over the page. However the reader leaves it, the browser returns the focus to where it
+// was, and the page knows at once: an event `close` would come after the next key.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 
@@ -9,16 +9,33 @@ export const Dialog = ({
   children,
 }: {
   readonly title: string;
-  /** The dialog has closed: by Esc, or by `close`. */
+  /** The dialog has closed: by Esc, or by `close`. Called once. */
   readonly onClose: () => void;
   readonly children: (close: () => void) => ComponentChildren;
 }) => {
   const dialog = useRef<HTMLDialogElement>(null);
+  const isClosed = useRef(false);
   useEffect(() => dialog.current?.showModal(), []);
+  const close = (): void => {
+    if (isClosed.current) return;
+    isClosed.current = true;
+    dialog.current?.close();
+    onClose();
+  };
   return (
-    <dialog ref={dialog} onClose={onClose} aria-labelledby="dialog-title">
+    <dialog
+      ref={dialog}
+      // A browser has other ways to close a dialog than Esc.
+      onClose={close}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape') return;
+        event.preventDefault();
+        close();
+      }}
+      aria-labelledby="dialog-title"
+    >
       <h2 id="dialog-title">{title}</h2>
-      {children(() => dialog.current?.close())}
+      {children(close)}
     </dialog>
   );
 };
