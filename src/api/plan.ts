@@ -3,6 +3,7 @@
 // its own precondition; no choice is left open.
 import type { DisruptionCause, NodeDisruptionStatus, WaitingOn } from './disruption.ts';
 import type { Json, JsonObject } from './json.ts';
+import type { LifecycleStep } from './lifecycle-steps.ts';
 import type { NodeGroupScaling, NodeGroupStatus } from './nodegroup.ts';
 import type { NodeGroupUpdateStatus } from './nodegroup-update.ts';
 import type { HookCall } from './update-hooks.ts';
@@ -172,9 +173,13 @@ export interface GroupRecord {
   readonly updating: NodeGroupStatus['updating'];
   /** Absent: unchanged. */
   readonly sizeCalls?: NodeGroupStatus['sizeCalls'];
+  /** What a release waits for; absent: the group is not released. */
+  readonly releasing?: readonly GroupWaiting[];
 }
 
 export type GroupStep =
+  | LifecycleStep
+  | Extract<Step, { kind: 'PatchNode' }>
   /** Sets the spec to sizes that were set from outside. Fails if the spec has changed since. */
   | {
       readonly kind: 'WriteSpecSizes';
@@ -262,6 +267,17 @@ export type GroupWaiting =
     }
   /** The number of instances that Auto Scaling has not launched yet. */
   | { readonly kind: 'instances'; readonly missing: number }
+  /** A release: cancelled drains that are not undone yet, and NodeRepairs that have not ended. */
+  | { readonly kind: 'undoing'; readonly drains: number }
+  | { readonly kind: 'repairs'; readonly repairs: number }
+  /** A release: instances are drained in these hooks. */
+  | { readonly kind: 'hooks'; readonly hooks: readonly string[] }
+  /** A delete: NodeRepairs that keep detached instances. */
+  | { readonly kind: 'quarantine'; readonly repairs: readonly string[] }
+  /** A delete: an answer without the Auto Scaling group does not prove that it is gone. */
+  | { readonly kind: 'absence'; readonly autoScalingGroupName: string }
+  /** A delete: instances that were launched again. */
+  | { readonly kind: 'members'; readonly total: number }
   /** What its update waits for. */
   | { readonly kind: 'update'; readonly update: string; readonly waitingOn: UpdateWaitingOn };
 

@@ -62,7 +62,7 @@ const hashOf = (page: Page): string => new URL(page.url()).hash;
 const partOf = (on: Focused, wanted: Partial<Focused>): Partial<Focused> =>
   Object.fromEntries(Object.keys(wanted).map((key) => [key, on[key as keyof Focused]]));
 
-/** Presses keys, and waits until the focus is where it belongs: the page renders after the event. */
+/** Presses keys, and waits until the focus is where it belongs: pages render after events. */
 const pressFor = async (
   page: Page,
   wanted: Partial<Focused>,

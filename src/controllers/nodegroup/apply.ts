@@ -1,10 +1,14 @@
 // Runs the steps of a node group's plan, in order. A step whose precondition does not hold changes
 // nothing or ends the plan; the next pass observes again. Decides nothing.
 import type { ScalingGroup } from '../../api/cloud.ts';
+import { resourceTypes } from '../../api/kube.ts';
+import { isLifecycleStep, type LifecycleStep } from '../../api/lifecycle-steps.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import type { NodeGroupUpdate } from '../../api/nodegroup-update.ts';
 import type { GroupPlan, GroupRecord, GroupStep } from '../../api/plan.ts';
 import type { NodeGroupDeps } from './deps.ts';
+import { lifecycleStep } from './lifecycle/steps.ts';
+import type { NodeRoles } from './nodes/node-roles.ts';
 import type { Effect, PassMemory } from './pass-input.ts';
 import { recordStep, setSizesStep, terminateSteps, withdrawStep } from './size/drains.ts';
 import { resumeLate } from './update/late-processes.ts';
@@ -25,9 +29,11 @@ export interface PlanHost {
 export interface PlanRun {
   readonly plan: GroupPlan;
   readonly host: PlanHost;
-  readonly scaling: ScalingGroup;
+  /** Undefined: no Auto Scaling group, and so no step of sizes or of an update. */
+  readonly scaling: ScalingGroup | undefined;
   readonly update: NodeGroupUpdate | undefined;
   readonly memory: PassMemory;
+  readonly roles: NodeRoles;
   readonly signal: AbortSignal;
 }
 
@@ -60,11 +66,17 @@ const lastKinds = {
   EndUpdate: true,
 } as const satisfies Readonly<Record<LastStep['kind'], true>>;
 
-type Early = Exclude<GroupStep, LastStep | StepOf<'ResumeLate' | 'TerminateMember'>>;
+type Early = Exclude<
+  GroupStep,
+  LastStep | LifecycleStep | StepOf<'ResumeLate' | 'TerminateMember'>
+>;
 
 const isLast = (step: GroupStep): step is LastStep => step.kind in lastKinds;
 const isEarly = (step: GroupStep): step is Early =>
-  !isLast(step) && step.kind !== 'ResumeLate' && step.kind !== 'TerminateMember';
+  !isLast(step) &&
+  !isLifecycleStep(step) &&
+  step.kind !== 'ResumeLate' &&
+  step.kind !== 'TerminateMember';
 
 const setUp = async (
   deps: NodeGroupDeps,
@@ -72,27 +84,38 @@ const setUp = async (
   step: StepOf<'UseTemplate' | 'SuspendProcesses'>,
 ): Promise<boolean> => {
   const { host, update, scaling, signal } = run;
-  if (update !== undefined) {
-    return setUpStep(deps, { ...run, update, group: host.group() }, step);
+  if (update !== undefined && scaling !== undefined) {
+    return setUpStep(deps, { ...run, update, scaling, group: host.group() }, step);
   }
   // The suspension also happens when the group is deleted, which has no UseTemplate step.
   if (step.kind === 'UseTemplate') return true;
-  const { processes } = step;
-  await deps.cloud.setProcesses({ name: scaling.name, processes, suspended: true }, { signal });
+  const { autoScalingGroupName: name, processes } = step;
+  await deps.cloud.setProcesses({ name, processes, suspended: true }, { signal });
   return true;
+};
+
+const patchNode = async (
+  { kube, nodes }: NodeGroupDeps,
+  { node, patch, body }: StepOf<'PatchNode'>,
+  signal: AbortSignal,
+): Promise<void> => {
+  const request = { type: patch, body };
+  const found = await kube.patch(resourceTypes.nodes, { name: node }, request, { signal });
+  if (found.kind !== 'found') return;
+  await nodes.observedAtLeast(found.object.metadata.resourceVersion, signal);
 };
 
 /** Steps that precede the steps of an update. */
 const runEarly = async (deps: NodeGroupDeps, run: PlanRun, step: Early): Promise<Applied> => {
-  const { host, update, signal } = run;
+  const { host, update, scaling, signal } = run;
   switch (step.kind) {
     case 'WriteSpecSizes':
       return (await host.writeSpecSizes(step)) ? 'done' : 'gone';
     case 'WriteGroupStatus':
       return (await host.writeStatus(step.record)) ? 'done' : 'gone';
     case 'WriteUpdateStatus': {
-      if (update === undefined) return 'stale';
-      const input = { ...run, update, group: host.group() };
+      if (update === undefined || scaling === undefined) return 'stale';
+      const input = { ...run, update, scaling, group: host.group() };
       return (await writeUpdateStep(deps, input, step)) ? 'done' : 'stale';
     }
     case 'UseTemplate':
@@ -107,6 +130,9 @@ const runEarly = async (deps: NodeGroupDeps, run: PlanRun, step: Early): Promise
     case 'RecordCause':
       await recordStep(deps, host.group(), step, signal);
       return 'done';
+    case 'PatchNode':
+      await patchNode(deps, step, signal);
+      return 'done';
   }
 };
 
@@ -114,6 +140,7 @@ const runEarly = async (deps: NodeGroupDeps, run: PlanRun, step: Early): Promise
 const runUpdateSteps = (deps: NodeGroupDeps, run: PlanRun): Promise<void> =>
   run.host.attempt('update', async () => {
     const { plan, host, update, memory, scaling, signal } = run;
+    if (scaling === undefined) return;
     const resumes = plan.steps.find((step) => step.kind === 'ResumeLate');
     if (resumes !== undefined) {
       const context = { scaling, memory: memory.lateCall };
@@ -121,23 +148,33 @@ const runUpdateSteps = (deps: NodeGroupDeps, run: PlanRun): Promise<void> =>
     }
     const last = plan.steps.filter(isLast);
     if (update === undefined || last.length === 0) return;
-    return runLast(deps, { ...run, update, group: host.group() }, last);
+    return runLast(deps, { ...run, update, scaling, group: host.group() }, last);
   });
 
-export const applyGroupPlan = async (deps: NodeGroupDeps, run: PlanRun): Promise<Applied> => {
-  const { plan, host, memory, signal } = run;
-  const { steps } = plan;
-  const terminates = steps.filter((step) => step.kind === 'TerminateMember');
+/** Runs all steps but those of an update. Throws Impossible, CloudError, KubeError. */
+export const applySteps = async (deps: NodeGroupDeps, run: PlanRun): Promise<Applied> => {
+  const { plan, host, signal } = run;
+  const terminates = plan.steps.filter((step) => step.kind === 'TerminateMember');
   const first = terminates[0];
-  for (const step of steps) {
+  for (const step of plan.steps) {
     signal.throwIfAborted();
     // One read of the group serves all terminations.
     if (step === first) await terminateSteps(deps, host.group(), terminates, signal);
-    if (!isEarly(step)) continue;
-    const applied = await runEarly(deps, run, step);
+    let applied: Applied = 'done';
+    if (isLifecycleStep(step)) {
+      applied = await lifecycleStep(deps, { ...run, group: host.group() }, step);
+    } else if (isEarly(step)) applied = await runEarly(deps, run, step);
     if (applied !== 'done') return applied;
   }
-  if (!steps.some(({ kind }) => kind === 'SetSizes')) memory.trouble.delete('sizes');
+  return 'done';
+};
+
+/** The plan of a group's sizes and its update. */
+export const applyGroupPlan = async (deps: NodeGroupDeps, run: PlanRun): Promise<Applied> => {
+  const applied = await applySteps(deps, run);
+  if (applied !== 'done') return applied;
+  const { plan, memory } = run;
+  if (!plan.steps.some(({ kind }) => kind === 'SetSizes')) memory.trouble.delete('sizes');
   await runUpdateSteps(deps, run);
   return 'done';
 };

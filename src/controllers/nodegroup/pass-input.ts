@@ -73,8 +73,6 @@ export interface PassMemory extends AdoptionMemory, AdoptedMemory, ModeMemory, H
   readonly held: HeldMemory;
   /** Late suspensions by earlier leaders. */
   readonly lateCall: LateMemory;
-  /** A sentence about what a release waits for. */
-  releasing?: string | undefined;
   /** Since when a part of a group that is being deleted cannot be deleted. */
   inUseSince?: number;
 }

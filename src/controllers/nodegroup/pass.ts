@@ -13,19 +13,28 @@ import {
 } from '../../api/nodegroup.ts';
 import type { NodeGroupUpdate } from '../../api/nodegroup-update.ts';
 import type { GroupPlan } from '../../api/plan.ts';
-import { decideGroup, decideLeaving, isEmpty, noSurge } from '../../core/group-plan/index.ts';
+import {
+  decideGroup,
+  decideLeaving,
+  decideRelease,
+  decideRemoval,
+  isEmpty,
+  noSurge,
+  removalFailure,
+} from '../../core/group-plan/index.ts';
 import { marksComplaint, type Ownership, ownershipOf } from '../../core/nodegroup/index.ts';
 import { groupsNaming } from '../informers.ts';
-import { applyGroupPlan, type PlanHost } from './apply.ts';
+import { applyGroupPlan, applySteps, type PlanHost, type PlanRun } from './apply.ts';
 import type { NodeGroupDeps } from './deps.ts';
 import { journalWriteBack } from './events.ts';
+import { Impossible } from './impossible.ts';
 import { readAdopted, withClusterName } from './lifecycle/adopted.ts';
 import { adopt } from './lifecycle/adoption.ts';
 import { createGroup } from './lifecycle/create.ts';
 import { leaveIssues } from './lifecycle/deletion-issues.ts';
 import { keepHooks } from './lifecycle/hooks.ts';
-import { releaseGroup } from './lifecycle/release.ts';
-import { endRest } from './lifecycle/remove.ts';
+import { observeRelease } from './lifecycle/release.ts';
+import { observeRemoval } from './lifecycle/remove.ts';
 import { askedFor, isMissingFor, mayStand, wasSeen } from './memory.ts';
 import { syncTemplate } from './nodes/labels.ts';
 import { Marking } from './nodes/marking.ts';
@@ -44,6 +53,8 @@ import { writeBack } from './write.ts';
 const againMs = 1_000;
 /** Longer than a shared read is reused, so that each pass gets a new answer. */
 const missingLookMs = 6_000;
+/** A part of a deleted group that is in use elsewhere is tried again after this. */
+const inUseAgainMs = 10_000;
 
 export class Pass {
   readonly #deps: NodeGroupDeps;
@@ -216,16 +227,20 @@ export class Pass {
     update: NodeGroupUpdate | undefined,
     { plan, issues }: { readonly plan: GroupPlan; readonly issues: readonly HealthIssue[] },
   ): Promise<boolean> {
-    const { signal, memory } = this.#input;
-    const host: PlanHost = {
+    const { signal, memory, roles } = this.#input;
+    const host = this.#host(issues);
+    if (plan.nextCheckAt !== undefined) this.#wake(epochMs(plan.nextCheckAt));
+    const run = { plan, host, scaling, update, memory, roles, signal };
+    return (await applyGroupPlan(this.#deps, run)) !== 'gone';
+  }
+
+  #host(issues: readonly HealthIssue[]): PlanHost {
+    return {
       group: () => this.#group,
       writeSpecSizes: (step) => this.#writeSpecSizes(step.scaling),
       writeStatus: (record) => this.#report({ ...record, issues }),
       attempt: (name, effect) => this.#attempt(name, effect),
     };
-    if (plan.nextCheckAt !== undefined) this.#wake(epochMs(plan.nextCheckAt));
-    const run = { plan, host, scaling, update, memory, signal };
-    return (await applyGroupPlan(this.#deps, run)) !== 'gone';
   }
 
   async #writeSpecSizes(scaling: NodeGroupScaling): Promise<boolean> {
@@ -270,24 +285,44 @@ export class Pass {
   }
 
   async #release(scaling: ScalingGroup): Promise<boolean> {
-    const { updating, scaleIn } = this.#group.status ?? {};
-    const releasing = this.#input.memory.releasing ?? '';
-    const told = { target: scaling.desiredCapacity, releasing, updating, scaleIn };
-    if (!(await this.#report(told))) return false;
+    const { signal } = this.#input;
     this.#acted();
-    let isReleased = false;
+    let isGone = false;
     await this.#attempt('release', async () => {
-      isReleased = await releaseGroup(this.#deps, this.#group, scaling, this.#input);
+      const observation = await observeRelease(this.#deps, this.#group, scaling, signal);
+      isGone = (await applySteps(this.#deps, this.#runOf(decideRelease(observation)))) === 'gone';
     });
-    return !isReleased;
+    return !isGone;
   }
 
   async #end(): Promise<boolean> {
-    const rest = await endRest(this.#deps, this.#group, this.#input);
-    if (rest.kind === 'gone') return false;
-    this.#acted(rest.againMs);
-    const issues = leaveIssues(this.#group, rest);
-    return rest.failure === undefined || this.#report({ target: 0, failure: rest.failure, issues });
+    const { memory } = this.#input;
+    const observation = await observeRemoval(this.#deps, this.#group, this.#input);
+    try {
+      const run = this.#runOf(decideRemoval(observation));
+      if ((await applySteps(this.#deps, run)) === 'gone') return false;
+      this.#acted();
+      return true;
+    } catch (error) {
+      if (!(error instanceof Impossible)) throw error;
+      this.#acted(inUseAgainMs);
+      const now = this.#deps.clock.now();
+      memory.inUseSince ??= now;
+      const times = { since: memory.inUseSince, now };
+      const failure = removalFailure(this.#group, error.issue, times);
+      const issues = leaveIssues(this.#group, { failure });
+      return failure === undefined || this.#report({ target: 0, failure, issues });
+    }
+  }
+
+  /** A plan outside sizes and updates: a refusal ends it. */
+  #runOf(plan: GroupPlan, issues: readonly HealthIssue[] = []): PlanRun {
+    const { memory, roles, signal } = this.#input;
+    const host = {
+      ...this.#host(issues),
+      attempt: (_: Effect, effect: () => Promise<void>) => effect(),
+    };
+    return { plan, host, scaling: this.#scaling, update: undefined, memory, roles, signal };
   }
 
   /** Runs an effect; an error that retrying cannot fix becomes a health issue. */

@@ -11,6 +11,8 @@ import {
   type NodeGroupStatus,
 } from '../../api/nodegroup.ts';
 import type { NodeGroupUpdate } from '../../api/nodegroup-update.ts';
+import type { GroupRecord } from '../../api/plan.ts';
+import { explainGroupWaiting } from '../../core/explain/index.ts';
 import {
   type Ownership,
   type StatusFacts,
@@ -44,7 +46,7 @@ export interface ReportFacts {
   /** The version update in progress; omitted: unchanged. */
   readonly updating?: NodeGroupStatus['updating'];
   /** Set while the group is released: what that waits for. */
-  readonly releasing?: string;
+  readonly releasing?: GroupRecord['releasing'];
 }
 
 interface PassFacts extends ReportFacts {
@@ -121,7 +123,9 @@ export const report = async (
     isInService: (instanceId) => is(instanceId, isInService),
     ...defined({ adopted: memory.adopted?.facts }),
     ...hookFacts(memory),
-    ...defined({ releasing: facts.releasing }),
+    ...defined({
+      releasing: facts.releasing?.map((one) => `${explainGroupWaiting(one)}.`).join(' '),
+    }),
     issues: [
       ...ownIssues(memory.trouble.values(), group, facts.found),
       ...hookIssues(memory, autoScalingGroupNameOf(group)),

@@ -1,4 +1,5 @@
 // Renders a node group's plan as plain lines: first its steps in order, then what it waits for.
+import { isLifecycleStep } from '../../api/lifecycle-steps.ts';
 import type {
   GroupPlan,
   GroupRecord,
@@ -7,6 +8,7 @@ import type {
   SizeChange,
 } from '../../api/plan.ts';
 import { explainUpdateWaiting } from '../update/index.ts';
+import { explainLifecycleStep } from './lifecycle-steps.ts';
 
 const sizesText = ({ minSize, maxSize, desiredCapacity }: SizeChange): string =>
   [
@@ -107,12 +109,14 @@ export const explainGroupStep = (step: GroupStep): string => {
       const node = nodeName === undefined ? '' : ` (node ${nodeName})`;
       return `drain instance ${disruption}${node}: ${cause.reason ?? cause.kind}`;
     }
+    case 'PatchNode':
+      return `patch node ${step.node}: ${step.why}`;
     case 'TerminateMember':
       return `terminate drained instance ${step.instanceId} and let its group shrink`;
     default:
       if ('instanceId' in step) return `${instanceText[step.kind]} instance ${step.instanceId}`;
       if ('nodeName' in step) return `${nodeText[step.kind]} ${step.nodeName}`;
-      return updateText(step) ?? step.kind;
+      return isLifecycleStep(step) ? explainLifecycleStep(step) : (updateText(step) ?? step.kind);
   }
 };
 
@@ -122,6 +126,18 @@ export const explainGroupWaiting = (waiting: GroupWaiting): string => {
       return `${waiting.total} nodes being drained: ${waiting.disruptions.join(', ')}`;
     case 'instances':
       return `${waiting.missing} instances that are not started yet`;
+    case 'undoing':
+      return `${waiting.drains} cancelled drains are being undone`;
+    case 'repairs':
+      return `${waiting.repairs} node repairs are being ended`;
+    case 'hooks':
+      return `Instances wait in ${waiting.hooks.join(', ')}: Drover drains them first`;
+    case 'quarantine':
+      return `instances in quarantine are terminated first: ${waiting.repairs.join(', ')}`;
+    case 'absence':
+      return `Auto Scaling group ${waiting.autoScalingGroupName} may still exist: read again`;
+    case 'members':
+      return `${waiting.total} instances that were launched again`;
     case 'update':
       return waiting.waitingOn.kind === 'phase'
         ? `update ${waiting.update} ${explainUpdateWaiting(waiting.waitingOn)}`

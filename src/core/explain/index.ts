@@ -1,6 +1,6 @@
 // Public entry of explain: typed reasons and plans as plain lines.
 export { explainDisruption, explainHook, explainPlan } from './explain.ts';
-export { explainGroupPlan } from './group-plan.ts';
+export { explainGroupPlan, explainGroupWaiting } from './group-plan.ts';
 export { healthRemedy } from './health-remedies.ts';
 export { joinCauses } from './joining.ts';
 export type {

@@ -1,7 +1,8 @@
 // Mutants about node groups: deletions, scale-in, groups that never settle.
 import type { Mutant } from '../mutant.ts';
 
-const remove = 'src/controllers/nodegroup/lifecycle/remove.ts';
+const removal = 'src/core/group-plan/removal.ts';
+const steps = 'src/controllers/nodegroup/lifecycle/steps.ts';
 const request = 'src/core/group-plan/requests.ts';
 const sizes = 'src/core/nodegroup/sizes.ts';
 const status = 'src/core/nodegroup/status.ts';
@@ -19,9 +20,9 @@ const deleted: readonly Mutant[] = [
     story,
     edits: [
       {
-        file: remove,
-        find: 'await cloud.deleteLaunchTemplate(template.name, { signal });',
-        replace: 'await Promise.resolve(template.name);',
+        file: removal,
+        find: "[{ kind: 'DeleteTemplate', name: template.name } as const]",
+        replace: '[]',
       },
     ],
   },
@@ -32,9 +33,9 @@ const deleted: readonly Mutant[] = [
     story,
     edits: [
       {
-        file: remove,
-        find: 'await cloud.deleteInstanceProfile(name, { signal });',
-        replace: 'await Promise.resolve(name);',
+        file: removal,
+        find: "[{ kind: 'DeleteProfile', name: profile.name } as const]",
+        replace: '[]',
       },
     ],
   },
@@ -45,9 +46,9 @@ const deleted: readonly Mutant[] = [
     story,
     edits: [
       {
-        file: remove,
-        find: 'await cloud.deleteGroup(name, { signal });',
-        replace: 'await Promise.resolve(name);',
+        file: removal,
+        find: "[{ kind: 'DeleteGroup', autoScalingGroupName } as const]",
+        replace: '[]',
       },
     ],
   },
@@ -58,10 +59,11 @@ const deleted: readonly Mutant[] = [
     story,
     edits: [
       {
-        file: remove,
-        find: 'await cloud.deleteGroup(name, { signal });',
+        file: steps,
+        find: 'await cloud.deleteGroup(step.autoScalingGroupName, { signal });',
         replace:
-          'await removeFinalizer(deps, group, signal);\n    await cloud.deleteGroup(name, { signal });',
+          'await removeFinalizer(deps, group, signal);\n' +
+          '      await cloud.deleteGroup(step.autoScalingGroupName, { signal });',
       },
     ],
   },

@@ -63,11 +63,9 @@ export const ensureRemoteAccess = async (
 /** Throws Impossible while it is in use elsewhere. */
 export const removeRemoteAccess = async (
   deps: NodeGroupDeps,
-  group: NodeGroup,
+  own: Pick<SecurityGroup, 'id' | 'name'>,
   signal: AbortSignal,
 ): Promise<void> => {
-  const own = await findRemoteAccess(deps, group, signal);
-  if (own === undefined) return;
   try {
     await deps.cloud.deleteSecurityGroup(own.id, { signal });
   } catch (error) {

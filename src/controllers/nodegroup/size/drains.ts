@@ -1,7 +1,7 @@
 // The effects of a scale-in: records and withdraws causes on NodeDisruptions, terminates drained
 // instances. Each reads again just before it acts. Decides nothing.
 import { formatTime } from '../../../api/brand.ts';
-import type { ScalingGroup, ScalingInstance } from '../../../api/cloud.ts';
+import type { ScalingGroup } from '../../../api/cloud.ts';
 import { defined } from '../../../api/defined.ts';
 import type { DisruptionCause, NodeDisruption } from '../../../api/disruption.ts';
 import type { JsonObject } from '../../../api/json.ts';
@@ -42,25 +42,6 @@ const withdraw = async (
   // Wait until the cache has the write, so that the next pass does not withdraw again.
   if (found.kind === 'found') {
     await disruptions.observedAtLeast(found.object.metadata.resourceVersion, signal);
-  }
-};
-
-/** Cancels causes on instances that stay. An instance that is terminating keeps its causes. */
-export const withdrawCauses = async (
-  deps: NodeGroupDeps,
-  what: {
-    readonly scaling: ScalingGroup;
-    readonly isDone: (disruption: NodeDisruption, cause: DisruptionCause) => boolean;
-  },
-  signal: AbortSignal,
-): Promise<void> => {
-  const isLeaving = ({ lifecycleState }: ScalingInstance): boolean =>
-    /^Terminat/.test(lifecycleState);
-  const { instances } = what.scaling;
-  const leaving = new Set(instances.filter(isLeaving).map(({ instanceId }) => instanceId));
-  for (const disruption of deps.disruptions.list()) {
-    if (leaving.has(disruption.metadata.name)) continue;
-    await withdraw(deps, disruption, (cause) => what.isDone(disruption, cause), signal);
   }
 };
 

@@ -1,0 +1,98 @@
+// Runs the steps of a plan that create, delete or release a node group. Each is safe to repeat.
+// Decides nothing.
+
+import type { LifecycleStep } from '../../../api/lifecycle-steps.ts';
+import type { NodeGroup } from '../../../api/nodegroup.ts';
+import { waitsInHook } from '../../../core/nodegroup/index.ts';
+import type { NodeGroupDeps } from '../deps.ts';
+import { journalReleased, journalRemoved } from '../events.ts';
+import { tell } from '../kube-events.ts';
+import { removeRemoteAccess } from '../nodes/remote-access.ts';
+import type { PassInput } from '../pass-input.ts';
+import { removeFinalizer } from '../write.ts';
+
+type StepOf<K extends LifecycleStep['kind']> = Extract<LifecycleStep, { kind: K }>;
+
+export type LifecycleContext = Pick<PassInput, 'memory' | 'roles' | 'signal'> & {
+  readonly group: NodeGroup;
+};
+
+/** The group is read just before, since the removal ends the wait of instances in the hook. */
+const removeHook = async (
+  { cloud }: NodeGroupDeps,
+  { autoScalingGroupName: name, hook }: StepOf<'RemoveHook'>,
+  signal: AbortSignal,
+): Promise<'done' | 'stale'> => {
+  const [now] = await cloud.describeGroups([name], { signal });
+  const isBusy = (now?.instances ?? []).some(({ lifecycleState }) =>
+    waitsInHook(lifecycleState, hook.transition),
+  );
+  if (isBusy) return 'stale';
+  await cloud.removeHook(name, hook.name, { signal });
+  return 'done';
+};
+
+const endGroup = async (
+  deps: NodeGroupDeps,
+  { group, roles, signal }: LifecycleContext,
+): Promise<'gone'> => {
+  const letGo = async (): Promise<void> => {
+    await removeFinalizer(deps, group, signal);
+  };
+  await roles.release(group, letGo, signal);
+  journalRemoved(deps.journal, group);
+  return 'gone';
+};
+
+const endRelease = async (
+  deps: NodeGroupDeps,
+  { group, signal }: LifecycleContext,
+  { message }: StepOf<'EndRelease'>,
+): Promise<'gone'> => {
+  if ((await removeFinalizer(deps, group, signal)) === undefined) return 'gone';
+  journalReleased(deps.journal, group);
+  await tell(deps, group, { reason: 'Released', type: 'Normal', message }, signal);
+  return 'gone';
+};
+
+/** `stale`: its precondition does not hold. Throws Impossible, CloudError, KubeError. */
+export const lifecycleStep = async (
+  deps: NodeGroupDeps,
+  context: LifecycleContext,
+  step: LifecycleStep,
+): Promise<'done' | 'stale' | 'gone'> => {
+  const { cloud } = deps;
+  const { group, memory, roles, signal } = context;
+  switch (step.kind) {
+    case 'ResumeProcesses': {
+      const { autoScalingGroupName: name, processes } = step;
+      await cloud.setProcesses({ name, processes, suspended: false }, { signal });
+      return 'done';
+    }
+    case 'RemoveHook':
+      return removeHook(deps, step, signal);
+    case 'UntagGroup':
+      await cloud.untagGroup(step.autoScalingGroupName, step.keys, { signal });
+      return 'done';
+    case 'DeleteGroup':
+      await cloud.deleteGroup(step.autoScalingGroupName, { signal });
+      memory.absence = 'deleted';
+      return 'done';
+    case 'DeleteTemplate':
+      await cloud.deleteLaunchTemplate(step.name, { signal });
+      return 'done';
+    case 'DeleteProfile':
+      await cloud.deleteInstanceProfile(step.name, { signal });
+      return 'done';
+    case 'DeleteSecurityGroup':
+      await removeRemoteAccess(deps, step, signal);
+      return 'done';
+    case 'DisownRole':
+      await roles.leaveToOwner(group, signal);
+      return 'done';
+    case 'EndGroup':
+      return endGroup(deps, context);
+    case 'EndRelease':
+      return endRelease(deps, context, step);
+  }
+};
