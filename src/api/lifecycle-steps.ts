@@ -1,8 +1,41 @@
 // Steps of a node group's plan that adopt, create, delete or release its Auto Scaling group and the
 // objects around it. Decides nothing.
-import type { LifecycleHook } from './cloud.ts';
+import type { IngressRule, LifecycleHook, NewGroup, NewHook, NewSecurityGroup } from './cloud.ts';
+import type { JsonObject } from './json.ts';
 
-export type LifecycleStep =
+type Tags = Readonly<Record<string, string>>;
+
+export type CreationStep =
+  /** Sets tags of the group only; the owner's is among them. */
+  | { readonly kind: 'TagGroup'; readonly autoScalingGroupName: string; readonly tags: Tags }
+  /** Authorizes the group's nodes, in aws-auth or by an access entry. */
+  | { readonly kind: 'AuthorizeRole'; readonly role: string }
+  /** Creates the profile and adds the role. Ends the plan if another owner's exists. */
+  | {
+      readonly kind: 'EnsureProfile';
+      readonly profile: { readonly name: string; readonly roleName: string; readonly tags: Tags };
+    }
+  | { readonly kind: 'CreateSecurityGroup'; readonly securityGroup: NewSecurityGroup }
+  | { readonly kind: 'AllowIngress'; readonly id: string; readonly rule: IngressRule }
+  | {
+      readonly kind: 'CreateTemplate';
+      readonly name: string;
+      readonly tags: Tags;
+      readonly data: JsonObject;
+    }
+  /** `launchTemplate`: a name, since an earlier step may create it; its latest version is used. */
+  | {
+      readonly kind: 'CreateGroup';
+      readonly group: Omit<NewGroup, 'launchTemplate'>;
+      readonly launchTemplate: string;
+    }
+  | {
+      readonly kind: 'InstallHook';
+      readonly autoScalingGroupName: string;
+      readonly hook: NewHook;
+    };
+
+export type EndingStep =
   | {
       readonly kind: 'ResumeProcesses';
       readonly autoScalingGroupName: string;
@@ -30,7 +63,20 @@ export type LifecycleStep =
   /** Removes the finalizer of a released group. `message`: the text of its event. */
   | { readonly kind: 'EndRelease'; readonly message: string };
 
-const kinds = {
+export type LifecycleStep = CreationStep | EndingStep;
+
+const creationKinds = {
+  TagGroup: true,
+  AuthorizeRole: true,
+  EnsureProfile: true,
+  CreateSecurityGroup: true,
+  AllowIngress: true,
+  CreateTemplate: true,
+  CreateGroup: true,
+  InstallHook: true,
+} as const satisfies Readonly<Record<CreationStep['kind'], true>>;
+
+const endingKinds = {
   ResumeProcesses: true,
   RemoveHook: true,
   UntagGroup: true,
@@ -41,8 +87,12 @@ const kinds = {
   DisownRole: true,
   EndGroup: true,
   EndRelease: true,
-} as const satisfies Readonly<Record<LifecycleStep['kind'], true>>;
+} as const satisfies Readonly<Record<EndingStep['kind'], true>>;
 
-export const isLifecycleStep = <S extends { readonly kind: string }>(
-  step: S,
-): step is Extract<S, LifecycleStep> => step.kind in kinds;
+type Kind = { readonly kind: string };
+
+export const isCreationStep = <S extends Kind>(step: S): step is Extract<S, CreationStep> =>
+  step.kind in creationKinds;
+
+export const isLifecycleStep = <S extends Kind>(step: S): step is Extract<S, LifecycleStep> =>
+  isCreationStep(step) || step.kind in endingKinds;

@@ -4,7 +4,7 @@
 import type { DisruptionCause, NodeDisruptionStatus, WaitingOn } from './disruption.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { LifecycleStep } from './lifecycle-steps.ts';
-import type { NodeGroupScaling, NodeGroupStatus } from './nodegroup.ts';
+import type { HealthIssue, NodeGroupScaling, NodeGroupStatus } from './nodegroup.ts';
 import type { NodeGroupUpdateStatus } from './nodegroup-update.ts';
 import type { HookCall } from './update-hooks.ts';
 import type { UpdateWaitingOn } from './update-waiting.ts';
@@ -267,6 +267,10 @@ export type GroupWaiting =
     }
   /** The number of instances that Auto Scaling has not launched yet. */
   | { readonly kind: 'instances'; readonly missing: number }
+  /** An adoption: whether the owner's tag is still Drover's. */
+  | { readonly kind: 'tag'; readonly autoScalingGroupName: string }
+  /** A creation: the group of remote access, which the launch template names by its id. */
+  | { readonly kind: 'securityGroup'; readonly name: string }
   /** A release: cancelled drains that are not undone yet, and NodeRepairs that have not ended. */
   | { readonly kind: 'undoing'; readonly drains: number }
   | { readonly kind: 'repairs'; readonly repairs: number }
@@ -287,6 +291,8 @@ export interface GroupPlan {
   /** In order; a failed step ends the pass, the next pass observes again. */
   readonly steps: readonly GroupStep[];
   readonly waitingOn: readonly GroupWaiting[];
+  /** Why the plan has no step; retrying cannot help. */
+  readonly refusal?: HealthIssue;
   /**
    * Epoch milliseconds of the next pass if no event arrives earlier; absent = the usual interval.
    */

@@ -7,6 +7,7 @@ import type { NodeGroup } from '../../api/nodegroup.ts';
 import type { NodeGroupUpdate } from '../../api/nodegroup-update.ts';
 import type { GroupPlan, GroupRecord, GroupStep } from '../../api/plan.ts';
 import type { NodeGroupDeps } from './deps.ts';
+import { Impossible } from './impossible.ts';
 import { lifecycleStep } from './lifecycle/steps.ts';
 import type { NodeRoles } from './nodes/node-roles.ts';
 import type { Effect, PassMemory } from './pass-input.ts';
@@ -154,6 +155,10 @@ const runUpdateSteps = (deps: NodeGroupDeps, run: PlanRun): Promise<void> =>
 /** Runs all steps but those of an update. Throws Impossible, CloudError, KubeError. */
 export const applySteps = async (deps: NodeGroupDeps, run: PlanRun): Promise<Applied> => {
   const { plan, host, signal } = run;
+  const { refusal } = plan;
+  if (refusal !== undefined) {
+    throw new Impossible(refusal.code, refusal.message, refusal.resourceIds);
+  }
   const terminates = plan.steps.filter((step) => step.kind === 'TerminateMember');
   const first = terminates[0];
   for (const step of plan.steps) {

@@ -4,12 +4,10 @@ import type { EpochMs } from '../../api/brand.ts';
 import type { ScalingGroup } from '../../api/cloud.ts';
 import type { HealthIssue, NodeGroup } from '../../api/nodegroup.ts';
 import type { ProbeResult } from '../../api/update-pacing.ts';
+import type { HookLack, Made } from '../../core/nodegroup/index.ts';
 import type { HookRun } from '../../core/update/index.ts';
 import type { AdoptedMemory } from './lifecycle/adopted.ts';
-import type { AdoptionMemory } from './lifecycle/adoption.ts';
-import type { Made } from './lifecycle/create.ts';
 import type { HeldMemory } from './lifecycle/deletion-issues.ts';
-import type { HooksMemory } from './lifecycle/hooks.ts';
 import type { ActivityMemory } from './nodes/activities.ts';
 import type { ModeMemory, NodeRoles } from './nodes/node-roles.ts';
 import type { LateFindings } from './nodes/observe.ts';
@@ -36,10 +34,17 @@ export interface HookMemory {
   readonly asked: Map<string, HookRun>;
 }
 
+/** The last read of the group's lifecycle hooks, and why terminations cannot be seen. */
+export interface HooksMemory {
+  hooks?: { readonly lookedAt: EpochMs; readonly generation: number; readonly lack?: HookLack };
+}
+
 /** Known only to this process; a restart costs an extra read or call. */
-export interface PassMemory extends AdoptionMemory, AdoptedMemory, ModeMemory, HooksMemory {
+export interface PassMemory extends AdoptedMemory, ModeMemory, HooksMemory {
   /** Drover's last change of the cloud; earlier observations are stale. */
   actedAt: number;
+  /** When the owner's tag of a group that is being adopted was set, or first read. */
+  markedAt?: number;
   /** The last read that bypassed the shared ones. */
   lookedAt: number;
   /** Why the last try of an effect was refused for good. */

@@ -14,6 +14,8 @@ import {
 import type { NodeGroupUpdate } from '../../api/nodegroup-update.ts';
 import type { GroupPlan } from '../../api/plan.ts';
 import {
+  decideAdoption,
+  decideCreation,
   decideGroup,
   decideLeaving,
   decideRelease,
@@ -29,13 +31,12 @@ import type { NodeGroupDeps } from './deps.ts';
 import { journalWriteBack } from './events.ts';
 import { Impossible } from './impossible.ts';
 import { readAdopted, withClusterName } from './lifecycle/adopted.ts';
-import { adopt } from './lifecycle/adoption.ts';
-import { createGroup } from './lifecycle/create.ts';
+import { observeCreation } from './lifecycle/create.ts';
 import { leaveIssues } from './lifecycle/deletion-issues.ts';
 import { keepHooks } from './lifecycle/hooks.ts';
 import { observeRelease } from './lifecycle/release.ts';
 import { observeRemoval } from './lifecycle/remove.ts';
-import { askedFor, isMissingFor, mayStand, wasSeen } from './memory.ts';
+import { isMissingFor, mayStand, wasSeen } from './memory.ts';
 import { syncTemplate } from './nodes/labels.ts';
 import { Marking } from './nodes/marking.ts';
 import { observeGroup, observeLeaving } from './observe.ts';
@@ -113,16 +114,21 @@ export class Pass {
 
   /** False: the existing group must not be touched yet. */
   async #adopt(): Promise<boolean> {
-    const { memory, signal } = this.#input;
+    const { memory } = this.#input;
     if (this.#found === undefined || this.#scaling === undefined) return true;
     const { scaling, ownership } = this.#found;
     let isHeld = false;
+    const now = this.#deps.clock.now();
     if (ownership.kind === 'named' || ownership.kind === 'free') this.#acted();
+    if (ownership.kind === 'own') memory.markedAt ??= now;
     await this.#attempt('adopt', async () => {
-      const now = await adopt(this.#deps, this.#group, scaling, { ownership, memory, signal });
-      if (now.kind !== 'held') this.#scaling = undefined;
-      if (now.kind === 'later') this.#wake(now.at);
-      isHeld = now.kind !== 'later';
+      const { markedAt } = memory;
+      const seen = { group: this.#group, scaling, ownership, markedAt, now };
+      const { plan, outcome } = decideAdoption(seen);
+      await applySteps(this.#deps, this.#runOf(plan));
+      if (outcome !== 'held') this.#scaling = undefined;
+      if (plan.nextCheckAt !== undefined) this.#wake(epochMs(plan.nextCheckAt));
+      isHeld = outcome !== 'later';
     });
     return isHeld;
   }
@@ -156,7 +162,7 @@ export class Pass {
     }
     const { memory, roles } = this.#input;
     memory.trouble.delete('create');
-    await keepHooks(this.#deps, this.#group, { scaling, memory }, signal);
+    await keepHooks(this.#deps, this.#group, { scaling, input: this.#input });
     await this.#attempt('identity', () => roles.keep(this.#group, memory, signal));
     await this.#mark(scaling);
     if (!(await this.#resize(scaling, update))) return false;
@@ -198,13 +204,12 @@ export class Pass {
     // request for a new size.
     if (this.#group.status?.createdAt !== undefined || this.#found !== undefined) return;
     if (marksComplaint(this.#group.spec) !== undefined) return;
-    const { memory, roles, signal } = this.#input;
+    const { memory, signal } = this.#input;
     await this.#attempt('create', async () => {
-      await roles.admit(this.#group, signal);
-      memory.made = await createGroup(this.#deps, this.#group, {
-        asks: () => askedFor(memory),
-        signal,
-      });
+      const observation = await observeCreation(this.#deps, this.#group, signal);
+      const { plan, made } = decideCreation(observation);
+      const applied = await applySteps(this.#deps, this.#runOf(plan));
+      if (applied === 'done' && made !== undefined) memory.made = made;
       this.#acted();
     });
   }

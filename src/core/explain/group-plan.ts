@@ -126,6 +126,10 @@ export const explainGroupWaiting = (waiting: GroupWaiting): string => {
       return `${waiting.total} nodes being drained: ${waiting.disruptions.join(', ')}`;
     case 'instances':
       return `${waiting.missing} instances that are not started yet`;
+    case 'tag':
+      return `the owner's tag of ${waiting.autoScalingGroupName}: read again after a few seconds`;
+    case 'securityGroup':
+      return `security group ${waiting.name}, before launch template and Auto Scaling group`;
     case 'undoing':
       return `${waiting.drains} cancelled drains are being undone`;
     case 'repairs':
@@ -145,7 +149,8 @@ export const explainGroupWaiting = (waiting: GroupWaiting): string => {
   }
 };
 
-export const explainGroupPlan = ({ steps, waitingOn }: GroupPlan): readonly string[] => [
+export const explainGroupPlan = ({ steps, waitingOn, refusal }: GroupPlan): readonly string[] => [
+  ...(refusal === undefined ? [] : [`refused: ${refusal.code}: ${refusal.message}`]),
   ...steps.map(explainGroupStep),
   ...waitingOn.map((waiting) => `waits: ${explainGroupWaiting(waiting)}`),
 ];

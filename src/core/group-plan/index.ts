@@ -1,5 +1,7 @@
 // Public entry of group-plan: the next steps for a node group.
+export { decideAdoption } from './adoption.ts';
 export { candidatesFrom, idsToLook, withEmpty } from './candidates.ts';
+export { type CreationObservation, decideCreation } from './creation.ts';
 export { decideGroup, instancesToRead, sizesAsked } from './decide.ts';
 export { decideLeaving, instancesToLeave, isEmpty } from './deletion.ts';
 export { readSizes } from './late-calls.ts';
@@ -10,3 +12,4 @@ export { decideRelease, type ReleaseObservation, releaseWaits, usesDerived } fro
 export { decideRemoval, type RemovalObservation, removalFailure, removalWaits } from './removal.ts';
 export { netDesired, noSurge, seeSizes } from './requests.ts';
 export { missingDrains, scaleInSteps, viewScaleIn } from './scale-in.ts';
+export { decideUpkeep } from './upkeep.ts';

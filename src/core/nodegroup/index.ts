@@ -93,6 +93,14 @@ export {
   userDataFor,
   userDataOf,
 } from './template.ts';
+export {
+  hasRelease,
+  imagesToRead,
+  type Made,
+  type TemplateReads,
+  templateFactsOf,
+  typesToRead,
+} from './template-facts.ts';
 export { unhealthyText } from './unhealthy.ts';
 export { sameNodes } from './user-data.ts';
 export {

@@ -2,6 +2,7 @@
 import type { Mutant } from '../mutant.ts';
 
 const file = 'src/controllers/nodegroup/nodes/node-roles.ts';
+const creation = 'src/core/group-plan/creation.ts';
 const oracles: Mutant['oracles'] = ['aws-auth-loses-no-entry'];
 const story = 'node-groups-share-a-role';
 
@@ -52,15 +53,14 @@ export const roleMutants: readonly Mutant[] = [
     story,
     edits: [
       {
-        file: 'src/controllers/nodegroup/pass.ts',
-        find: 'await roles.admit(this.#group, signal);\n      memory.made',
-        replace: 'memory.made',
+        file: creation,
+        find: "{ kind: 'AuthorizeRole', role: group.spec.nodeRole },",
+        replace: '',
       },
       {
-        file: 'src/controllers/nodegroup/pass.ts',
-        find: '        signal,\n      });\n      this.#acted();',
-        replace:
-          '        signal,\n      });\n      await roles.admit(this.#group, signal);\n      this.#acted();',
+        file: creation,
+        find: 'createStep(observation)];',
+        replace: "createStep(observation), { kind: 'AuthorizeRole', role: group.spec.nodeRole }];",
       },
     ],
   },

@@ -2,28 +2,28 @@
 // installs missing ones, and remembers why terminations cannot be seen. Does not touch hooks of
 // other names.
 
-import type { EpochMs } from '../../../api/brand.ts';
 import type { LifecycleHook, ScalingGroup } from '../../../api/cloud.ts';
 import { defined } from '../../../api/defined.ts';
 import type { HealthIssue, NodeGroup } from '../../../api/nodegroup.ts';
-import { type HookLack, hookLack, missingHooks } from '../../../core/nodegroup/index.ts';
+import { decideUpkeep } from '../../../core/group-plan/index.ts';
+import { hookLack } from '../../../core/nodegroup/index.ts';
 import { CloudError } from '../../../ports/index.ts';
 import type { NodeGroupDeps } from '../deps.ts';
+import type { HooksMemory } from '../pass-input.ts';
+import { type LifecycleContext, lifecycleStep } from './steps.ts';
 
 const lookEveryMs = 60_000;
 
-export interface HooksMemory {
-  hooks?: { readonly lookedAt: EpochMs; readonly generation: number; readonly lack?: HookLack };
-}
+type HooksInput = Omit<LifecycleContext, 'group'>;
 
 /** Throws CloudError if a retry may help. */
 export const keepHooks = async (
   deps: NodeGroupDeps,
   group: NodeGroup,
-  { scaling, memory }: { readonly scaling: ScalingGroup; readonly memory: HooksMemory },
-  signal: AbortSignal,
+  { scaling, input }: { readonly scaling: ScalingGroup; readonly input: HooksInput },
 ): Promise<void> => {
-  const { cloud, clock, journal } = deps;
+  const { cloud, clock } = deps;
+  const { memory, signal } = input;
   const lookedAt = clock.now();
   const { generation = 0 } = group.metadata;
   const known = memory.hooks;
@@ -34,11 +34,9 @@ export const keepHooks = async (
   try {
     const found = await cloud.describeHooks(scaling.name, { signal });
     has.push(...found);
-    for (const hook of missingHooks(group, found)) {
-      await cloud.installHook(scaling.name, hook, { signal });
-      has.push(hook);
-      const facts = { hook: hook.name, autoScalingGroup: scaling.name };
-      journal.record({ type: 'nodegroup:hook:installed', subject: group.metadata.name, facts });
+    for (const step of decideUpkeep(group, scaling.name, found)) {
+      await lifecycleStep(deps, { ...input, group }, step);
+      has.push(step.hook);
     }
   } catch (error) {
     if (!(error instanceof CloudError) || error.retry !== 'never') throw error;

@@ -1,13 +1,19 @@
-// Runs the steps of a plan that create, delete or release a node group. Each is safe to repeat.
-// Decides nothing.
+// Runs the steps of a plan that adopt, create, delete or release a node group. Each is safe to
+// repeat. Decides nothing.
 
-import type { LifecycleStep } from '../../../api/lifecycle-steps.ts';
+import {
+  type CreationStep,
+  isCreationStep,
+  type LifecycleStep,
+} from '../../../api/lifecycle-steps.ts';
 import type { NodeGroup } from '../../../api/nodegroup.ts';
-import { waitsInHook } from '../../../core/nodegroup/index.ts';
+import { ownsDerived, waitsInHook } from '../../../core/nodegroup/index.ts';
 import type { NodeGroupDeps } from '../deps.ts';
 import { journalReleased, journalRemoved } from '../events.ts';
 import { tell } from '../kube-events.ts';
+import { askedFor } from '../memory.ts';
 import { removeRemoteAccess } from '../nodes/remote-access.ts';
+import { issueOfRefusal } from '../own-issues.ts';
 import type { PassInput } from '../pass-input.ts';
 import { removeFinalizer } from '../write.ts';
 
@@ -29,6 +35,47 @@ const removeHook = async (
   );
   if (isBusy) return 'stale';
   await cloud.removeHook(name, hook.name, { signal });
+  return 'done';
+};
+
+/** Read just before, since the profile of another owner that appeared meanwhile must stay. */
+const ensureProfile = async (
+  { cloud }: NodeGroupDeps,
+  { group, signal }: LifecycleContext,
+  { profile }: StepOf<'EnsureProfile'>,
+): Promise<'done' | 'stale'> => {
+  const now = await cloud.findInstanceProfile(profile.name, { signal });
+  if (now !== undefined && !ownsDerived(group, now)) return 'stale';
+  await cloud.ensureInstanceProfile(profile, { signal });
+  return 'done';
+};
+
+const createGroup = async (
+  { cloud }: NodeGroupDeps,
+  { memory, signal }: LifecycleContext,
+  { group, launchTemplate: name }: StepOf<'CreateGroup'>,
+): Promise<'done'> => {
+  const template = await cloud.findLaunchTemplate({ name, version: '$Latest' }, { signal });
+  if (template === undefined) throw new Error(`launch template ${name} cannot be seen yet`);
+  const { id, version } = template;
+  const takeBack = askedFor(memory);
+  try {
+    await cloud.createGroup({ ...group, launchTemplate: { id, version } }, { signal });
+  } catch (error) {
+    if (issueOfRefusal(error, group.name) !== undefined) takeBack();
+    throw error;
+  }
+  return 'done';
+};
+
+const installHook = async (
+  { cloud, journal }: NodeGroupDeps,
+  { group, signal }: LifecycleContext,
+  { autoScalingGroupName, hook }: StepOf<'InstallHook'>,
+): Promise<'done'> => {
+  await cloud.installHook(autoScalingGroupName, hook, { signal });
+  const facts = { hook: hook.name, autoScalingGroup: autoScalingGroupName };
+  journal.record({ type: 'nodegroup:hook:installed', subject: group.metadata.name, facts });
   return 'done';
 };
 
@@ -55,12 +102,48 @@ const endRelease = async (
   return 'gone';
 };
 
+const creationStep = async (
+  deps: NodeGroupDeps,
+  context: LifecycleContext,
+  step: CreationStep,
+): Promise<'done' | 'stale'> => {
+  const { cloud, clock } = deps;
+  const { group, memory, roles, signal } = context;
+  switch (step.kind) {
+    case 'TagGroup':
+      await cloud.tagGroup(step.autoScalingGroupName, step.tags, { signal });
+      memory.markedAt = clock.now();
+      return 'done';
+    case 'AuthorizeRole':
+      await roles.admit(group, signal);
+      return 'done';
+    case 'EnsureProfile':
+      return ensureProfile(deps, context, step);
+    case 'CreateSecurityGroup':
+      await cloud.createSecurityGroup(step.securityGroup, { signal });
+      return 'done';
+    case 'AllowIngress':
+      await cloud.allowIngress(step.id, step.rule, { signal });
+      return 'done';
+    case 'CreateTemplate': {
+      const { name, tags, data } = step;
+      await cloud.createLaunchTemplate({ name, tags, data }, { signal });
+      return 'done';
+    }
+    case 'CreateGroup':
+      return createGroup(deps, context, step);
+    case 'InstallHook':
+      return installHook(deps, context, step);
+  }
+};
+
 /** `stale`: its precondition does not hold. Throws Impossible, CloudError, KubeError. */
 export const lifecycleStep = async (
   deps: NodeGroupDeps,
   context: LifecycleContext,
   step: LifecycleStep,
 ): Promise<'done' | 'stale' | 'gone'> => {
+  if (isCreationStep(step)) return creationStep(deps, context, step);
   const { cloud } = deps;
   const { group, memory, roles, signal } = context;
   switch (step.kind) {

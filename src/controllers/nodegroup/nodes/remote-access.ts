@@ -1,15 +1,11 @@
 // The security group with which EKS opens port 22 of a node group's nodes, if the group requests
-// remote access. Created before the launch template that names it, deleted after the last node.
+// remote access. Reads and deletes it; `decideCreation` plans it.
 
 import type { SecurityGroup } from '../../../api/cloud.ts';
 import { type NodeGroup, ownerTag, remoteAccessGroupNameOf } from '../../../api/nodegroup.ts';
-import { templateTags } from '../../../core/nodegroup/index.ts';
 import { CloudError, isInUse } from '../../../ports/index.ts';
 import type { NodeGroupDeps } from '../deps.ts';
 import { Impossible } from '../impossible.ts';
-
-const sshPort = 22;
-const anywhere = '0.0.0.0/0';
 
 /**
  * Undefined: remote access is not requested, or the group does not exist yet. Throws CloudError.
@@ -25,39 +21,15 @@ export const findRemoteAccess = async (
   return found.find((one) => one.tags[ownerTag] === group.metadata.uid);
 };
 
-/** Ensures that it exists if remote access is requested. Throws Impossible, CloudError. */
-export const ensureRemoteAccess = async (
-  deps: NodeGroupDeps,
-  group: NodeGroup,
-  vpcId: string,
+/** Ids of the existing ones of the groups that remote access allows. Throws CloudError. */
+export const findSources = async (
+  { cloud }: NodeGroupDeps,
+  { spec: { remoteAccess } }: NodeGroup,
   signal: AbortSignal,
-): Promise<void> => {
-  const { remoteAccess } = group.spec;
-  if (remoteAccess?.ec2SshKey === undefined) return;
-  const { sourceSecurityGroups: sources = [] } = remoteAccess;
-  if (sources.length > 0) {
-    const known = await deps.cloud.findSecurityGroups({ ids: sources }, { signal });
-    const missing = sources.filter((id) => !known.some((one) => one.id === id));
-    if (missing.length > 0) {
-      const message = `The security group '${missing.join(', ')}' does not exist`;
-      throw new Impossible('Ec2SecurityGroupNotFound', message, missing);
-    }
-  }
-  let id = (await findRemoteAccess(deps, group, signal))?.id;
-  if (id === undefined) {
-    id = await deps.cloud.createSecurityGroup(
-      {
-        name: remoteAccessGroupNameOf(group),
-        description: 'Security group for all nodes in the nodeGroup to allow SSH access',
-        vpcId,
-        tags: templateTags(group),
-      },
-      { signal },
-    );
-  }
-  // Without source groups EKS opens the port to all addresses.
-  const cidrs = sources.length === 0 ? [anywhere] : [];
-  await deps.cloud.allowIngress(id, { port: sshPort, groups: sources, cidrs }, { signal });
+): Promise<readonly string[]> => {
+  const { ec2SshKey, sourceSecurityGroups: ids = [] } = remoteAccess ?? {};
+  if (ec2SshKey === undefined || ids.length === 0) return [];
+  return (await cloud.findSecurityGroups({ ids }, { signal })).map(({ id }) => id);
 };
 
 /** Throws Impossible while it is in use elsewhere. */

@@ -6,7 +6,6 @@ import { vpcAgentOf, type WindowsEvidence, windowsCauses } from '../../../core/e
 import { familyOf, type WindowsLack } from '../../../core/nodegroup/index.ts';
 import { orUnknown } from '../../../ports/index.ts';
 import type { NodeGroupDeps } from '../deps.ts';
-import { Impossible } from '../impossible.ts';
 
 interface ConfigMap extends KubeObject {
   readonly data?: Readonly<Record<string, string>>;
@@ -64,20 +63,4 @@ export const windowsLacks = async (
   }));
   memory.windows = { at: now, lacks };
   return lacks;
-};
-
-/** Called before any launch. Throws Impossible if no Windows node could ever run a pod. */
-export const checkWindows = async (
-  { cloud }: Pick<NodeGroupDeps, 'cloud'>,
-  group: NodeGroup,
-  signal: AbortSignal,
-): Promise<void> => {
-  if (!isWindows(group)) return;
-  const { clusterName } = group.spec;
-  const cluster = await cloud.describeCluster(clusterName, { signal });
-  if (cluster?.serviceCidr?.includes(':') !== true) return;
-  const message =
-    `Windows nodes have no IPv6 addresses, and the services of cluster ${clusterName} have ` +
-    `${cluster.serviceCidr}: nothing is launched. Use a cluster of the IPv4 family.`;
-  throw new Impossible('NodeCreationFailure', message, [clusterName]);
 };
