@@ -4,10 +4,11 @@
 // Without it nothing runs, and a line says so. `--write` records the failures as expected; other
 // arguments replace the suites in pytest's call (`tests/test_eks -k nodegroup`).
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { argv, env, exit, stdout } from 'node:process';
+import { judge, plainText, type Result } from '../recorded.ts';
 import { serveSettled } from './serve.ts';
 
 const asked = argv.slice(2).filter((word) => word !== '--write');
@@ -17,29 +18,6 @@ const expectedFile = join(import.meta.dirname, 'expected-failures.json');
 const say = (line: string): void => {
   stdout.write(`${line}\n`);
 };
-
-/**
- * The expected failures. The first reason whose `matches` occurs in a test's name or failure
- * applies.
- */
-interface Expected {
-  readonly source: string;
-  /**
-   * moto's version and commit, and the number of its tests that ran there; docs/conformance.md
-   * prints them.
-   */
-  readonly checkout: string;
-  readonly ran: number;
-  readonly reasons: readonly { readonly matches: string; readonly reason: string }[];
-  /** Test -> index of its reason. */
-  readonly failures: Readonly<Record<string, string>>;
-}
-
-interface Result {
-  readonly name: string;
-  readonly failure: string | undefined;
-  readonly isSkipped: boolean;
-}
 
 const runPytest = (checkout: string, url: string, report: string): Promise<string> =>
   new Promise((resolve) => {
@@ -69,14 +47,6 @@ const runPytest = (checkout: string, url: string, report: string): Promise<strin
     });
     child.on('close', () => resolve(told));
   });
-
-const plainText = (text: string): string =>
-  text
-    .replaceAll('&quot;', '"')
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&#10;', ' ')
-    .replaceAll('&amp;', '&');
 
 const readReport = (xml: string): readonly Result[] =>
   [
@@ -110,8 +80,14 @@ const main = async (): Promise<number> => {
   }
   const results = readReport(readFileSync(report, 'utf8'));
   rmSync(dir, { recursive: true, force: true });
-  const expected = JSON.parse(readFileSync(expectedFile, 'utf8')) as Expected;
-  return judge(results, expected, checkout);
+  // A passing test is not an error: moto draws some names at random, and EKS accepts only some of
+  // them.
+  return judge(results, {
+    file: expectedFile,
+    version: versionOf(checkout),
+    isWrite: argv.includes('--write'),
+    say,
+  });
 };
 
 /** Its version, and its commit if git can report it. */
@@ -123,38 +99,6 @@ const versionOf = (checkout: string): string => {
     encoding: 'utf8',
   });
   return status === 0 ? `${version}, commit ${head.trim()}` : version;
-};
-
-const reasonOf = ({ name, failure = '' }: Result, { reasons }: Expected): string =>
-  reasons.find((one) => `${name}: ${failure}`.includes(one.matches))?.reason ??
-  failure.slice(0, 160);
-
-const judge = (results: readonly Result[], expected: Expected, checkout: string): number => {
-  const ran = results.filter((one) => !one.isSkipped);
-  const failed = ran.filter((one) => one.failure !== undefined);
-  say(`${ran.length} tests of moto ran: ${ran.length - failed.length} passed`);
-  if (argv.includes('--write')) {
-    const failures = Object.fromEntries(
-      failed
-        .map((one) => [one.name, reasonOf(one, expected)] as const)
-        .sort(([a], [b]) => (a < b ? -1 : 1)),
-    );
-    const version = versionOf(checkout);
-    // A checkout without git history is assumed to be of the recorded commit.
-    const isSame = expected.checkout.startsWith(`${version},`);
-    const facts = { checkout: isSame ? expected.checkout : version, ran: ran.length, failures };
-    writeFileSync(expectedFile, `${JSON.stringify({ ...expected, ...facts }, undefined, 1)}\n`);
-    say('recorded: now run `node scripts/print-conformance.ts`');
-    return 0;
-  }
-  const news = failed.filter((one) => expected.failures[one.name] === undefined);
-  const names = new Set(failed.map((one) => one.name));
-  const passing = ran.filter((one) => !names.has(one.name) && expected.failures[one.name]);
-  for (const one of news) say(`not expected: ${one.name}: ${one.failure?.slice(0, 200)}`);
-  for (const one of passing) say(`passes, though it is on the list: ${one.name}`);
-  // A passing test is not an error: moto draws some names at random, and EKS accepts only some of
-  // them.
-  return news.length === 0 ? 0 : 1;
 };
 
 exit(await main());

@@ -1,0 +1,98 @@
+// Runs specs of Kubernetes' own end-to-end tests against a world with the demo, and compares the
+// failures with expected-failures.json. KUBERNETES_E2E names their program, `e2e.test`, built from
+// k8s.io/kubernetes/test/e2e (`go test -c`); it is not part of this project. Without it nothing
+// runs, and a line says so. `--write` records the failures as expected; another argument replaces
+// the focus, an expression on the names of specs.
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { argv, env, exit, stdout } from 'node:process';
+import { ServedWorld } from '../../support/demo-world.ts';
+import { judge, plainText, type Result } from '../recorded.ts';
+
+/** Specs of what a drain rests on, of the API server and of the controllers that replace pods. */
+const specs = [
+  'DisruptionController',
+  'ReplicaSet should',
+  'ReplicationController should',
+  'Deployment (should|deployment should|test Deployment|RollingUpdate|RecreateDeployment)',
+  'Garbage collector',
+  'CustomResourceDefinition',
+  'FieldValidation',
+  'Servers with support for Table',
+  'Watchers',
+  'ServiceAccounts should (mount an API token|allow opting out|guarantee|create a serviceAccountToken|update)',
+  'SubjectReview',
+  'SelfSubjectReview',
+  'Certificates API',
+  'ResourceQuota',
+  'LimitRange',
+  'Namespaces',
+  'Lease',
+  'SchedulerPredicates',
+];
+/** They need processes in containers, hours, or a cluster of their own. */
+const outside = ['Slow', 'Disruptive', 'Serial', 'Feature:', 'Flaky', 'webhook', 'Windows'];
+const specTimeout = '40m';
+
+const say = (line: string): void => {
+  stdout.write(`${line}\n`);
+};
+
+const runSpecs = (program: string, kubeconfig: string, dir: string): Promise<number | null> => {
+  const [focus] = argv.slice(2).filter((word) => word !== '--write');
+  const child = spawn(
+    program,
+    [
+      ...['--provider=skeleton', `--kubeconfig=${kubeconfig}`, `--report-dir=${dir}`],
+      ...['--allowed-not-ready-nodes=-1', '--minStartupPods=0', '--disable-log-dump=true'],
+      ...['--dump-logs-on-failure=false', `--ginkgo.timeout=${specTimeout}`, '--ginkgo.seed=1'],
+      ...['--ginkgo.no-color', `--ginkgo.focus=${focus ?? specs.join('|')}`],
+      `--ginkgo.skip=${outside.map((word) => `\\[${word}`).join('|')}`,
+    ],
+    { env, stdio: ['ignore', env.SHOW === '1' ? 'inherit' : 'ignore', 'inherit'] },
+  );
+  return new Promise((resolve) => child.on('close', resolve));
+};
+
+/** Of a spec as ginkgo reports it: `[It] [sig-apps] DisruptionController should ...`. */
+const readReport = (xml: string): readonly Result[] =>
+  [...xml.matchAll(/<testcase name="([^"]*)"([^>]*?)(?:\/>|>([\s\S]*?)<\/testcase>)/g)]
+    .filter(([, name = '']) => name.startsWith('[It] '))
+    .map(([, name = '', attributes = '', body = '']) => ({
+      name: plainText(name).slice('[It] '.length),
+      failure: /<(?:failure|error) message="([^"]*)"/.exec(body)?.[1],
+      isSkipped: attributes.includes('status="skipped"') || body.includes('<skipped'),
+    }))
+    .map((one) => ({
+      ...one,
+      failure: one.failure === undefined ? undefined : plainText(one.failure),
+    }));
+
+const main = async (): Promise<number> => {
+  const program = env.KUBERNETES_E2E;
+  if (program === undefined) {
+    say("Kubernetes' specs were not run: KUBERNETES_E2E names no e2e.test");
+    return 0;
+  }
+  const dir = mkdtempSync(join(tmpdir(), 'drover-specs-'));
+  const world = await ServedWorld.start();
+  await runSpecs(program, String(world.env.KUBECONFIG), dir);
+  await world.stop();
+  const report = readdirSync(dir).find((name) => name.startsWith('junit'));
+  if (report === undefined) {
+    say('e2e.test wrote no report; SHOW=1 shows its output');
+    return 1;
+  }
+  const results = readReport(readFileSync(join(dir, report), 'utf8'));
+  rmSync(dir, { recursive: true, force: true });
+  return judge(results, {
+    file: join(import.meta.dirname, 'expected-failures.json'),
+    version: env.KUBERNETES_E2E_VERSION ?? 'v1.36.3',
+    isWrite: argv.includes('--write'),
+    say,
+  });
+};
+
+exit(await main());
