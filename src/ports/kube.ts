@@ -76,7 +76,17 @@ export interface ListOptions {
 
 export type WatchEvent<T> =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: T }
-  | { readonly type: 'BOOKMARK'; readonly resourceVersion: string };
+  | {
+      readonly type: 'BOOKMARK';
+      readonly resourceVersion: string;
+      /** Ends the initial events. */
+      readonly endsInitial?: true;
+    };
+
+/** Where a watch begins: after a version, or with all present objects, read from a quorum. */
+export type WatchStart =
+  | { readonly resourceVersion: string }
+  | { readonly sendInitialEvents: true };
 
 export interface WriteOptions {
   readonly fieldManager?: string;
@@ -103,11 +113,13 @@ export interface KubeApi {
   ): Promise<{ readonly items: readonly T[]; readonly resourceVersion: string }>;
   /**
    * Events after `resourceVersion`. Ends normally when the server closes the stream (resume from
-   * the last seen version); throws KubeError Expired when that version is too old.
+   * the last seen version); throws KubeError Expired when that version is too old. With
+   * `sendInitialEvents` (WatchList) the present objects come first, as ADDED, and a bookmark ends
+   * them; a server without it answers Invalid or BadRequest, or sends no such bookmark.
    */
   watch<T extends KubeObject>(
     type: ResourceType,
-    options: ListOptions & { readonly resourceVersion: string },
+    options: Omit<ListOptions, 'resourceVersion'> & WatchStart,
   ): AsyncIterable<WatchEvent<T>>;
   create<T extends KubeObject>(
     type: ResourceType,

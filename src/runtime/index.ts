@@ -10,4 +10,5 @@ export { mergePatchBetween } from './merge-diff.ts';
 export type { Change } from './object-cache.ts';
 export { ServerClock } from './server-clock.ts';
 export { TaskRegistry } from './tasks.ts';
+export type { InitialEvents } from './watch-once.ts';
 export { type PassResult, WorkQueue } from './work-queue.ts';

@@ -1,6 +1,8 @@
-// One collection of the Kubernetes API, kept current by list and watch. It resumes where it
-// stopped, lists again after 410 and reports the difference, and aborts a silent watch. It never
-// goes back in time without reporting it. Listeners only enqueue; nothing here acts on changes.
+// One collection of the Kubernetes API, kept current by list and watch, or by a watch that begins
+// with the present objects. It resumes where it stopped, lists again after 410 and reports the
+// difference, and aborts a silent watch. It never goes back in time without reporting it. Listeners
+// only enqueue; nothing here acts on changes.
+import { type EpochMs, epochMs } from '../api/brand.ts';
 import { defined } from '../api/defined.ts';
 import type { KubeObject, ResourceType } from '../api/kube.ts';
 import {
@@ -11,11 +13,13 @@ import {
   type ObjectName,
   type Random,
   type WatchEvent,
+  type WatchStart,
 } from '../ports/index.ts';
 import { linkedAbort, sleepOrAbort } from './abort.ts';
 import { Backoff } from './backoff.ts';
 import { describeError } from './errors.ts';
 import { type Change, type IndexFunction, keyOf, ObjectCache, revisionOf } from './object-cache.ts';
+import { type InitialEvents, isRefusal, watchOnce } from './watch-once.ts';
 
 export interface InformerOptions<T extends KubeObject> {
   readonly kube: KubeApi;
@@ -31,11 +35,20 @@ export interface InformerOptions<T extends KubeObject> {
   readonly indexes?: Readonly<Record<string, IndexFunction<T>>>;
   /** API servers send a bookmark about once a minute on a quiet watch. */
   readonly bookmarkPeriodMs?: number;
+  /** Reads the first state by the watch itself, where the server serves that; saves the list. */
+  readonly initialEvents?: InitialEvents;
+  /**
+   * An instant of the API server's clock before which this version of the object did not exist.
+   * Undefined where the object does not show one.
+   */
+  readonly writtenAfter?: (object: T) => EpochMs | undefined;
 }
 
 export interface InformerStats {
   readonly lists: number;
   readonly watches: number;
+  /** Watches that resumed, and lists after the first: changes may have arrived late. */
+  readonly gaps: number;
   readonly events: number;
   /** Events without a change: repeated, reordered, or of a deleted object. */
   readonly ignoredEvents: number;
@@ -44,9 +57,6 @@ export interface InformerStats {
   readonly listenerErrors: number;
 }
 
-const defaultBookmarkPeriodMs = 60_000;
-/** A watch without a frame for this many bookmark periods is dead (reference/world.md 3). */
-const silentPeriods = 3;
 /** A watch that ends sooner than this without a frame is treated as a failure, not a rotation. */
 const shortWatchMs = 1_000;
 /**
@@ -56,6 +66,8 @@ const shortWatchMs = 1_000;
 const maxStaleLists = 10;
 /** Maximum wait of `observedAtLeast`; a watch that is further behind is not waited for. */
 const observeWithinMs = 30_000;
+/** A server without initial events that ignores the option never ends them. */
+const initialWithinMs = 5_000;
 
 export class Informer<T extends KubeObject> {
   readonly #options: InformerOptions<T>;
@@ -67,9 +79,13 @@ export class Informer<T extends KubeObject> {
   /** Highest revision seen in a list, an event or a bookmark. */
   #revision = 0;
   #staleInARow = 0;
+  #completeAt: EpochMs | undefined;
+  /** The watch is the first since the last complete state. */
+  #isUnbroken = false;
   #stats = {
     lists: 0,
     watches: 0,
+    gaps: 0,
     events: 0,
     ignoredEvents: 0,
     staleLists: 0,
@@ -89,6 +105,13 @@ export class Informer<T extends KubeObject> {
   /** The highest resourceVersion seen, '0' before the first list. */
   get resourceVersion(): string {
     return String(this.#revision);
+  }
+  /**
+   * The cache includes every change that was committed before this instant; later ones may be
+   * missing, however long ago they were. Undefined before the first list.
+   */
+  get completeAt(): EpochMs | undefined {
+    return this.#completeAt;
   }
   get size(): number {
     return this.#cache.size;
@@ -146,10 +169,12 @@ export class Informer<T extends KubeObject> {
 
   /** Lists and watches until `signal` aborts. Never rejects. */
   async run(signal: AbortSignal): Promise<void> {
+    let isOpened = await this.#openOnce(signal);
     while (!signal.aborted) {
       try {
-        if (await this.#listOnce(signal)) await this.#follow(signal);
+        if (isOpened || (await this.#listOnce(signal))) await this.#follow(signal, isOpened);
         else await this.#pause(signal);
+        isOpened = false;
       } catch (error) {
         if (signal.aborted) return;
         this.#warn('list failed, trying again', error);
@@ -180,10 +205,45 @@ export class Informer<T extends KubeObject> {
     };
   }
 
+  /**
+   * One watch that begins with the present objects, until its end. False where they did not arrive:
+   * the caller lists.
+   */
+  async #openOnce(signal: AbortSignal): Promise<boolean> {
+    const { clock, initialEvents, project = (object: T) => object } = this.#options;
+    if (initialEvents?.isServed !== true || signal.aborted) return false;
+    const at = clock.now();
+    const items: T[] = [];
+    const link = linkedAbort(signal);
+    const late = sleepOrAbort(clock, initialWithinMs, link.signal).then((isOver) => {
+      if (!isOver || this.#synced) return;
+      initialEvents.isServed = false;
+      link.abort();
+    });
+    try {
+      await this.#watchOnce(link.signal, { sendInitialEvents: true }, (event) => {
+        if (this.#synced) this.#take(event);
+        else if (event.type === 'ADDED') items.push(project(event.object));
+        else if (event.type === 'BOOKMARK' && event.endsInitial === true) {
+          this.#replace(items, revisionOf(event.resourceVersion), at);
+        }
+      });
+    } catch (error) {
+      if (isRefusal(error) && !this.#synced) initialEvents.isServed = false;
+      else if (!signal.aborted) this.#warn('watch failed, trying again', error);
+    } finally {
+      link.abort();
+      link.unlink();
+      await late;
+    }
+    return this.#synced;
+  }
+
   /** False when the list is older than the cache and therefore not used. */
   async #listOnce(signal: AbortSignal): Promise<boolean> {
-    const { kube, log, type, project } = this.#options;
+    const { kube, clock, log, type, project } = this.#options;
     this.#stats.lists++;
+    const at = clock.now();
     const trim = project === undefined ? {} : { trim: project };
     const listed = await kube.list<T>(type, { ...this.#selection(), ...trim, signal });
     if (signal.aborted) return false;
@@ -199,19 +259,33 @@ export class Informer<T extends KubeObject> {
       log.error('server went back in time, taking its state as restored', facts);
     }
     this.#staleInARow = 0;
-    const changes = this.#cache.replace(listed.items, revision);
-    this.#revision = revision;
-    this.#synced = true;
-    this.#publish(changes);
+    if (this.#synced) this.#stats.gaps++;
+    this.#replace(listed.items, revision, at);
     return true;
   }
 
+  /** Takes a complete state that the server read from a quorum after `at`. */
+  #replace(items: readonly T[], revision: number, at: EpochMs): void {
+    const changes = this.#cache.replace(items, revision);
+    this.#revision = revision;
+    this.#synced = true;
+    this.#isUnbroken = true;
+    this.#completeAt = at;
+    this.#publish(changes);
+  }
+
   /** Watches, resuming after each end, until the known revision has expired. */
-  async #follow(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
+  async #follow(signal: AbortSignal, isResumed: boolean): Promise<void> {
+    for (let isNext = isResumed; !signal.aborted; isNext = true) {
       const startedAt = this.#options.clock.now();
+      if (isNext) {
+        this.#stats.gaps++;
+        this.#isUnbroken = false;
+      }
       try {
-        const frames = await this.#watchOnce(signal);
+        const resourceVersion = String(this.#revision);
+        const take = (event: WatchEvent<T>): void => this.#take(event);
+        const frames = await this.#watchOnce(signal, { resourceVersion }, take);
         if (frames > 0 || this.#options.clock.now() - startedAt >= shortWatchMs) {
           this.#backoff.reset();
         } else await this.#pause(signal);
@@ -227,61 +301,17 @@ export class Informer<T extends KubeObject> {
     }
   }
 
-  /** One watch until its end; returns the number of frames. */
-  async #watchOnce(signal: AbortSignal): Promise<number> {
-    const { kube, clock, type } = this.#options;
+  #watchOnce(
+    signal: AbortSignal,
+    start: WatchStart,
+    take: (event: WatchEvent<T>) => void,
+  ): Promise<number> {
     this.#stats.watches++;
-    const link = linkedAbort(signal);
-    const activity = { at: clock.now(), frames: 0 };
-    const watchdog = this.#watchdog(activity, link);
-    const events = kube.watch<T>(type, {
-      ...this.#selection(),
-      resourceVersion: String(this.#revision),
-      signal: link.signal,
-    });
-    const frames = events[Symbol.asyncIterator]();
-    // One listener for the whole watch: racing each frame against a promise that lives as long as
-    // the watch would keep every frame's reaction in memory.
-    let wake = (): void => undefined;
-    link.signal.addEventListener('abort', () => wake(), { once: true });
-    try {
-      while (!link.signal.aborted) {
-        const frame = await new Promise<IteratorResult<WatchEvent<T>> | undefined>(
-          (resolve, reject) => {
-            wake = () => resolve(undefined);
-            frames.next().then(resolve, reject);
-          },
-        );
-        if (frame === undefined || frame.done === true || link.signal.aborted) break;
-        activity.at = clock.now();
-        activity.frames++;
-        this.#take(frame.value);
-      }
-    } finally {
-      link.abort();
-      link.unlink();
-      frames.return?.()?.then(undefined, () => undefined);
-      await watchdog;
-    }
-    return activity.frames;
-  }
-
-  async #watchdog(
-    activity: { readonly at: number },
-    link: { readonly signal: AbortSignal; abort(): void },
-  ): Promise<void> {
-    const { clock, log, type, bookmarkPeriodMs = defaultBookmarkPeriodMs } = this.#options;
-    const patienceMs = bookmarkPeriodMs * silentPeriods;
-    for (;;) {
-      const leftMs = activity.at + patienceMs - clock.now();
-      if (leftMs > 0) {
-        if (!(await sleepOrAbort(clock, leftMs, link.signal))) return;
-        continue;
-      }
+    const options = { ...this.#options, selection: this.#selection(), start, take };
+    const onSilence = (): void => {
       this.#stats.stalledWatches++;
-      log.warn('watch fell silent, opening another', { resource: type.resource, patienceMs });
-      return link.abort();
-    }
+    };
+    return watchOnce<T>({ ...options, onSilence }, signal);
   }
 
   #take(event: WatchEvent<T>): void {
@@ -294,7 +324,19 @@ export class Informer<T extends KubeObject> {
     this.#stats.events++;
     const changes = this.#cache.apply(event.type, object);
     if (changes.length === 0) this.#stats.ignoredEvents++;
+    this.#completeFrom(event.object);
     this.#publish(changes, revisionOf(object.metadata.resourceVersion));
+  }
+
+  /**
+   * Events of a watch arrive in the order of their commits, so none of an earlier instant is
+   * missing. After a reconnect to a server that was restored from a backup one may be.
+   */
+  #completeFrom(object: T): void {
+    const { clock, writtenAfter } = this.#options;
+    const at = this.#isUnbroken ? writtenAfter?.(object) : undefined;
+    if (at === undefined || at > clock.now()) return;
+    this.#completeAt = epochMs(Math.max(at, this.#completeAt ?? at));
   }
 
   #publish(changes: readonly Change<T>[], revision = this.#revision): void {

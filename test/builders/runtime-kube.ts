@@ -13,6 +13,7 @@ import {
   type ListOptions,
   type ObjectName,
   type WatchEvent,
+  type WatchStart,
 } from '../../src/ports/index.ts';
 
 type Raw = KubeObject & JsonObject;
@@ -59,6 +60,8 @@ export class FakeKube implements KubeApi {
   #revision = 100;
   #uid = 0;
   silent = false;
+  /** Whether watches may begin with the present objects; `endless`: no bookmark ends them. */
+  initialEvents: 'served' | 'refused' | 'endless' = 'served';
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -169,13 +172,15 @@ export class FakeKube implements KubeApi {
 
   async *watch<T extends KubeObject>(
     type: ResourceType,
-    options: { readonly resourceVersion: string; readonly signal?: AbortSignal },
+    options: WatchStart & { readonly signal?: AbortSignal },
   ): AsyncGenerator<WatchEvent<T>> {
-    await this.#answer({ verb: 'watch', resource: type.resource }, () => undefined);
-    const since = Number(options.resourceVersion);
-    const pending: WatchEvent<KubeObject>[] = this.#history
-      .filter(({ resource, event }) => resource === type.resource && revisionIn(event) > since)
-      .map(({ event }) => event);
+    await this.#answer({ verb: 'watch', resource: type.resource }, () => {
+      const isInitial = 'sendInitialEvents' in options;
+      if (isInitial && this.initialEvents === 'refused') {
+        throw new KubeError('Invalid', 'sendInitialEvents is forbidden for watch');
+      }
+    });
+    const pending = this.#first(type, options);
     let wake = (): void => undefined;
     let ended: { readonly error: KubeError | undefined } | undefined;
     const stream: Stream = {
@@ -212,6 +217,22 @@ export class FakeKube implements KubeApi {
       this.#streams.delete(stream);
       options.signal?.removeEventListener('abort', abort);
     }
+  }
+
+  /** The events with which a watch begins. */
+  #first(type: ResourceType, start: WatchStart): WatchEvent<KubeObject>[] {
+    if (!('sendInitialEvents' in start)) {
+      const since = Number(start.resourceVersion);
+      return this.#history
+        .filter(({ resource, event }) => resource === type.resource && revisionIn(event) > since)
+        .map(({ event }) => event);
+    }
+    const added = [...this.#of(type).values()].map(
+      (object): WatchEvent<KubeObject> => ({ type: 'ADDED', object }),
+    );
+    if (this.initialEvents !== 'served') return added;
+    const resourceVersion = String(this.#revision);
+    return [...added, { type: 'BOOKMARK', resourceVersion, endsInitial: true }];
   }
 
   async create<T extends KubeObject>(

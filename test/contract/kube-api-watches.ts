@@ -2,7 +2,12 @@
 import assert from 'node:assert/strict';
 import type { KubeObject, ResourceType } from '../../src/api/kube.ts';
 import { resourceTypes } from '../../src/api/kube.ts';
-import type { ListOptions, WatchEvent } from '../../src/ports/index.ts';
+import {
+  KubeError,
+  type ListOptions,
+  type WatchEvent,
+  type WatchStart,
+} from '../../src/ports/index.ts';
 import { type ContractCase, type ContractEnv, eventually, fails } from './kube-api-env.ts';
 import { serveWidgets } from './kube-api-objects.ts';
 
@@ -19,7 +24,7 @@ interface Watching {
 const watching = (
   { api }: ContractEnv,
   type: ResourceType,
-  options: ListOptions & { readonly resourceVersion: string },
+  options: Omit<ListOptions, 'resourceVersion'> & WatchStart,
 ): Watching => {
   const controller = new AbortController();
   const events: Event[] = [];
@@ -114,6 +119,64 @@ const cases: Readonly<Record<string, (env: ContractEnv) => Promise<void>>> = {
       'DELETED x',
     ]);
     await watch.stop();
+  },
+
+  'begins with the present objects and a bookmark that ends them': async (env) => {
+    const { api } = env;
+    const namespace = await env.namespace();
+    const create = (name: string): Promise<unknown> =>
+      api.create(configmaps, { metadata: { name } }, { namespace });
+    await create('a');
+    await create('b');
+    const { resourceVersion } = await api.list(configmaps, { namespace });
+    const fieldSelector = 'metadata.name!=kube-root-ca.crt';
+    const start = { sendInitialEvents: true, namespace, fieldSelector } as const;
+    const watch = watching(env, configmaps, start);
+    try {
+      await watch.changes(2);
+    } catch (error) {
+      // An etcd without progress requests, such as Debian's 3.4.23: informers list instead.
+      assert.ok(error instanceof KubeError && error.code === 'ServerError', String(error));
+      return;
+    }
+    await create('c');
+    const changes = await watch.changes(3);
+    await watch.stop();
+    assert.deepEqual(changes.slice(0, 2).toSorted(), ['ADDED a', 'ADDED b']);
+    assert.equal(changes[2], 'ADDED c');
+    const third = watch.events[2];
+    assert.ok(third?.type === 'BOOKMARK' && third.endsInitial === true);
+    assert.ok(Number(third.resourceVersion) >= Number(resourceVersion));
+  },
+
+  'stamps the removal of a pod with its own time': async (env) => {
+    const { api } = env;
+    const namespace = await env.namespace();
+    const { pods, nodes } = resourceTypes;
+    const nodeName = `stamps-${namespace}`;
+    await api.create(nodes, { metadata: { name: nodeName } });
+    const container = { name: 'c', image: 'example/c:1' };
+    const spec = { nodeName, containers: [container], terminationGracePeriodSeconds: 30 };
+    await api.create(pods, { metadata: { name: 'p' }, spec }, { namespace });
+    const fieldSelector = `spec.nodeName=${nodeName}`;
+    const { resourceVersion } = await api.list(pods, { namespace });
+    const watch = watching(env, pods, { resourceVersion, namespace, fieldSelector });
+    const askedAt = Date.now();
+    await api.delete(pods, { namespace, name: 'p' });
+    await eventually('the next second', async () => Date.now() - askedAt > 1_100 || undefined);
+    await api.delete(pods, { namespace, name: 'p' }, { gracePeriodSeconds: 0 });
+    await eventually('the removal', async () => {
+      const last = watch.events.at(-1);
+      return last?.type === 'DELETED' ? true : undefined;
+    });
+    await watch.stop();
+    await api.delete(nodes, { name: nodeName });
+    const stamps = watch.events.flatMap((event) => {
+      if (event.type === 'BOOKMARK' || event.type === 'ADDED') return [];
+      const { deletionTimestamp, deletionGracePeriodSeconds } = event.object.metadata;
+      return [Date.parse(deletionTimestamp ?? '') - (deletionGracePeriodSeconds ?? 0) * 1000];
+    });
+    assert.ok((stamps.at(-1) ?? 0) > (stamps[0] ?? 0), String(stamps));
   },
 
   'refuses to watch from a version before the kind was served': async (env) => {

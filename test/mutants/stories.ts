@@ -66,10 +66,10 @@ const stories = {
   /** The scheduler has not seen the cordon, and the watch shows its pod late. */
   'a-pod-the-watch-has-not-shown': async (stage: Stage) => {
     const { first } = pick(stage.nodes());
-    stage.delay('pods', 20);
     stage.terminate(first);
     await stage.until(() => stage.phaseOf(first) === 'Draining');
-    await stage.advance(1);
+    await stage.advance(2);
+    stage.delay('pods', 20);
     stage.pod('late', first);
     await stage.advance(30);
     stage.faults = {};

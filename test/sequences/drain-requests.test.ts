@@ -7,7 +7,7 @@ import { GroupLife } from '../support/nodegroup-world.ts';
 const pods = 24;
 
 /** `verb resource/subresource code` of the controllers' requests while `isOn`. */
-const begin = async () => {
+const begin = async (stopSeconds: number) => {
   const requests: string[] = [];
   let isOn = false;
   const audit = (event: JsonObject): void => {
@@ -23,7 +23,7 @@ const begin = async () => {
     instanceTypes: ['m5.4xlarge'],
   });
   await life.until('the group is active', () => life.isActive(1), 900);
-  life.deploy(pods, pods);
+  life.deploy(pods, pods, 'ng', { 'world.drover.dev/stop-seconds': String(stopSeconds) });
   await life.driver.advance(60);
   const record = (): void => {
     isOn = true;
@@ -37,11 +37,19 @@ const counted = (requests: readonly string[], of: RegExp): Readonly<Record<strin
   return counts;
 };
 
-it.each([[], ['message-duplicate']] as const)(
-  'costs one request a pod and three a node, and five of the journal, with the fault %j',
-  async (...faults) => {
-    const { life, requests, record } = await begin();
-    for (const fault of faults) life.world.faults.inject(fault, {});
+/**
+ * A pod that is removed 5 s after the marks or later shows that the watch is complete up to then.
+ * Where all pods are removed earlier, a list shows it.
+ */
+it.each([
+  [undefined, 1, 1],
+  [undefined, 7, 0],
+  ['message-duplicate', 7, 0],
+] as const)(
+  'costs one request a pod and at most three more, with the fault %j and pods that stop in %i s',
+  async (fault, stopSeconds, lists) => {
+    const { life, requests, record } = await begin(stopSeconds);
+    if (fault !== undefined) life.world.faults.inject(fault, {});
     const answer = life.world.aws.call('autoscaling', 'DescribeAutoScalingGroups', {}) as {
       AutoScalingGroups: readonly {
         AutoScalingGroupName: string;
@@ -59,7 +67,7 @@ it.each([[], ['message-duplicate']] as const)(
     await life.driver.advance(120);
     expect(counted(requests, /^\w+ (?:pods|nodes)[ /]/)).toEqual({
       'patch nodes 200': 1,
-      'list pods 200': 2,
+      ...(lists === 0 ? {} : { 'list pods 200': lists }),
       'create pods/eviction 201': pods,
     });
     expect(counted(requests, /nodedisruptions/)).toEqual({

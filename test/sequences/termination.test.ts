@@ -70,7 +70,7 @@ describe('article 001 in the world', () => {
     const lists = life.audited.filter(
       ({ verb, resource }) => `${verb} ${resource}` === 'list pods',
     );
-    expect(lists).toHaveLength(2);
+    expect(lists).toHaveLength(1);
     await life.until(() => life.instanceState() === undefined, 600);
     await life.end({ settled: true });
   });

@@ -264,12 +264,17 @@ export class GroupLife {
   }
 
   /** A web app of `replicas` on the group's nodes with a budget that allows `unavailable`. */
-  deploy(replicas: number, unavailable: number, group = 'ng'): void {
-    this.deployOn({ 'eks.amazonaws.com/nodegroup': group }, replicas, unavailable);
+  deploy(replicas: number, unavailable: number, group = 'ng', annotations?: JsonObject): void {
+    this.deployOn({ 'eks.amazonaws.com/nodegroup': group }, replicas, unavailable, annotations);
   }
 
   /** The same on nodes with these labels. */
-  deployOn(nodeSelector: JsonObject, replicas: number, unavailable: number): void {
+  deployOn(
+    nodeSelector: JsonObject,
+    replicas: number,
+    unavailable: number,
+    annotations: JsonObject = {},
+  ): void {
     const labels = { app: 'web' };
     const selector = { matchLabels: labels };
     const meta = { name: 'web', namespace: 'default' };
@@ -281,7 +286,7 @@ export class GroupLife {
       apiVersion: 'apps/v1',
       kind: 'Deployment',
       metadata: meta,
-      spec: { replicas, selector, template: { metadata: { labels }, spec } },
+      spec: { replicas, selector, template: { metadata: { labels, annotations }, spec } },
     });
     this.make({ group: 'policy', resource: 'poddisruptionbudgets' }, 'default', {
       apiVersion: 'policy/v1',

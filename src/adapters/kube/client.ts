@@ -3,7 +3,7 @@
 
 import { randomInt } from 'node:crypto';
 import { defined } from '../../api/defined.ts';
-import { isObject, type Json, type JsonObject, objectOr } from '../../api/json.ts';
+import { isObject, type Json, type JsonObject } from '../../api/json.ts';
 import type { KubeObject, ResourceType } from '../../api/kube.ts';
 import {
   type DateReader,
@@ -15,6 +15,7 @@ import {
   type ObjectName,
   type PatchType,
   type WatchEvent,
+  type WatchStart,
   type WriteOptions,
 } from '../../ports/index.ts';
 import { type HttpAnswer, type HttpCall, type KubeTransport, readText } from './http-call.ts';
@@ -27,10 +28,12 @@ import {
   objectPath,
   type Query,
   selectors,
+  watchStart,
   withQuery,
   writeQuery,
 } from './paths.ts';
 import { Transport } from './transport.ts';
+import { typed, versionOf, watchEvent, wireMetadata } from './wire.ts';
 
 export interface KubeClientOptions {
   readonly cluster: ClusterAccess;
@@ -72,16 +75,6 @@ const watchSeconds = { least: 300, most: 600 } as const;
  * After this many expired continue tokens a list is read without pages, as in client-go's pager.
  */
 const maxListRestarts = 2;
-
-const wireMetadata = (object: JsonObject): JsonObject => objectOr(object.metadata);
-const versionOf = (object: JsonObject): string =>
-  String(wireMetadata(object).resourceVersion ?? '');
-
-/** The caller names the requested kind; the answer is assumed to be of it. */
-const typed = <T extends KubeObject>(object: JsonObject): T => {
-  const kubeObject: KubeObject = object as JsonObject & KubeObject;
-  return kubeObject as T;
-};
 
 const apiVersionOf = (type: ResourceType): string =>
   type.group === '' ? type.version : `${type.group}/${type.version}`;
@@ -168,12 +161,12 @@ class HttpKubeClient implements KubeClient {
 
   async *watch<T extends KubeObject>(
     type: ResourceType,
-    options: ListOptions & { readonly resourceVersion: string },
+    options: Omit<ListOptions, 'resourceVersion'> & WatchStart,
   ): AsyncGenerator<WatchEvent<T>> {
     const path = withQuery(collectionPath(type, options.namespace), [
       ['watch', 'true'],
       ['allowWatchBookmarks', 'true'],
-      ['resourceVersion', options.resourceVersion],
+      ...watchStart(options),
       ['timeoutSeconds', String(randomInt(watchSeconds.least, watchSeconds.most))],
       ...selectors(options),
     ]);
@@ -360,34 +353,6 @@ class HttpKubeClient implements KubeClient {
     throw new KubeError('ServerError', `${what}: not an API answer: ${text.slice(0, 200)}`);
   }
 }
-
-/**
- * Parses one line of a watch. Throws KubeError for an ERROR frame: Expired when the version is too
- * old.
- */
-const watchEvent = <T extends KubeObject>(what: string, line: string): WatchEvent<T> => {
-  let frame: JsonObject;
-  try {
-    frame = objectOr(JSON.parse(line));
-  } catch (error) {
-    throw new KubeError('ServerError', `${what}: not a watch event: ${line.slice(0, 200)}`, {
-      cause: error,
-    });
-  }
-  const object = objectOr(frame.object);
-  switch (frame.type) {
-    case 'ADDED':
-    case 'MODIFIED':
-    case 'DELETED':
-      return { type: frame.type, object: typed<T>(object) };
-    case 'BOOKMARK':
-      return { type: 'BOOKMARK', resourceVersion: versionOf(object) };
-    case 'ERROR':
-      throw kubeErrorFrom(what, Number(object.code ?? 500), object);
-    default:
-      throw new KubeError('ServerError', `${what}: not a watch event: ${line.slice(0, 200)}`);
-  }
-};
 
 /** A client for one API server. Connects at the first call. */
 export const createKubeClient = (options: KubeClientOptions): KubeClient =>

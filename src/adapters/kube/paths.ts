@@ -1,6 +1,6 @@
 // Paths and query strings of the Kubernetes API. Pure text.
 import type { ResourceType } from '../../api/kube.ts';
-import type { ListOptions, ObjectName, WriteOptions } from '../../ports/index.ts';
+import type { ListOptions, ObjectName, WatchStart, WriteOptions } from '../../ports/index.ts';
 
 export const collectionPath = (type: ResourceType, namespace: string | undefined): string => {
   const root = type.group === '' ? `/api/${type.version}` : `/apis/${type.group}/${type.version}`;
@@ -40,6 +40,15 @@ export const selectors = (options: ListOptions): Query => [
   ['labelSelector', options.labelSelector],
   ['fieldSelector', options.fieldSelector],
 ];
+
+/** Initial events without a version are read from a quorum, like a list without one. */
+export const watchStart = (start: WatchStart): Query =>
+  'sendInitialEvents' in start
+    ? [
+        ['sendInitialEvents', 'true'],
+        ['resourceVersionMatch', 'NotOlderThan'],
+      ]
+    : [['resourceVersion', start.resourceVersion]];
 
 export const writeQuery = (options: WriteOptions): Query => [
   ['fieldManager', options.fieldManager],

@@ -114,7 +114,7 @@ class Run {
     });
     this.#watches = new PodWatches(
       {
-        create: (node) => createNodePodInformer(deps, node),
+        create: (node, initial) => createNodePodInformer(deps, node, initial),
         onPod: (node, pod, gone) => {
           this.#ledger.observePod(pod, gone);
           const now = clock.now();
@@ -322,7 +322,7 @@ class Run {
     return {
       disruption,
       node,
-      pods: node === undefined ? undefined : this.#watches.pods(node.metadata.name),
+      ...this.#watches.observed(node?.metadata.name),
       daemonSetIsGone: (uid) =>
         this.#daemonSets.hasSynced() && this.#daemonSets.index('uid', uid).length === 0,
       blockers: this.#evictions.blockersOf(disruption),

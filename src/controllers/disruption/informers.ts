@@ -6,7 +6,8 @@ import {
   type PodDisruptionBudget,
   resourceTypes,
 } from '../../api/kube.ts';
-import { Informer } from '../../runtime/index.ts';
+import { terminationStart } from '../../core/drain/index.ts';
+import { Informer, type InitialEvents } from '../../runtime/index.ts';
 import { slim } from '../informers.ts';
 import type { DisruptionDeps } from './deps.ts';
 
@@ -48,12 +49,19 @@ const trimVolume = ({ name, emptyDir, ephemeral, persistentVolumeClaim }: Volume
 };
 
 /** The pods of one node. Never all pods of the cluster. */
-export const createNodePodInformer = (deps: Base, node: string): Informer<Pod> =>
+export const createNodePodInformer = (
+  deps: Base,
+  node: string,
+  initialEvents: InitialEvents,
+): Informer<Pod> =>
   new Informer<Pod>({
     ...pick(deps),
     type: resourceTypes.pods,
     fieldSelector: `spec.nodeName=${node}`,
     project: trimPod,
+    initialEvents,
+    // The API server stamps a deletion, and the removal that ends it.
+    writtenAfter: terminationStart,
   });
 
 export const createBudgetInformer = (deps: Base): Informer<PodDisruptionBudget> =>

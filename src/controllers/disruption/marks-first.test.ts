@@ -34,7 +34,7 @@ const setUp = () => {
   const story = () =>
     kube.requests
       .filter(({ verb, resource }) =>
-        resource === 'nodes' ? verb === 'patch' : resource === 'pods' && verb === 'list',
+        resource === 'nodes' ? verb === 'patch' : resource === 'pods' && verb === 'watch',
       )
       .map(({ verb, resource }) => `${verb} ${resource}`);
   return { ...base, ask, start, story };
@@ -54,7 +54,7 @@ describe('many nodes at once', () => {
     for (let n = 101; n <= 200; n++) ask(n);
     await clock.advance(500);
     expect(story().filter((line) => line === 'patch nodes')).toHaveLength(400);
-    expect(story().indexOf('list pods')).toBe(400);
+    expect(story().indexOf('watch pods')).toBe(400);
     expect(story()).toHaveLength(600);
   });
 

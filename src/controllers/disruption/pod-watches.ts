@@ -1,8 +1,10 @@
 // One pod watch per draining node, opened when the node is cordoned and closed when its drain ends.
 // Reports changes, decides nothing.
 import type { EpochMs } from '../../api/brand.ts';
+import { defined } from '../../api/defined.ts';
 import type { Pod } from '../../api/kube.ts';
-import { type Informer, linkedAbort } from '../../runtime/index.ts';
+import type { Observation } from '../../core/termination/index.ts';
+import { type Informer, type InitialEvents, linkedAbort } from '../../runtime/index.ts';
 
 interface Watch {
   readonly informer: Informer<Pod>;
@@ -11,18 +13,16 @@ interface Watch {
   readonly users: Set<string>;
   /** Increases with every change, so that results computed from the pods can be cached. */
   version: number;
-  /** Number of lists and watches up to the last gap. */
-  connections: number;
+  /** Number of gaps of the informer that were noticed. */
+  gaps: number;
   doubtUntil: number;
 }
 
-/** One list and one watch. Every further connection means that there was a gap. */
-const withoutGap = 2;
 /** After a gap or a restart, the cache may be behind the API server for this long. */
 const doubtMs = 30_000;
 
 export interface PodWatchOptions {
-  readonly create: (node: string) => Informer<Pod>;
+  readonly create: (node: string, initialEvents: InitialEvents) => Informer<Pod>;
   /** Called from the watch: may only record and enqueue. */
   readonly onPod: (node: string, pod: Pod, gone: boolean) => void;
   /** Called when a node's first list has arrived. */
@@ -36,6 +36,7 @@ export class PodWatches {
   /** User -> nodes whose pods it needs. */
   readonly #nodesOf = new Map<string, Set<string>>();
   readonly #running = new Set<Promise<void>>();
+  readonly #initialEvents: InitialEvents = { isServed: true };
 
   constructor(options: PodWatchOptions, signal: AbortSignal) {
     this.#options = options;
@@ -56,14 +57,14 @@ export class PodWatches {
       known.users.add(user);
       return;
     }
-    const informer = this.#options.create(node);
+    const informer = this.#options.create(node, this.#initialEvents);
     const link = linkedAbort(this.#signal);
     const watch: Watch = {
       informer,
       link,
       users: new Set([user]),
       version: 0,
-      connections: withoutGap,
+      gaps: 0,
       doubtUntil: doubtfulAt === undefined ? 0 : doubtfulAt + doubtMs,
     };
     this.#watches.set(node, watch);
@@ -99,18 +100,19 @@ export class PodWatches {
     if (nodes?.size === 0) this.#nodesOf.delete(user);
   }
 
-  /** The node's pods, or undefined while they are not listed. */
-  pods(node: string): readonly Pod[] | undefined {
-    const watch = this.#watches.get(node);
-    return watch?.informer.hasSynced() === true ? watch.informer.list() : undefined;
+  /** The node's pods, or undefined while they are not listed, and until when they are complete. */
+  observed(node: string | undefined): Pick<Observation, 'pods' | 'podsCompleteAt'> {
+    const informer = node === undefined ? undefined : this.#watches.get(node)?.informer;
+    if (informer?.hasSynced() !== true) return { pods: undefined };
+    return { pods: informer.list(), ...defined({ podsCompleteAt: informer.completeAt }) };
   }
   /** True while the name may belong to another pod than the cached one. */
   mayBeStale(node: string, now: EpochMs): boolean {
     const watch = this.#watches.get(node);
     if (watch === undefined) return true;
-    const { lists, watches } = watch.informer.stats;
-    if (lists + watches > watch.connections) {
-      watch.connections = lists + watches;
+    const { gaps } = watch.informer.stats;
+    if (gaps > watch.gaps) {
+      watch.gaps = gaps;
       watch.doubtUntil = now + doubtMs;
     }
     return now < watch.doubtUntil;

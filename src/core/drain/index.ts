@@ -23,6 +23,7 @@ export {
   isTerminating,
   ownerName,
   podRef,
+  terminationStart,
   unstoppableFrom,
 } from './pods.ts';
 export { selectorText } from './selector.ts';

@@ -225,23 +225,38 @@ const lastBlockers = (
   );
 };
 
+/**
+ * The pods of the node with every one that was bound before `instant`: from a quorum list, or from
+ * the watch where it is complete up to then (docs/designs/termination.md).
+ */
+const podsAsOf = (
+  { memory: { listed }, pods, podsCompleteAt }: Observation,
+  instant: EpochMs,
+): Memory['listed'] => {
+  if (listed !== undefined && listed.at >= instant) return listed;
+  if (pods === undefined || podsCompleteAt === undefined || podsCompleteAt < instant) {
+    return undefined;
+  }
+  return { at: podsCompleteAt, pods };
+};
+
 const whenEmpty = (
   observation: Observation,
   demand: Demand,
   { node, status }: Marked,
 ): Decision => {
-  const { memory, now } = observation;
+  const { now } = observation;
   const settled = epochMs((parseTime(status.markedAt) ?? now) + settleMs);
   if (now < settled) {
     const until = formatTime(settled);
     return decision({ waitingOn: [{ kind: 'settling', until }], wakeAt: [settled] });
   }
-  const { listed } = memory;
+  const listed = podsAsOf(observation, settled);
   const ask: Decision = decision({
     steps: [{ kind: 'Confirm', what: 'nodeEmpty', subject: node.metadata.name }],
     waitingOn: [{ kind: 'settling', until: formatTime(now) }],
   });
-  if (listed === undefined || listed.at < settled) return ask;
+  if (listed === undefined) return ask;
   const options = classifyOptions(observation, status);
   if (inTheWay(classifyPods(listed.pods, options), demand) > 0) {
     const again = epochMs(listed.at + listAgainMs);

@@ -101,6 +101,8 @@ export interface Observation {
   readonly node: Node | undefined;
   /** Pods bound to the node; undefined until its watch has listed them. */
   readonly pods: readonly Pod[] | undefined;
+  /** `pods` includes every pod that was bound to the node before this instant. */
+  readonly podsCompleteAt?: EpochMs;
   readonly daemonSetIsGone?: (uid: string) => boolean;
   /** From the allocation over all drains; undefined while it has not examined this one. */
   readonly blockers: readonly WaitingOn[] | undefined;

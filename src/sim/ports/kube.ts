@@ -10,7 +10,7 @@ import type {
 } from '../../../world/contracts.ts';
 import type { EpochMs } from '../../api/brand.ts';
 import { defined } from '../../api/defined.ts';
-import type { Json, JsonObject } from '../../api/json.ts';
+import { type Json, type JsonObject, objectOr } from '../../api/json.ts';
 import type { KubeObject, ResourceType } from '../../api/kube.ts';
 import {
   type DateReader,
@@ -23,6 +23,7 @@ import {
   type ObjectName,
   type PatchType,
   type WatchEvent,
+  type WatchStart,
   type WriteOptions,
 } from '../../ports/index.ts';
 import type { Network } from './network.ts';
@@ -67,8 +68,13 @@ const writeQuery = (options: WriteOptions): URLSearchParams => {
 
 const toWatchEvent = <T>(frame: WatchFrame): WatchEvent<T> => {
   if (frame.type === 'BOOKMARK') {
-    const metadata = frame.object.metadata as JsonObject | undefined;
-    return { type: 'BOOKMARK', resourceVersion: String(metadata?.resourceVersion ?? '') };
+    const { resourceVersion, annotations } = objectOr(frame.object.metadata);
+    const endsInitial = objectOr(annotations)['k8s.io/initial-events-end'] === 'true';
+    return {
+      type: 'BOOKMARK',
+      resourceVersion: String(resourceVersion ?? ''),
+      ...(endsInitial ? { endsInitial } : {}),
+    };
   }
   if (frame.type === 'ERROR') {
     throw kubeErrorFrom('watch', Number(frame.object.code ?? 500), frame.object);
@@ -144,15 +150,20 @@ export class SimKubeApi implements KubeApi {
 
   async *watch<T extends KubeObject>(
     type: ResourceType,
-    options: ListOptions & { readonly resourceVersion: string },
+    options: Omit<ListOptions, 'resourceVersion'> & WatchStart,
   ): AsyncIterable<WatchEvent<T>> {
     const { signal } = options;
-    if (this.#network.faults.watchExpired(type.resource)) {
+    const isInitial = 'sendInitialEvents' in options;
+    if (!isInitial && this.#network.faults.watchExpired(type.resource)) {
       await this.#network.call(() => undefined, signal);
       throw new KubeError('Expired', `watch ${type.resource}: too old resource version`);
     }
     const query = listQuery(options);
     query.set('watch', 'true');
+    if (isInitial) {
+      query.set('sendInitialEvents', 'true');
+      query.set('resourceVersionMatch', 'NotOlderThan');
+    }
     query.set('allowWatchBookmarks', 'true');
     const request = this.#request('GET', collectionPath(type, options.namespace), query);
     const call: Call = { verb: 'watch', resource: type.resource, request };

@@ -135,7 +135,7 @@ const completed: readonly Mutant[] = [
     edits: [
       {
         file: draining,
-        find: 'if (listed === undefined || listed.at < settled) return ask;',
+        find: 'if (listed === undefined) return ask;',
         replace: 'if (listed === undefined) return completeNow(observation, demand);',
       },
       {
@@ -143,6 +143,19 @@ const completed: readonly Mutant[] = [
         find: 'interface Full extends Marked {',
         replace:
           "const completeNow = (observation: Observation, demand: Demand): Decision =>\n  complete(observation, demand, { outcome: 'Drained', message: 'empty' });\n\ninterface Full extends Marked {",
+      },
+    ],
+  },
+  {
+    name: 'believes-a-watch-of-any-age',
+    oracles: ['hooks-complete-when-empty'],
+    kind: 'timing',
+    story: 'a-pod-the-watch-has-not-shown',
+    edits: [
+      {
+        file: draining,
+        find: 'podsCompleteAt === undefined || podsCompleteAt < instant',
+        replace: 'podsCompleteAt === undefined',
       },
     ],
   },
