@@ -208,6 +208,11 @@ export interface CliContext {
   readonly auditFiles: (connection: Connection) => Promise<readonly string[]>;
   /** Queries that run in CloudWatch Logs, or in a replacement that the environment names. */
   readonly logQueries: (connection: Connection) => Promise<LogQueries>;
+  /**
+   * Ends every open surge once. False where others changed a Deployment meanwhile: call again.
+   * Throws KubeError.
+   */
+  readonly endSurges: (kube: KubeApi, now: EpochMs) => Promise<boolean>;
   readonly world: (connection: Connection) => Promise<WorldControl>;
   /** DIR/env of the world, for `drover env`. */
   readonly environment: (connection: Connection) => Readonly<Record<string, string>>;

@@ -314,6 +314,8 @@ const createContext = (): CliContext => {
     openLog: async (path) => (await import('../adapters/logs/index.ts')).openLogFile(path),
     auditFiles: async (connection) => auditFilesOf(connection, env),
     logQueries: awsLogQueries,
+    endSurges: async (kube, now) =>
+      (await import('../controllers/disruption/index.ts')).endSurges(kube, now),
     world: worldControl,
     environment: (connection) => requireWorldEnvironment(connection),
     up: async (options) => {

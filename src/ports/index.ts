@@ -18,4 +18,3 @@ export * from './node-host.ts';
 export { orUnknown } from './or-unknown.ts';
 export * from './provisioning.ts';
 export * from './store.ts';
-export * from './surges.ts';

@@ -27,6 +27,7 @@ export const helpOnlyContext = {
   openLog: unused,
   auditFiles: unused,
   logQueries: unused,
+  endSurges: unused,
   world: unused,
   environment: unused,
   up: unused,

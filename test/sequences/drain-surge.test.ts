@@ -7,6 +7,7 @@ import { surgeGrants } from '../../src/api/controller-rights.ts';
 import type { DisruptionCause } from '../../src/api/disruption.ts';
 import type { Deployment, Pod } from '../../src/api/kube.ts';
 import { endOpenSurges } from '../../src/cli/uninstall/surges.ts';
+import { endSurges } from '../../src/controllers/disruption/index.ts';
 import { createInProcessPorts } from '../../src/sim/index.ts';
 import { nodeManagerUser } from '../../world/index.ts';
 import { TerminationLife } from '../support/termination-world.ts';
@@ -215,7 +216,7 @@ describe('a Deployment that asks to be scaled up before its pods go', () => {
         };
       },
     });
-    const ended = endOpenSurges(counting, clock.now());
+    const ended = endOpenSurges({ endSurges }, counting, clock.now());
     await life.driver.advance(60);
     await ended;
     expect(replicas(life)).toBe(1);

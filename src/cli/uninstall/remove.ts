@@ -232,7 +232,7 @@ export const removeAll = async (run: Uninstallation): Promise<void> => {
   await releaseGroups(run);
   await deleteRecords(run);
   await stopController(run);
-  await endOpenSurges(run.kube, run.now());
+  await endOpenSurges(run.context, run.kube, run.now());
   await deleteObjects(run);
   await clearMarks(run);
   if (run.crds) await deleteDefinitions(run);

@@ -1,15 +1,11 @@
 // Surges that a stopped controller left open: finds them and ends them. Starts none.
 import type { EpochMs } from '../../api/brand.ts';
 import { defined } from '../../api/defined.ts';
-import { deploymentsOf, keyOfObject, surgeEndsOf, surgeOf } from '../../core/drain/index.ts';
-import {
-  endSurges,
-  type KubeApi,
-  type ObjectName,
-  surgingDeployments,
-  swappedPods,
-} from '../../ports/index.ts';
-import { CommandError, exitCodes } from '../context.ts';
+import { type Deployment, type Pod, resourceTypes } from '../../api/kube.ts';
+import { surgeLabel, swappedLabel } from '../../api/surge.ts';
+import { deploymentsOf, keyOfObject, surgeOf } from '../../core/drain/index.ts';
+import type { KubeApi, ObjectName } from '../../ports/index.ts';
+import { type CliContext, CommandError, exitCodes } from '../context.ts';
 
 /** Others change Deployments too: after a refused fence the Deployments are read again. */
 const maxRaces = 8;
@@ -19,18 +15,24 @@ const maxRaces = 8;
  * KubeError.
  */
 export const openSwaps = async (kube: KubeApi): Promise<readonly ObjectName[]> => {
-  const open = (await surgingDeployments(kube)).filter((one) => surgeOf(one) !== undefined);
-  const all = [
-    ...open.map(({ metadata }) => metadata),
-    ...deploymentsOf(await swappedPods(kube)),
-  ].map(({ name, namespace }) => ({ name, ...defined({ namespace }) }));
+  const surging = { labelSelector: `${surgeLabel}=true` };
+  const deployments = await kube.list<Deployment>(resourceTypes.deployments, surging);
+  const open = deployments.items.filter((one) => surgeOf(one) !== undefined);
+  const swapped = await kube.list<Pod>(resourceTypes.pods, { labelSelector: swappedLabel });
+  const all = [...open.map(({ metadata }) => metadata), ...deploymentsOf(swapped.items)].map(
+    ({ name, namespace }) => ({ name, ...defined({ namespace }) }),
+  );
   return [...new Map(all.map((at) => [keyOfObject({ metadata: at }), at])).values()];
 };
 
 /** Throws KubeError and CommandError. */
-export const endOpenSurges = async (kube: KubeApi, now: EpochMs): Promise<void> => {
+export const endOpenSurges = async (
+  { endSurges }: Pick<CliContext, 'endSurges'>,
+  kube: KubeApi,
+  now: EpochMs,
+): Promise<void> => {
   for (let race = 1; race <= maxRaces; race++) {
-    if (await endSurges(kube, { deploymentsOf, endsOf: surgeEndsOf(now) })) return;
+    if (await endSurges(kube, now)) return;
   }
   const left = (await openSwaps(kube)).map((metadata) => keyOfObject({ metadata })).join(', ');
   throw new CommandError(

@@ -2,3 +2,4 @@
 export { createDisruptionController } from './controller.ts';
 export type { DisruptionDeps } from './deps.ts';
 export { disruptionCounters, sampleDrains } from './metrics.ts';
+export { endSurges } from './open-surges.ts';

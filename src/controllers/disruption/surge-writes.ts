@@ -2,8 +2,8 @@
 import type { Deployment } from '../../api/kube.ts';
 import type { SurgeStep } from '../../api/surge.ts';
 import { keyOfObject } from '../../core/drain/index.ts';
-import { writeSurgeStep } from '../../ports/index.ts';
 import type { DisruptionDeps } from './deps.ts';
+import { writeSurgeStep } from './open-surges.ts';
 
 /** False where a fence refuses. Throws KubeError. */
 export const writeStep = async (

@@ -18,10 +18,10 @@ import {
   surgeBlocker,
   surgeOf,
 } from '../../core/drain/index.ts';
-import { swappedPods } from '../../ports/index.ts';
 import { Informer, type PassResult, WorkQueue } from '../../runtime/index.ts';
 import { slim } from '../informers.ts';
 import type { DisruptionDeps } from './deps.ts';
+import { swappedPods } from './open-surges.ts';
 import { writeStep } from './surge-writes.ts';
 
 /** After a start, drains list their pods first: a swap that they need must not be undone. */

@@ -1,25 +1,17 @@
-// Reads and writes of surges over the Kubernetes API, for the controller and the command line: what
-// is open in a cluster, and one writer that ends it. Decides nothing: the steps come from the
-// caller's decision.
-import { defined } from '../api/defined.ts';
-import { type Deployment, type Pod, resourceTypes } from '../api/kube.ts';
-import { type SurgeEnd, type SurgeStep, surgeLabel, swappedLabel } from '../api/surge.ts';
-import { type KubeApi, KubeError, type ObjectName } from './kube.ts';
+// Ends open surges, for the controller and for `drover uninstall`, to which main passes it. Decides
+// nothing: the steps come from core/drain/surge.ts.
+import type { EpochMs } from '../../api/brand.ts';
+import { defined } from '../../api/defined.ts';
+import { type Deployment, type Pod, resourceTypes } from '../../api/kube.ts';
+import { type SurgeStep, surgeLabel, swappedLabel } from '../../api/surge.ts';
+import { deploymentsOf, keyOfObject, surgeEndsOf } from '../../core/drain/index.ts';
+import { type KubeApi, KubeError } from '../../ports/index.ts';
 
 interface Options {
   readonly signal?: AbortSignal;
 }
 
 type Reading = Pick<KubeApi, 'get' | 'list'>;
-
-/** The decisions of core/drain/surge.ts. */
-export interface SurgeDecisions {
-  readonly deploymentsOf: (pods: readonly Pod[]) => readonly ObjectName[];
-  readonly endsOf: (
-    deployments: readonly Deployment[],
-    pods: readonly Pod[],
-  ) => readonly SurgeEnd[];
-}
 
 /** Pods whose deletion cost Drover has set: in the namespace, or in the cluster. */
 export const swappedPods = async (
@@ -32,7 +24,7 @@ export const swappedPods = async (
 };
 
 /** Deployments that ask for surges, whether or not one is open. */
-export const surgingDeployments = async (
+const surgingDeployments = async (
   kube: Reading,
   options: Options = {},
 ): Promise<readonly Deployment[]> => {
@@ -65,7 +57,7 @@ export const writeSurgeStep = async (
   }
 };
 
-export interface EndSurgesOptions extends Options {
+interface EndSurgesOptions extends Options {
   /** Default: `writeSurgeStep`. */
   readonly write?: (deployment: Deployment, step: SurgeStep) => Promise<boolean>;
   /** Whether to leave this surge open and go on; default: throw the error. */
@@ -78,20 +70,19 @@ export interface EndSurgesOptions extends Options {
  */
 export const endSurges = async (
   kube: KubeApi,
-  decisions: SurgeDecisions,
+  now: EpochMs,
   { write, leaves = () => false, ...options }: EndSurgesOptions = {},
 ): Promise<boolean> => {
   const pods = await swappedPods(kube, undefined, options);
   const deployments = [...(await surgingDeployments(kube, options))];
-  const keyOf = ({ namespace = '', name }: ObjectName): string => `${namespace}/${name}`;
-  const known = new Set(deployments.map(({ metadata }) => keyOf(metadata)));
-  for (const at of decisions.deploymentsOf(pods)) {
-    if (known.has(keyOf(at))) continue;
+  const known = new Set(deployments.map(keyOfObject));
+  for (const at of deploymentsOf(pods)) {
+    if (known.has(keyOfObject({ metadata: at }))) continue;
     const found = await kube.get<Deployment>(resourceTypes.deployments, at, options);
     if (found.kind === 'found') deployments.push(found.object);
   }
   let isDone = true;
-  for (const { deployment, steps } of decisions.endsOf(deployments, pods)) {
+  for (const { deployment, steps } of surgeEndsOf(now)(deployments, pods)) {
     try {
       for (const step of steps) {
         const isWritten = await (write === undefined
