@@ -5,8 +5,13 @@ import type { Command } from 'commander';
 import { instanceIdOfProviderId } from '../../api/brand.ts';
 import { defined } from '../../api/defined.ts';
 import type { NodeDisruption, OwnedMarks } from '../../api/disruption.ts';
-import { type Node, resourceTypes } from '../../api/kube.ts';
-import { explainDisruption, explainHealth, explainRepair } from '../../core/explain/index.ts';
+import { type Node, type Pod, resourceTypes } from '../../api/kube.ts';
+import {
+  explainDisruption,
+  explainHealth,
+  explainRepair,
+  withStopping,
+} from '../../core/explain/index.ts';
 import { disruptionNameOf, type NodeInHealth } from '../../core/overview/index.ts';
 import {
   causesInForce,
@@ -14,7 +19,7 @@ import {
   startupTaintsOn,
   wasHandled,
 } from '../../core/termination/index.ts';
-import type { KubeApi } from '../../ports/index.ts';
+import { type KubeApi, orUnknown } from '../../ports/index.ts';
 import { type CliContext, CommandError, type Connection, type OutputFormat } from '../context.ts';
 import { readDisruption } from '../drain/record.ts';
 import { documentVersion } from '../drain/render.ts';
@@ -29,6 +34,8 @@ export interface Subject {
   readonly node: Node | undefined;
   readonly disruption: NodeDisruption | undefined;
   readonly inHealth?: InHealth;
+  /** The disruption as the node's pods show it, where they could be read. */
+  readonly asPodsShow?: NodeDisruption;
 }
 
 /** The health of the node, and the last renewal of its kubelet's lease. */
@@ -57,6 +64,21 @@ export const healthLines = ({ inHealth }: Subject): readonly string[] => {
   const lease =
     isDead && renewedAt !== undefined ? [`lease: the kubelet renewed it last at ${renewedAt}`] : [];
   return [...explainHealth(health), ...lease, ...explainRepair(health, defined({ repair, group }))];
+};
+
+const withPods = async (
+  context: CliContext,
+  connection: Connection,
+  subject: Subject,
+): Promise<Subject> => {
+  const { node, disruption } = subject;
+  if (node === undefined) return subject;
+  const kube = await context.kube(connection);
+  const { now } = await context.cluster(connection);
+  const fieldSelector = `spec.nodeName=${node.metadata.name}`;
+  const pods = (await orUnknown(kube.list<Pod>(resourceTypes.pods, { fieldSelector })))?.items;
+  if (disruption === undefined || pods === undefined) return subject;
+  return { ...subject, asPodsShow: withStopping(disruption, pods, now) };
 };
 
 const namePattern = /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/;
@@ -211,7 +233,7 @@ export const explainLines = (subject: Subject): readonly string[] => {
       ]
     : [];
   return [
-    ...explainDisruption(disruption),
+    ...explainDisruption(subject.asPodsShow ?? disruption),
     ...idle,
     ...startupLines(subject),
     ...nodeLines(subject),
@@ -269,7 +291,8 @@ const explainNode = async (
     if (group === undefined) throw subject;
     return explainGroup(context, connection, { ...group, output });
   }
-  const found = await withHealth(context, connection, subject);
+  const healthy = await withHealth(context, connection, subject);
+  const found = await withPods(context, connection, healthy);
   if (output !== 'table') return printDocument(context, output, explanation(found));
   for (const line of [...healthLines(found), ...explainLines(found)]) context.out(line);
 };

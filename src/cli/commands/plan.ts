@@ -13,6 +13,7 @@ import { type PlanRequest, readSnapshot, type Sources } from '../plan/snapshot.t
 import { parseWaiver } from '../plan/waivers.ts';
 import { needFittingPolicies, type PolicyFlags, policiesAsked } from '../update/policies.ts';
 import { addPolicyFlags } from '../update/policy-flags.ts';
+import { oneNameOf } from './one-name.ts';
 
 type Format = 'table' | 'json' | 'markdown';
 
@@ -140,7 +141,7 @@ export const addPlanCommand = (
   const update = program
     .command('plan')
     .description('predict an update before it starts')
-    .command('update [nodegroup]')
+    .command('update [nodegroup...]')
     .description('predict order, duration, evictions and blockers of an update')
     .option('--cluster <name>', 'name of the cluster')
     .option('--eks <cluster/nodegroup>', 'a node group that EKS manages; installs nothing')
@@ -183,7 +184,7 @@ export const addPlanCommand = (
       [] as readonly string[],
     )
     .addHelpText('after', examples)
-    .action((name: string | undefined, flags: PlanFlags) =>
-      plan(context, connection(), name, flags),
+    .action(async (words: readonly string[], flags: PlanFlags) =>
+      plan(context, connection(), oneNameOf(words, 'nodegroup'), flags),
     );
 };

@@ -1,6 +1,7 @@
 // Public entry of the drain decisions.
 export { defaultLimits, type Limits } from './account.ts';
 export { allocate, type Grant, type OwnerLookup } from './allocate.ts';
+export { termination as stoppingPod } from './blockers.ts';
 export { BudgetIndex, keyOfObject, statusIsCurrent } from './budgets.ts';
 export type { Drain } from './candidates.ts';
 export {

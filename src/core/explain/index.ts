@@ -20,4 +20,5 @@ export {
   explainRepairBlocker,
   explainRepairStep,
 } from './repair.ts';
+export { withStopping } from './stopping.ts';
 export { explainWaiting } from './waiting.ts';

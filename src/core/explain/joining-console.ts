@@ -86,6 +86,21 @@ const remedyWithoutMap = [
   'kubeadm: $ kubeadm token create --print-join-command, and put the new token into the user data',
 ];
 
+/** Where aws-auth maps the role to a node, the refusal has another reason. */
+const refusedThoughMapped = {
+  what: 'the cluster refuses its credentials, although kube-system/aws-auth has the node role',
+  remedy: [
+    'Compare the role that it has: $ aws ec2 describe-instances --instance-ids {instance} ' +
+      "--query 'Reservations[].Instances[].IamInstanceProfile'",
+    'EKS: the control plane log of type authenticator has the ARN that was refused, and why',
+  ],
+};
+
+const isMapped = (evidence: JoinEvidence): boolean =>
+  evidence.roleArn !== undefined &&
+  evidence.roles.kind === 'map' &&
+  roleCauses(evidence).every(({ certainty }) => certainty === 'possible');
+
 /** A bootstrap script that failed: what it prints after its name. */
 const userDataPattern =
   /bootstrap: user data: (?<said>.*)$|nodeadm.*"error":\s?"(?<error>[^"]*)"|cluster name is not defined!/;
@@ -169,12 +184,11 @@ export const consoleCause = (
   const { code, what } = saying;
   const isRole = code === 'NotAuthorized' || code === 'RoleMappedWrongly';
   const remedy = isRole && evidence.roles.kind === 'unused' ? remedyWithoutMap : saying.remedy;
-  const said = {
-    ...base,
-    code,
-    what,
-    remedy: remedy.map((text) => text.replace('{cluster}', evidence.cluster)),
-  };
+  const meant = code === 'NotAuthorized' && isMapped(evidence) ? refusedThoughMapped : undefined;
+  const filled = (text: string): string =>
+    text.replace('{cluster}', evidence.cluster).replace('{instance}', instanceId);
+  const told = meant ?? { what, remedy };
+  const said = { ...base, code, what: told.what, remedy: told.remedy.map(filled) };
   if (code === 'NoRouteToEndpoint') {
     const own = networkCauses(evidence).filter(({ instances }) => instances.includes(instanceId));
     return refined(said, own, ['EndpointAccess', 'SecurityGroups']);

@@ -132,6 +132,8 @@ describe('what a console says', () => {
   it('an instance that is refused although its role is mapped stays refused: nothing is made up', () => {
     const cause = first({ instances: [anInstance({ console: 'err="Unauthorized"' })] });
     expect(cause).toMatchObject({ code: 'NotAuthorized', certainty: 'shown' });
+    expect(cause?.what).toMatch(/although kube-system\/aws-auth has the node role$/);
+    expect(cause?.remedy.join(' ')).not.toContain('aws-auth');
   });
 
   it('an instance that is refused where no aws-auth is read is not sent to aws-auth', () => {
