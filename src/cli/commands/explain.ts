@@ -23,6 +23,7 @@ import { type KubeApi, orUnknown } from '../../ports/index.ts';
 import { type CliContext, CommandError, type Connection, type OutputFormat } from '../context.ts';
 import { readDisruption } from '../drain/record.ts';
 import { documentVersion } from '../drain/render.ts';
+import { heldInstanceText } from '../explain/held-instance.ts';
 import { addExplainNodegroupCommand, explainGroup, groupMeant } from '../explain/nodegroup.ts';
 import { lastRenewal, readHealth } from '../health/read.ts';
 import { closeNames, unknownNode } from '../nodes.ts';
@@ -36,6 +37,8 @@ export interface Subject {
   readonly inHealth?: InHealth;
   /** The disruption as the node's pods show it, where they could be read. */
   readonly asPodsShow?: NodeDisruption;
+  /** Which hook of others holds the drained instance. */
+  readonly heldBy?: string;
 }
 
 /** The health of the node, and the last renewal of its kubelet's lease. */
@@ -234,6 +237,7 @@ export const explainLines = (subject: Subject): readonly string[] => {
     : [];
   return [
     ...explainDisruption(subject.asPodsShow ?? disruption),
+    ...(subject.heldBy === undefined ? [] : [subject.heldBy]),
     ...idle,
     ...startupLines(subject),
     ...nodeLines(subject),
@@ -292,7 +296,8 @@ const explainNode = async (
     return explainGroup(context, connection, { ...group, output });
   }
   const healthy = await withHealth(context, connection, subject);
-  const found = await withPods(context, connection, healthy);
+  const heldBy = await heldInstanceText(context, connection, subject.disruption);
+  const found = { ...(await withPods(context, connection, healthy)), ...defined({ heldBy }) };
   if (output !== 'table') return printDocument(context, output, explanation(found));
   for (const line of [...healthLines(found), ...explainLines(found)]) context.out(line);
 };

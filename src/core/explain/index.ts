@@ -1,5 +1,6 @@
 // Public entry of explain: typed reasons and plans as plain lines.
 export { explainDisruption, explainHook, explainPlan } from './explain.ts';
+export { drainedGroupOf, foreignHooksText } from './foreign-hooks.ts';
 export { explainGroupPlan, explainGroupWaiting } from './group-plan.ts';
 export { healthRemedy } from './health-remedies.ts';
 export { joinCauses } from './joining.ts';
