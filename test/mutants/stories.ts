@@ -233,15 +233,21 @@ const stories = {
     stage.changeGroup({ drain: { timeoutSeconds: 120 } });
     await stage.advance(20 * minutes);
   },
-  /** The desired size is reduced, and raised again while the nodes are drained. */
+  /**
+   * The desired size is reduced to zero. It is raised again while the cloud refuses every call, and
+   * meanwhile both nodes finish their drains: one of them must stay.
+   */
   'a-scale-in-is-taken-back': async (stage: Stage) => {
     const { first, second } = pick(stage.nodes());
     stage.pod('app', first);
     stage.pod('other', second);
     await stage.advance(30);
     stage.changeGroup({ scaling: { desired: 0 } });
-    await stage.until(() => stage.phaseOf(first) === 'Draining');
+    await stage.until(() => [first, second].every((node) => stage.phaseOf(node) === 'Draining'));
+    stage.faults = { cloudCall: () => ({ kind: 'refused', code: 'ServerError' }) };
     stage.changeGroup({ scaling: { desired: 1 } });
+    await stage.advance(minutes);
+    stage.faults = {};
     await stage.advance(10 * minutes);
   },
   /** A third node joins, and nothing prevents it. */
