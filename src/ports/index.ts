@@ -3,6 +3,7 @@ export type { BundleWriter } from './bundle-writer.ts';
 export * from './clock.ts';
 export * from './cloud.ts';
 export * from './cloud-access.ts';
+export { findRemoteAccess, readDerivedParts } from './derived-parts.ts';
 export * from './host.ts';
 export * from './http.ts';
 export { lookAtJoinNetwork } from './join-network.ts';

@@ -11,12 +11,14 @@ import { resourceTypes } from '../../src/api/kube.ts';
 import type { NodeGroup } from '../../src/api/nodegroup.ts';
 import type { NodeGroupUpdate } from '../../src/api/nodegroup-update.ts';
 import type { GroupPlan, GroupStep } from '../../src/api/plan.ts';
+import { addDeleteCommands } from '../../src/cli/commands/delete.ts';
 import { addScaleCommand } from '../../src/cli/commands/scale.ts';
 import type { CliContext } from '../../src/cli/context.ts';
 import {
   type DryRunSources,
   planOf,
   planOfDelete,
+  planOfRelease,
   planOfUpdate,
 } from '../../src/cli/nodegroup/dry-run.ts';
 import { createInProcessPorts } from '../../src/sim/index.ts';
@@ -34,9 +36,15 @@ interface Stage {
   readonly done: () => readonly string[];
 }
 
+/** Both of the last steps are seen by the finalizer. */
+const removesFinalizer = 'remove the finalizer';
+
 /** The step that a request of the controller carries out; undefined if it is not part of a plan. */
-const stepOfRequest = ({ verb, objectRef }: JsonObject): string | undefined => {
+const stepOfRequest = ({ verb, objectRef, requestObject }: JsonObject): string | undefined => {
   const { resource, subresource, name } = objectOr(objectRef);
+  const { finalizers } = objectOr(objectOr(requestObject).metadata);
+  const isFreed = Array.isArray(finalizers) && finalizers.length === 0;
+  if (resource === 'nodegroups' && verb === 'patch' && isFreed) return removesFinalizer;
   if (resource === 'nodegroups' && subresource === 'status') return 'WriteGroupStatus';
   if (resource === 'nodedisruptions' && verb === 'create') return `RecordCause ${name}`;
   return undefined;
@@ -46,10 +54,17 @@ const stepOfCall: Readonly<Record<string, string>> = {
   UpdateAutoScalingGroup: 'SetSizes',
   SuspendProcesses: 'SuspendProcesses',
   CreateLaunchTemplateVersion: 'PrepareUpdate',
+  DeleteAutoScalingGroup: 'DeleteGroup',
+  DeleteLaunchTemplate: 'DeleteTemplate',
+  DeleteInstanceProfile: 'DeleteProfile',
+  DeleteLifecycleHook: 'RemoveHook',
+  DeleteTags: 'UntagGroup',
 };
 
-const stepText = (step: GroupStep): string =>
-  step.kind === 'RecordCause' ? `${step.kind} ${step.disruption}` : step.kind;
+const stepText = (step: GroupStep): string => {
+  if (step.kind === 'RecordCause') return `${step.kind} ${step.disruption}`;
+  return step.kind === 'EndGroup' || step.kind === 'EndRelease' ? removesFinalizer : step.kind;
+};
 
 const begin = async (desired: number): Promise<Stage> => {
   const effects: { readonly text: string; readonly calls: number }[] = [];
@@ -116,6 +131,12 @@ const groupOf = (life: GroupLife): NodeGroup => {
   return completeNodeGroup(group);
 };
 
+/** The cluster, and no stack for the group. */
+const provisioning = {
+  describeCluster: async () => ({ arn: 'arn:aws:eks:eu-west-1:1:cluster/c', status: 'ACTIVE' }),
+  describeStack: async () => undefined,
+};
+
 /** The output of a command that uses the same API server and cloud as the plan's own sources. */
 const printed = async ({ life, sources }: Stage, ...words: string[]): Promise<string> => {
   const lines: string[] = [];
@@ -127,12 +148,17 @@ const printed = async ({ life, sources }: Stage, ...words: string[]): Promise<st
     kube: async () => kube,
     cloud: async () => cloud,
     cluster: async () => ({ embedded: true, now }),
+    provisioning: async () => provisioning,
+    err: () => undefined,
   } as unknown as CliContext;
   const program = new Command();
   addScaleCommand(program, context, () => ({}));
+  addDeleteCommands(program, context, () => ({}));
   await during(life, program.parseAsync(words, { from: 'user' }));
   return lines.join('\n');
 };
+
+const deletion = ['delete', 'nodegroup', 'ng', '--cluster', 'c', '--dry-run'];
 
 /** The steps carried out first are those of the plan, in its order. */
 const expectCarriedOut = (stage: Stage, plan: GroupPlan): void => {
@@ -205,6 +231,47 @@ describe('the plan that a dry run prints', () => {
     await life.delete();
     await life.until('the group is gone', () => life.group() === undefined, 1200);
     expectCarriedOut(stage, plan);
+    await life.end();
+  });
+
+  it('of that group goes on once its instances are terminated, with what was made for it', async () => {
+    const stage = await begin(2);
+    const { life } = stage;
+    const lines = await printed(stage, ...deletion);
+    const plan = JSON.parse(await printed(stage, ...deletion, '-o', 'json'));
+    const derived = `eks-${life.group()?.metadata.uid}`;
+    expect(lines.split('\n').slice(-5)).toEqual([
+      'ng: once all of its instances are terminated',
+      `  delete Auto Scaling group ${life.group()?.status?.autoScalingGroupName}`,
+      `  delete launch template ${derived}`,
+      `  delete instance profile ${derived}`,
+      expect.stringMatching(
+        /^ {2}remove role \S+ unless another group uses it, then the finalizer$/,
+      ),
+    ]);
+    await life.delete();
+    await life.until('the group is gone', () => life.group() === undefined, 1200);
+    const later = (plan as { later: GroupPlan }).later.steps.map(stepText);
+    const done = stage.done();
+    expect(done.slice(0, plan.steps.length)).toEqual(plan.steps.map(stepText));
+    expect(done.slice(-later.length)).toEqual(later);
+    await life.end();
+  });
+
+  it('of a group that is released removes hooks and tags, and lets it go last', async () => {
+    const stage = await begin(2);
+    const { life, sources } = stage;
+    life.patch({ spec: { deletionPolicy: 'Retain' } });
+    await life.driver.advance(30);
+    const from = stage.done().length;
+    const plan = await during(life, planOfRelease(sources, groupOf(life)));
+    const kinds = ['WriteGroupStatus', 'RemoveHook', 'RemoveHook', 'UntagGroup'];
+    expect(plan.steps.map(({ kind }) => kind)).toEqual([...kinds, 'DisownRole', 'EndRelease']);
+    expect(await printed(stage, ...deletion)).toContain('remove lifecycle hook Terminate-LC-Hook');
+    await life.delete();
+    await life.until('the NodeGroup is gone', () => life.group() === undefined, 120);
+    // This story does not watch aws-auth, which DisownRole writes.
+    expect(stage.done().slice(from)).toEqual([...kinds, removesFinalizer]);
     await life.end();
   });
 

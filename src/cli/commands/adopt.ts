@@ -16,6 +16,7 @@ import {
   type OutputFormat,
 } from '../context.ts';
 import { timeoutMs } from '../duration.ts';
+import { planOfRelease, printGroupPlan } from '../nodegroup/dry-run.ts';
 import { outputOption, printDocument } from '../output.ts';
 import { inspectedLines, readDrains } from '../uninstall/read.ts';
 import { clusterText, nameCluster } from '../where.ts';
@@ -175,6 +176,9 @@ const release = async (
   context.out('  then:    instances that are terminated are no longer drained');
   const where = await clusterText(context, connection);
   if (!flags.yes) {
+    const cloud = await context.cloud(connection);
+    const { now } = await context.cluster(connection);
+    printGroupPlan(context, 'table', await planOfRelease({ kube, cloud, now }, group));
     context.err(`nothing was changed in ${where}: add --yes to release it`);
     return;
   }

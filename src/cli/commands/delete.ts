@@ -28,7 +28,7 @@ import { timeoutMs } from '../duration.ts';
 import { listRepairs } from '../health/read.ts';
 import { takeOut } from '../node-role.ts';
 import { noOtherPlace, quarantineLines, readHolding } from '../nodegroup/deleting.ts';
-import { planOfDelete, printGroupPlan } from '../nodegroup/dry-run.ts';
+import { planOfRelease, plansOfDelete, printGroupPlan } from '../nodegroup/dry-run.ts';
 import { outputOption } from '../output.ts';
 import { type Progress, progressOf } from '../progress.ts';
 import { accountOf, nameAccount, nameCluster } from '../where.ts';
@@ -205,20 +205,22 @@ const unknown = async (deletion: Deletion, connection: Connection): Promise<Comm
 
 const dryRunOf = async (deletion: Deletion, group: NodeGroup | undefined): Promise<void> => {
   const { context, connection, kube, flags, name } = deletion;
-  if (group === undefined || isRetained(group)) {
-    const why =
-      group === undefined
-        ? `no controller looks after ${name}`
-        : `${name} is released, and no node of it is drained (deletion policy Retain)`;
-    throw new CommandError(exitCodes.refused, `--dry-run shows the drains of a delete: ${why}`);
+  if (group === undefined) {
+    const message = `--dry-run is for managed groups: no controller looks after ${name}`;
+    throw new CommandError(exitCodes.refused, message);
+  }
+  const cloud = await context.cloud(connection);
+  const { now } = await context.cluster(connection);
+  const sources = { kube, cloud, now };
+  if (isRetained(group)) {
+    return printGroupPlan(context, flags.output, await planOfRelease(sources, group));
   }
   const annotations = { ...group.metadata.annotations, [forceAnnotation]: 'true' };
   const isForced = flags.force || !flags.drain;
   const asked = isForced ? { ...group, metadata: { ...group.metadata, annotations } } : group;
-  const cloud = await context.cloud(connection);
-  const { now } = await context.cluster(connection);
   for (const line of quarantineLines(await listRepairs(kube), name)) context.err(line);
-  printGroupPlan(context, flags.output, await planOfDelete({ kube, cloud, now }, asked));
+  const plans = await plansOfDelete(sources, asked);
+  printGroupPlan(context, flags.output, plans.now, plans.later);
 };
 
 const deleteNodeGroup = async (

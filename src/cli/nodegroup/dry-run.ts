@@ -2,6 +2,7 @@
 // controller's own functions. Sends nothing.
 import { type EpochMs, formatTime, instanceIdOfProviderId } from '../../api/brand.ts';
 import type { ScalingGroup } from '../../api/cloud.ts';
+import { defined } from '../../api/defined.ts';
 import type { NodeDisruption } from '../../api/disruption.ts';
 import { type Node, type Pod, resourceTypes } from '../../api/kube.ts';
 import { autoScalingGroupNameOf, type NodeGroup } from '../../api/nodegroup.ts';
@@ -13,17 +14,28 @@ import {
   candidatesFrom,
   decideGroup,
   decideLeaving,
+  decideRelease,
+  decideRemoval,
   type GroupObservation,
   idsToLook,
   instancesToLeave,
   instancesToRead,
+  isEmpty,
   recordsOf,
+  releaseWaits,
+  usesDerived,
   withEmpty,
 } from '../../core/group-plan/index.ts';
-import { leftSince } from '../../core/nodegroup/index.ts';
+import { leftSince, ownershipOf } from '../../core/nodegroup/index.ts';
 import { openInTurn } from '../../core/update/index.ts';
-import type { CloudApi, KubeApi } from '../../ports/index.ts';
+import {
+  type CloudApi,
+  findRemoteAccess,
+  type KubeApi,
+  readDerivedParts,
+} from '../../ports/index.ts';
 import { type CliContext, CommandError, exitCodes, type OutputFormat } from '../context.ts';
+import { listRepairs } from '../health/read.ts';
 import { printDocument } from '../output.ts';
 
 /** The version of the document; a field that changes its meaning increases it. */
@@ -31,7 +43,7 @@ const documentVersion = 'cli.drover.dev/v1';
 
 export interface DryRunSources {
   readonly kube: KubeApi;
-  readonly cloud: Pick<CloudApi, 'describeGroups' | 'describeInstances'>;
+  readonly cloud: CloudApi;
   readonly now: EpochMs;
 }
 
@@ -132,16 +144,71 @@ export const planOf = async (sources: DryRunSources, changed: NodeGroup): Promis
   return decideGroup(weighed).plan;
 };
 
+const asDeleted = (group: NodeGroup, now: EpochMs): NodeGroup => {
+  const deletionTimestamp = group.metadata.deletionTimestamp ?? formatTime(now);
+  return { ...group, metadata: { ...group.metadata, deletionTimestamp } };
+};
+
 /** The plan of the group after its deletion was requested. */
 export const planOfDelete = async (
   sources: DryRunSources,
   group: NodeGroup,
 ): Promise<GroupPlan> => {
-  const deletionTimestamp = group.metadata.deletionTimestamp ?? formatTime(sources.now);
-  const deleted = { ...group, metadata: { ...group.metadata, deletionTimestamp } };
-  const { observation, nodes } = await observe(sources, deleted);
+  const { observation, nodes } = await observe(sources, asDeleted(group, sources.now));
   const weighed = await weigh(sources, observation, nodes, instancesToLeave(observation));
   return decideLeaving(weighed).plan;
+};
+
+const planOfRemoval = async (
+  { kube, cloud }: DryRunSources,
+  group: NodeGroup,
+  scaling: ScalingGroup | undefined,
+): Promise<GroupPlan> => {
+  const repairs = await listRepairs(kube);
+  const derived = await readDerivedParts(cloud, group);
+  const securityGroup = await findRemoteAccess(cloud, group);
+  const parts = { ...derived, securityGroup };
+  return decideRemoval({ group, repairs, scaling, mayStand: false, parts });
+};
+
+/** `later`: once the group has no instances; absent if it has none. */
+export interface DeletePlans {
+  readonly now: GroupPlan;
+  readonly later?: GroupPlan;
+}
+
+/** The plans of the group after its deletion was requested. Throws as planOf. */
+export const plansOfDelete = async (
+  sources: DryRunSources,
+  group: NodeGroup,
+): Promise<DeletePlans> => {
+  const [scaling] = await sources.cloud.describeGroups([autoScalingGroupNameOf(group)]);
+  const isForeign = scaling !== undefined && ownershipOf(group, scaling.tags).kind === 'foreign';
+  if (scaling === undefined || isForeign || isEmpty(scaling)) {
+    return { now: await planOfRemoval(sources, group, scaling) };
+  }
+  const emptied = { ...scaling, instances: [], desiredCapacity: 0 };
+  const now = await planOfDelete(sources, group);
+  return { now, later: await planOfRemoval(sources, group, emptied) };
+};
+
+/** The plan of a group with policy Retain after its deletion was requested. Throws as planOf. */
+export const planOfRelease = async (
+  sources: DryRunSources,
+  group: NodeGroup,
+): Promise<GroupPlan> => {
+  const { kube, cloud, now } = sources;
+  const { observation, nodes } = await observe(sources, asDeleted(group, now));
+  const { scaling } = observation;
+  const facts = {
+    ...observation,
+    repairs: await listRepairs(kube),
+    nodes: scaling.instances.flatMap(({ instanceId }) => nodes.get(instanceId) ?? []),
+  };
+  if (releaseWaits(facts) !== undefined) return decideRelease(facts);
+  const hooks = await cloud.describeHooks(scaling.name);
+  const derived = usesDerived(group, scaling) ? undefined : await readDerivedParts(cloud, group);
+  return decideRelease({ ...facts, hooks, ...defined({ derived }) });
 };
 
 /** The plan of the first pass after the update was recorded and its journal began. */
@@ -157,17 +224,22 @@ export const planOfUpdate = async (
   return decideGroup({ ...observation, updates, update: begun }).plan;
 };
 
-/** Prints lines as text, and the Plan itself for scripts. */
+/** Prints lines as text, and the Plan itself for scripts. `later`: see DeletePlans. */
 export const printGroupPlan = (
   context: CliContext,
   format: OutputFormat,
   plan: GroupPlan,
+  later?: GroupPlan,
 ): void => {
   if (format !== 'table') {
-    const document = { apiVersion: documentVersion, kind: 'NodeGroupPlan', ...plan };
+    const more = defined({ later });
+    const document = { apiVersion: documentVersion, kind: 'NodeGroupPlan', ...plan, ...more };
     printDocument(context, format, document);
     return;
   }
   context.out(`${plan.subject}: what the controller would do now, in this order`);
   for (const line of explainGroupPlan(plan)) context.out(`  ${line}`);
+  if (later === undefined) return;
+  context.out(`${plan.subject}: once all of its instances are terminated`);
+  for (const line of explainGroupPlan(later)) context.out(`  ${line}`);
 };

@@ -13,10 +13,10 @@ import {
   templateFactsOf,
   typesToRead,
 } from '../../../core/nodegroup/index.ts';
+import { findRemoteAccess, readDerivedParts } from '../../../ports/index.ts';
 import type { NodeGroupDeps } from '../deps.ts';
 import { Impossible } from '../impossible.ts';
-import { findRemoteAccess, findSources } from '../nodes/remote-access.ts';
-import { readDerived } from './remove.ts';
+import { findSources } from '../nodes/remote-access.ts';
 
 const readImages = async (
   { cloud }: NodeGroupDeps,
@@ -63,7 +63,7 @@ export const templateFacts = async (
   imageId?: string,
 ): Promise<TemplateFacts & { readonly made: Made }> => {
   const cluster = await deps.cloud.describeCluster(group.spec.clusterName, { signal });
-  const remoteAccess = (await findRemoteAccess(deps, group, signal))?.id;
+  const remoteAccess = (await findRemoteAccess(deps.cloud, group, { signal }))?.id;
   const known = { cluster, remoteAccess, imageId };
   const reads = await readTemplate(deps, group, known, signal);
   const read = templateFactsOf(group, reads, imageId);
@@ -81,9 +81,9 @@ export const observeCreation = async (
   const { cloud, compat } = deps;
   const cluster = await cloud.describeCluster(group.spec.clusterName, { signal });
   const subnets = await cloud.describeSubnets(group.spec.subnets, { signal });
-  const derived = await readDerived(deps, group, signal);
+  const derived = await readDerivedParts(cloud, group, { signal });
   const sources = await findSources(deps, group, signal);
-  const securityGroup = await findRemoteAccess(deps, group, signal);
+  const securityGroup = await findRemoteAccess(cloud, group, { signal });
   const known = { cluster, remoteAccess: securityGroup?.id };
   const reads =
     derived.template === undefined ? await readTemplate(deps, group, known, signal) : undefined;

@@ -7,9 +7,9 @@ import {
   releaseWaits,
   usesDerived,
 } from '../../../core/group-plan/index.ts';
+import { readDerivedParts } from '../../../ports/index.ts';
 import { nodeOfInstance } from '../../informers.ts';
 import type { NodeGroupDeps } from '../deps.ts';
-import { readDerived } from './remove.ts';
 
 /** Throws CloudError. */
 export const observeRelease = async (
@@ -29,6 +29,8 @@ export const observeRelease = async (
   };
   if (releaseWaits(facts) !== undefined) return facts;
   const hooks = await deps.cloud.describeHooks(scaling.name, { signal });
-  const derived = usesDerived(group, scaling) ? undefined : await readDerived(deps, group, signal);
+  const derived = usesDerived(group, scaling)
+    ? undefined
+    : await readDerivedParts(deps.cloud, group, { signal });
   return { ...facts, hooks, ...defined({ derived }) };
 };

@@ -2,24 +2,10 @@
 // remote access. Reads and deletes it; `decideCreation` plans it.
 
 import type { SecurityGroup } from '../../../api/cloud.ts';
-import { type NodeGroup, ownerTag, remoteAccessGroupNameOf } from '../../../api/nodegroup.ts';
+import type { NodeGroup } from '../../../api/nodegroup.ts';
 import { CloudError, isInUse } from '../../../ports/index.ts';
 import type { NodeGroupDeps } from '../deps.ts';
 import { Impossible } from '../impossible.ts';
-
-/**
- * Undefined: remote access is not requested, or the group does not exist yet. Throws CloudError.
- */
-export const findRemoteAccess = async (
-  { cloud }: NodeGroupDeps,
-  group: NodeGroup,
-  signal: AbortSignal,
-): Promise<SecurityGroup | undefined> => {
-  if (group.spec.remoteAccess?.ec2SshKey === undefined) return undefined;
-  const name = remoteAccessGroupNameOf(group);
-  const found = await cloud.findSecurityGroups({ name }, { signal });
-  return found.find((one) => one.tags[ownerTag] === group.metadata.uid);
-};
 
 /** Ids of the existing ones of the groups that remote access allows. Throws CloudError. */
 export const findSources = async (
