@@ -23,7 +23,7 @@ import { suspendedByDelete } from './deletion.ts';
 import { suspendedOf } from './members.ts';
 import { type DerivedParts, derivedSteps } from './removal.ts';
 import { noSurge } from './requests.ts';
-import { setSizes } from './scale-in.ts';
+import { setSizes, withdrawalsOf } from './scale-in.ts';
 
 /** What needs no read of the cloud beyond the group. */
 export interface ReleaseFacts {
@@ -51,39 +51,18 @@ const isOwnCause = (
   (spec.nodeGroup === group &&
     (isZoneShift(cause) || (cause.kind === 'Update' && cause.cancelledAt === undefined)));
 
-/** An instance that is terminating keeps its causes. */
-const cancelledBy = ({ group, scaling }: ReleaseFacts) => {
-  const leaving = new Set(
-    scaling.instances
-      .filter(({ lifecycleState }) => /^Terminat/.test(lifecycleState))
-      .map(({ instanceId }) => instanceId),
-  );
-  return (record: NodeDisruption): readonly string[] =>
-    leaving.has(record.metadata.name)
-      ? []
-      : record.spec.causes
-          .filter((cause) => isOwnCause(record, cause, group.metadata.name))
-          .map(({ id }) => id);
-};
-
-const withdrawals = (facts: ReleaseFacts): readonly GroupStep[] => {
-  const idsOf = cancelledBy(facts);
-  return facts.disruptions.flatMap((record): readonly GroupStep[] => {
-    const causeIds = idsOf(record);
-    const disruption = record.metadata.name;
-    return causeIds.length === 0 ? [] : [{ kind: 'WithdrawCauses', disruption, causeIds }];
-  });
-};
+const withdrawals = (facts: ReleaseFacts) =>
+  withdrawalsOf(facts, (record, cause) => isOwnCause(record, cause, facts.group.metadata.name));
 
 /** The number of records with cancelled drains that are not undone, after this plan's steps. */
 const undoing = (facts: ReleaseFacts): number => {
   const { group, scaling, disruptions } = facts;
-  const idsOf = cancelledBy(facts);
+  const withdrawn = new Map(withdrawals(facts).map((one) => [one.disruption, one.causeIds]));
   const members = new Set(scaling.instances.map(({ instanceId }) => instanceId));
   return disruptions.filter((record) => {
     const { metadata, spec, status } = record;
     const isOpen = status?.phase !== undefined && status.phase !== 'Ended';
-    const cancelled = idsOf(record);
+    const cancelled = withdrawn.get(metadata.name) ?? [];
     const isCancelled = spec.causes.every(
       (cause) =>
         cause.cancelledAt !== undefined || isRefuted(cause) || cancelled.includes(cause.id),

@@ -254,26 +254,33 @@ const isOrphaned = (
   spec.nodeGroup === group.metadata.name &&
   !updates.some(({ metadata }) => isOfRequest(cause.id, updateCauseId(metadata.name)));
 
+/** Withdraws causes that are done. An instance that is terminating keeps its causes. */
+export const withdrawalsOf = (
+  { scaling, disruptions }: Pick<GroupObservation, 'scaling' | 'disruptions'>,
+  isDone: Keep,
+): readonly Extract<GroupStep, { kind: 'WithdrawCauses' }>[] => {
+  const leaving = new Set(
+    scaling.instances
+      .filter(({ lifecycleState }) => /^Terminat/.test(lifecycleState))
+      .map(({ instanceId }) => instanceId),
+  );
+  return disruptions.flatMap((one) => {
+    const disruption = one.metadata.name;
+    if (leaving.has(disruption)) return [];
+    const causeIds = one.spec.causes.filter((cause) => isDone(one, cause)).map(({ id }) => id);
+    return causeIds.length === 0 ? [] : [{ kind: 'WithdrawCauses', disruption, causeIds }];
+  });
+};
+
 /** Withdraws outdated causes of scale-ins and updates, except those that `keep` keeps. */
 export const withdrawSteps = (
   observation: Pick<GroupObservation, 'updates' | 'group' | 'scaling' | 'disruptions'>,
   keep: Keep,
 ): readonly GroupStep[] => {
   const { name } = observation.group.metadata;
-  const leaving = new Set(
-    observation.scaling.instances
-      .filter(({ lifecycleState }) => /^Terminat/.test(lifecycleState))
-      .map(({ instanceId }) => instanceId),
+  return withdrawalsOf(
+    observation,
+    (one, cause) =>
+      (isOwnScaleIn(cause, name) && !keep(one, cause)) || isOrphaned(observation, one, cause),
   );
-  return observation.disruptions.flatMap((one): readonly GroupStep[] => {
-    if (leaving.has(one.metadata.name)) return [];
-    const causeIds = one.spec.causes
-      .filter(
-        (cause) =>
-          (isOwnScaleIn(cause, name) && !keep(one, cause)) || isOrphaned(observation, one, cause),
-      )
-      .map(({ id }) => id);
-    const disruption = one.metadata.name;
-    return causeIds.length === 0 ? [] : [{ kind: 'WithdrawCauses', disruption, causeIds }];
-  });
 };
