@@ -21,8 +21,10 @@ import {
   planOfRelease,
   planOfUpdate,
 } from '../../src/cli/nodegroup/dry-run.ts';
+import { adoptionsOf } from '../../src/core/nodegroup/index.ts';
 import { createInProcessPorts } from '../../src/sim/index.ts';
 import { nodeManagerAgent } from '../../world/index.ts';
+import { GivenGroup } from '../support/given-group.ts';
 import { GroupLife } from '../support/nodegroup-world.ts';
 
 const type = resourceTypes.nodegroups;
@@ -293,6 +295,44 @@ describe('the plan that a dry run prints', () => {
     life.askFor(newest);
     await life.until('the template is made', () => life.called('CreateLaunchTemplateVersion') > 0);
     expectCarriedOut(stage, plan);
+    await life.end();
+  });
+});
+
+describe('what `drover adopt` prints', () => {
+  it('is what the controller then installs, after its tag', async () => {
+    const given = await GivenGroup.begin();
+    const { life } = given;
+    given.putHook('Launch-LC-Hook', 'LAUNCHING');
+    const { cloud } = createInProcessPorts(life.world, {
+      component: 'operator',
+      identity: operator,
+    });
+    const [group] = await during(life, cloud.describeGroups(['mine']));
+    if (group === undefined) throw new Error('no group');
+    const hooks = await during(life, cloud.describeHooks('mine'));
+    const nodes = [{ name: 'n1' }];
+    const input = { group, hooks, nodeGroups: [], name: 'ng', nodes, clusterNames: [] };
+    const [, ...adds] = adoptionsOf([input]).flatMap((one) => one.adds);
+    expect(adds).toEqual([
+      'nothing for Launch-LC-Hook: a hook of that name exists and is used as it is',
+      'lifecycle hook Terminate-LC-Hook (1800 s, CONTINUE)',
+      expect.stringMatching(/^tag drover\.dev\/nodegroup-uid, and tags with cluster/),
+    ]);
+    const from = life.calls.length;
+    given.adopt();
+    await life.until('it is adopted', () => life.isActive(2) && given.hooks().length === 2, 60);
+    const changes = life.calls
+      .slice(from)
+      .filter(({ operation }) => !/^(?:Desc|Get|List)/.test(operation));
+    const made = changes.map(({ operation, input: { LifecycleHookName: hook } }) => [
+      operation,
+      hook,
+    ]);
+    expect(made).toEqual([
+      ['CreateOrUpdateTags', undefined],
+      ['PutLifecycleHook', 'Terminate-LC-Hook'],
+    ]);
     await life.end();
   });
 });

@@ -4,7 +4,7 @@
 import type { LifecycleHook, ScalingGroup } from '../../api/cloud.ts';
 import { type NodeGroup, ownerTag } from '../../api/nodegroup.ts';
 import { clusterNamesIn, tellingNames } from './adopted.ts';
-import { launchHookName, standardHooks, terminateHookName } from './hooks.ts';
+import { launchHookName, missingHooks, standardHooks, terminateHookName } from './hooks.ts';
 
 /** Who made a group, by the tags that each tool sets. */
 export type GroupOrigin = 'drover' | 'eks' | 'eksctl' | 'kops' | 'kops-control-plane' | 'other';
@@ -148,13 +148,14 @@ const foundOf = ({ group, hooks, refresh }: AdoptionInput): readonly string[] =>
 const ownNames = new Set([launchHookName, terminateHookName]);
 
 const addsOf = ({ group, hooks, name }: AdoptionInput): readonly string[] => {
-  const has = new Set(hooks.map((hook) => hook.name));
+  // As the controller decides it for the new NodeGroup, whose uid is not known.
+  const missing = missingHooks({ metadata: { uid: '' }, spec: {} }, hooks);
   return [
     `NodeGroup ${name} with spec.autoScalingGroupName ${group.name} and deletionPolicy Retain`,
     ...standardHooks(undefined).map((hook) =>
-      has.has(hook.name)
-        ? `nothing for ${hook.name}: a hook of that name exists and is used as it is`
-        : `lifecycle hook ${hook.name} (${hook.heartbeatTimeoutSeconds} s, ${hook.defaultResult})`,
+      missing.some(({ name: added }) => added === hook.name)
+        ? `lifecycle hook ${hook.name} (${hook.heartbeatTimeoutSeconds} s, ${hook.defaultResult})`
+        : `nothing for ${hook.name}: a hook of that name exists and is used as it is`,
     ),
     `tag ${ownerTag}, and tags with cluster and node group where they are missing`,
   ];

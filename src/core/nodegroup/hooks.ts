@@ -38,7 +38,7 @@ export const standardHooks = (target: string | undefined): readonly WantedHook[]
   }));
 
 /** The marker in a hook's metadata by which a release recognizes hooks that Drover installed. */
-const markOf = ({ metadata }: Pick<NodeGroup, 'metadata'>): string =>
+const markOf = ({ metadata }: { readonly metadata: { readonly uid: string } }): string =>
   `drover.dev/nodegroup-uid=${metadata.uid}`;
 
 /**
@@ -47,8 +47,11 @@ const markOf = ({ metadata }: Pick<NodeGroup, 'metadata'>): string =>
  * from groups that EKS created.
  */
 export const missingHooks = (
-  group: Pick<NodeGroup, 'metadata' | 'spec'>,
-  has: readonly Hook[],
+  group: {
+    readonly metadata: Pick<NodeGroup['metadata'], 'uid'>;
+    readonly spec: Pick<NodeGroup['spec'], 'lifecycleHooks'>;
+  },
+  has: readonly Pick<Hook, 'name'>[],
 ): readonly WantedHook[] => {
   if (group.spec.lifecycleHooks === 'Leave') return [];
   const names = new Set(has.map(({ name }) => name));
