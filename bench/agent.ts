@@ -44,9 +44,8 @@ const measureRest = async (peers: AgentPeers, collector: SeriesCollector): Promi
 /** By default the kernel rate-limits what one program writes. */
 const rateLimit = '/proc/sys/kernel/printk_devkmsg';
 
-/** Lines of user space: the only ones that a program can write to the kernel log. */
+/** Writes lines of user space, the only ones that a program can write to the kernel log. */
 const flood = async (): Promise<void> => {
-  // The kernel takes whole lines alone.
   const before = readFileSync(rateLimit, 'utf8');
   writeFileSync(rateLimit, 'on\n');
   const fd = openSync('/dev/kmsg', 'w');

@@ -20,7 +20,7 @@ interface Contender {
   readonly role: 'ours' | 'peer';
   readonly runs: (asked: number) => number;
   readonly isAgent: (agent: string) => boolean;
-  /** User agents of the command, when a command requests the drain and a controller performs it. */
+  /** User agents of the command that requests a drain, where a controller performs it. */
   readonly isCommand?: (agent: string) => boolean;
   readonly drain: (target: Target) => Promise<void>;
   readonly afterwards: (

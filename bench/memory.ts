@@ -17,7 +17,7 @@ import { type Bench, type BenchContext, type Outcome, SeriesCollector } from './
 const nodes = Number(process.env.DROVER_BENCH_NODES ?? 5000);
 const podsPerNode = 30;
 const drainedAtOnce = 10;
-/** The same process drains this many times ten nodes: memory that grows shows. */
+/** The same process drains ten nodes this many times, to show whether its memory grows. */
 const drains = 3;
 const sampleMs = 5000;
 const mostSamples = 12;

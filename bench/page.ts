@@ -1,6 +1,6 @@
 // The page at 5,000 nodes in a real browser: first paint, frames while it is scrolled and changes,
-// memory after an hour of events. The server sends made rows through the real routes; the browser
-// runs the built page. Measures no cluster.
+// memory after an hour of events. The server sends generated rows through the real routes; the
+// browser runs the built page. Measures no cluster.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -122,7 +122,7 @@ interface Reader {
   send(event: { id?: string; event: string; data: string }): boolean;
 }
 
-/** Serves the built page with made rows; `send` passes a delta to every reader. */
+/** Serves the built page with generated rows; `send` passes a delta to every reader. */
 const serve = async () => {
   const readers = new Set<Reader>();
   let seq = 0;
@@ -158,7 +158,7 @@ const serve = async () => {
 const ours = (what: string, values: readonly number[]) =>
   ({ what, who: 'page', role: 'ours', values }) as const;
 
-/** From the first byte asked for to the frame after all cells stand in the document. */
+/** From the first requested byte to the frame in which the document contains all cells. */
 const firstPaint = async (page: Page, link: string): Promise<number> => {
   await page.addInitScript(`
     globalThis.painted = new Promise((resolve) => {

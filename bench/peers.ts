@@ -1,6 +1,6 @@
-// The same notices for everyone: an Auto Scaling group terminates ten machines, and Drover,
+// Gives every contender the same notices: an Auto Scaling group terminates ten machines. Drover,
 // aws-node-termination-handler in queue mode, one `kubectl drain` and ten at once empty them before
-// the lifecycle hook ends. One real API server for all; its audit log is the clock.
+// the lifecycle hook ends. All use one real API server, whose audit log is the clock.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { resourceTypes } from '../src/api/kube.ts';
 import { missing } from '../test/support/demo-world.ts';
@@ -20,12 +20,12 @@ import { namespace, until } from './support/workload.ts';
 const machineCount = 10;
 const podsPerNode = 12;
 const auditFlushMs = 300;
-/** The hooks end before, and their machines take what is left with them. */
+/** The hooks end earlier than this: machines are then terminated with the pods that are left. */
 const emptyWithinMs = (noticeSeconds + 60) * 1000;
-/** Stale targets of the balancer show after the last pod is gone. */
+/** After the last pod is gone, the load balancer may still send requests to stale targets. */
 const aftermathMs = 10_000;
 
-/** A contender that is ready for the notices. */
+/** A contender that is ready to receive the notices. */
 interface Ready {
   readonly isAgent: (agent: string) => boolean;
   /** What an operator does on the notices; nothing when a process reads them. */
@@ -78,7 +78,7 @@ const kubectl = (who: string, atOnce: boolean): Contender => ({
       await Promise.all(
         stage.machines
           .filter(({ name }) => names.includes(name))
-          // Late: the hook has ended, and the machine with it.
+          // Too late: the hook has ended and the machine is terminated.
           .map((machine) => stage.completeHook(machine).catch(() => undefined)),
       );
     };

@@ -41,7 +41,7 @@ export const buildPage = async (force = false): Promise<void> => {
   try {
     const configFile = join(web, 'vite.config.ts');
     await build({ configFile, logLevel: 'warn', build: { outDir: made } });
-    // A directory for temporary files is its owner's alone.
+    // mkdtemp gives the directory to its owner alone; other users must be able to read the page.
     chmodSync(made, 0o755);
     rmSync(built, { recursive: true, force: true });
     renameSync(made, built);

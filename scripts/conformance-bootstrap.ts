@@ -1,6 +1,5 @@
-// The counts of the bootstrap's conformance for docs/conformance.md, from the cases themselves: a
-// test runs every one of them, so that what is counted here holds. Names the upstream source and
-// the differences nowhere: each topic's file does.
+// Counts the cases of the bootstrap's conformance, for docs/conformance.md. A test runs every
+// counted case. Each topic's own file names its upstream source and the differences.
 import type { Topic } from '../test/conformance/bootstrap/topic.ts';
 import { topics } from '../test/conformance/bootstrap/topics.ts';
 

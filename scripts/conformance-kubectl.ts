@@ -1,6 +1,6 @@
-// What kubectl sends, command by command, and how far the embedded world answers it. A row is said
-// to work only when it names steps of end-to-end tests that run the real kubectl; a step that is
-// not there is an error.
+// What kubectl sends, command by command, and how far the embedded world answers it. A row that
+// works must name steps of end-to-end tests that run the real kubectl; a name without a step is an
+// error.
 interface KubectlRow {
   readonly command: string;
   readonly state: 'works' | 'typed error' | 'part';

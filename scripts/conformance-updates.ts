@@ -1,13 +1,13 @@
-// Which scenarios of rolling updates that other projects test are tested here too, as a list for
-// docs/conformance.md. `works` is said only where tests carry the row's id; else why it does not
-// apply.
+// Scenarios of rolling updates that other projects test, and which of them Drover tests too, as a
+// list for docs/conformance.md. A scenario counts as tested only if tests have its id; otherwise it
+// states why it does not apply.
 
 interface Scenario {
   readonly id: string;
-  /** Whose test it is there. */
+  /** The project whose test it is. */
   readonly of: string;
   readonly what: string;
-  /** What of it, or why all of it, does not apply here. */
+  /** The part that does not apply to Drover, or why nothing of it does. */
   readonly not?: string;
 }
 

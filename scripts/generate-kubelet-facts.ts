@@ -10,7 +10,10 @@ const typesFile = 'config/v1beta1/types.go';
 
 type Shape = string | readonly Shape[] | { readonly [name: string]: Shape };
 
-/** Before 1.25 of another package, with fewer fields: that difference is not told. */
+/**
+ * Kubelets before 1.25 take this type from another package, with fewer fields; that difference is
+ * ignored.
+ */
 const logging: Shape = {
   format: 'string',
   flushFrequency: 'any',

@@ -10,13 +10,13 @@ const articles = join(import.meta.dirname, '..', 'test', 'articles');
 const groups = join(articles, 'groups');
 export const renderedDirectory = join(articles, 'rendered');
 
-/** The article's Bottlerocket certificate: the only one there that is one. */
+/** The certificate in the article's Bottlerocket example, the only real one in the article. */
 const printed = readFileSync(join(articles, 'user-data', 'bottlerocket.toml'), 'utf8');
 const certificateAuthority = /cluster-certificate = '([^']+)'/.exec(printed)?.[1] ?? '';
 
 export interface ArticleForm {
   readonly name: string;
-  /** Of the article. */
+  /** Section of the article. */
   readonly section: string;
   /** The launch template's own user data. */
   readonly own?: string;

@@ -1,7 +1,7 @@
-// Prints what is generated in docs/conformance.md: the AWS operations that the world answers, the
+// Prints the generated parts of docs/conformance.md: the AWS operations that the world answers, the
 // end-to-end tests with the real clients, the scenarios of updates, the cases of the bootstrap and
-// what moto's tests gave. What stands outside the marks is written by hand and kept. A test fails
-// until it was run: `node scripts/print-conformance.ts`.
+// the results of moto's tests. Keeps the text outside the marks. A test fails while the page is out
+// of date: `node scripts/print-conformance.ts`.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { listCoverage, type ServiceCoverage } from '../src/aws-wire/index.ts';

@@ -1,5 +1,5 @@
-// Prints the CustomResourceDefinitions of src/api/crds.ts to deploy/crds, one file each. A test
-// (test/deploy/crds.test.ts) fails when somebody forgot to run it: `node scripts/print-crds.ts`.
+// Prints the CustomResourceDefinitions of src/api/crds.ts to deploy/crds, one file each: `node
+// scripts/print-crds.ts`. A test (test/deploy/crds.test.ts) fails while they are out of date.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';

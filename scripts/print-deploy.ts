@@ -112,7 +112,8 @@ const chartFiles: Readonly<Record<string, Printed>> = {
   ...Object.fromEntries(
     customResourceDefinitions.map((crd): [string, Printed] => [
       `charts/drover-crds/files/${crd.metadata.name}.yaml`,
-      // Deleting a definition deletes its objects: helm leaves it where the chart goes.
+      // Deleting a definition deletes its objects, so helm must keep definitions when the chart is
+      // uninstalled.
       [
         'src/api/crds.ts',
         [

@@ -1,6 +1,6 @@
-// Prints the table of docs/fault-kinds.md: every kind of fault and what it may be aimed at. A kind
-// that no file asks for is marked. What stands outside the marks is written
-// by hand and kept. A test fails when somebody forgot to run it: `node scripts/print-faults.ts`.
+// Prints the table of docs/fault-kinds.md: every kind of fault and its possible targets. Marks
+// kinds that no file checks for. Keeps the text outside the marks. A test fails while the page is
+// out of date: `node scripts/print-faults.ts`.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { type FaultKind, faultKinds } from '../world/faults/index.ts';
@@ -9,12 +9,10 @@ const root = join(import.meta.dirname, '..');
 export const faultsFile = join(root, 'docs', 'fault-kinds.md');
 const open = '<!-- generated: faults -->';
 const close = '<!-- end: faults -->';
-/**
- * Faults that happen once are carried out by world control; all others are asked for by the world.
- */
+/** World control carries out faults that happen once; the world itself checks for all others. */
 const controlFile = join(root, 'src', 'main', 'control-routes.ts');
 
-/** Names every kind and asks for none. */
+/** Lists every kind, so a kind that occurs only here has no effect. */
 const registry = join('world', 'faults', 'faults.ts');
 
 export const kinds = Object.keys(faultKinds) as readonly FaultKind[];

@@ -1,6 +1,5 @@
-// Prints the counts of docs/designs/mutants.md. What stands
-// outside the marks is written by hand and kept. A test fails when somebody forgot to run it:
-// `node scripts/print-mutants.ts`.
+// Prints the counts of docs/designs/mutants.md: `node scripts/print-mutants.ts`. Keeps the text
+// outside the marks. A test fails while the page is out of date.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { mutants } from '../test/mutants/list/index.ts';

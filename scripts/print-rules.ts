@@ -26,7 +26,7 @@ const flagsOf = ({ options = {} }: Sample): string => {
   return flags.length === 0 ? '' : ` (with \`${flags.join(' ')}\`)`;
 };
 
-/** Long samples are told by their beginning. */
+/** Long samples are shortened to their beginning. */
 const shown = (text: string): string => {
   const lines = text.trimEnd().split('\n');
   const cut = lines.length > 40 ? [...lines.slice(0, 20), '...'] : lines;

@@ -101,7 +101,10 @@ const DROPPED = new Set([
 const MAX_ENUM_VALUES = 150;
 /** Article 002 prints role names of 68 characters: they must pass where IAM itself says 64. */
 const MAX_OVERRIDES: Readonly<Record<string, number>> = { roleNameType: 128 };
-/** The model names attributes of queues where SQS takes, and its user guide lists, a message's. */
+/**
+ * The model names the type of queue attributes here, but SQS accepts the message attributes that
+ * its user guide lists.
+ */
 const REF_OVERRIDES: Readonly<Record<string, string>> = {
   'ReceiveMessageRequest.AttributeNames': 'MessageSystemAttributeList',
 };

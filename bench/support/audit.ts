@@ -90,7 +90,7 @@ export const drainFigures = (
   const own = requestsOf(lines, options.isContender);
   const starts = own.filter((line) => isMark(line) || isEviction(line));
   const ends = lines.filter((line) => isRemoval(line, options.namespace));
-  // Report no figure without events, since zero would look like a perfect result.
+  // Throw instead of reporting zero, which would look like a perfect result.
   if (starts.length === 0 || ends.length === 0) {
     throw new Error(
       `the audit log shows ${starts.length} marks and evictions and ${ends.length} removed pods`,

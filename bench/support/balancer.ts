@@ -1,6 +1,6 @@
-// A model of a network load balancer before a Service with externalTrafficPolicy Local: which
-// requests would fail while its nodes are drained. It watches nodes and pods, asks and changes
-// nothing else. No packet is sent: a request is a draw of a target, 100 a second.
+// A model of a network load balancer for a Service with externalTrafficPolicy Local: which requests
+// would fail while its nodes are drained. It only watches nodes and pods. It sends no packets: a
+// request is the random choice of a target, 100 times a second.
 import type { KubeClient } from '../../src/adapters/kube/index.ts';
 import {
   type KubeObject,

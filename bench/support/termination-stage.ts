@@ -289,7 +289,10 @@ export class TerminationStage {
     return items.filter(({ spec }) => this.#machines.some(({ name }) => name === spec.nodeName));
   }
 
-  /** The cloud's node controller, with what a machine takes along. Asks a busy server again. */
+  /**
+   * Acts as the cloud's node controller: deletes the nodes of terminated machines and their pods.
+   * Retries after an error.
+   */
   async #endMachines(): Promise<void> {
     const { signal } = this.#abort;
     while (!signal.aborted) {
@@ -322,7 +325,7 @@ export class TerminationStage {
     );
   }
 
-  /** Removes the workload; the nodes that stay are as new. */
+  /** Removes the workload, and resets the nodes that stay. */
   async clear(): Promise<void> {
     const { deployments, poddisruptionbudgets, pods } = resourceTypes;
     const where = { namespace, name: 'web' };

@@ -26,7 +26,7 @@ export const each = async <T>(
   await Promise.all(Array.from({ length: inFlight }, worker));
 };
 
-/** Ready, or terminating and Ready until then. */
+/** Serves requests: Ready, or terminating and Ready until then. */
 export const isServing = (pod: Pod): boolean =>
   pod.status.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true;
 

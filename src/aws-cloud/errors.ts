@@ -62,7 +62,7 @@ const byStatus = (status: number): CloudErrorCode => {
   return status >= 500 || status < 400 ? 'ServerError' : 'InvalidRequest';
 };
 
-/** Actions on a waiting hook: if its group is deleted, it waits no longer, as if completed. */
+/** Lifecycle actions. If their group no longer exists, no hook waits, as after their completion. */
 const aboutActions: ReadonlySet<string> = new Set([
   'CompleteLifecycleAction',
   'RecordLifecycleActionHeartbeat',

@@ -92,7 +92,7 @@ const accountCalls = (
   },
 });
 
-/** Ended refreshes: Successful, Failed, Cancelled and their rollbacks. */
+/** All other states are final: Successful, Failed, Cancelled and those of an ended rollback. */
 const activeRefreshes = new Set(['Pending', 'InProgress', 'Cancelling', 'RollbackInProgress']);
 
 const refreshCalls = (calls: AwsCalls): Pick<ProvisioningApi, 'activeRefresh'> => ({

@@ -94,7 +94,7 @@ export const isSpotAlone = (distribution: {
   (distribution.OnDemandBaseCapacity ?? 0) === 0 &&
   distribution.OnDemandPercentageAboveBaseCapacity === 0;
 
-/** An override's template is described by id and name, but accepted with only one of them. */
+/** Auto Scaling describes an override's template by id and name, but accepts only one of them. */
 const overrideAgain = (override: JsonObject): JsonObject => {
   const template = override.LaunchTemplateSpecification;
   if (!isObject(template) || template.LaunchTemplateId === undefined) return override;

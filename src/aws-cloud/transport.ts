@@ -1,5 +1,6 @@
 // How the mapping reaches AWS: one call with one canonical form of values, or a refusal. The
-// mapping interprets answers; the carrier (SDK, world in process) is independent of resources.
+// mapping interprets answers; a transport (the SDK, or a world in the same process) knows no
+// resources.
 
 import type { AwsOperation, AwsService } from '../api/aws-operations.ts';
 import type { EpochMs } from '../api/brand.ts';

@@ -330,7 +330,7 @@ function unknownService(name: string): AwsError {
 }
 
 /**
- * Older SQS clients, from before its JSON protocol, send forms and read only XML: refused in XML.
+ * SQS clients older than its JSON protocol send forms and read only XML, so their refusal is XML.
  */
 function spokenBy(service: ServiceEntry, request: HttpRequest): ServiceEntry {
   return service.protocol === 'json' && isForm(request)

@@ -1,4 +1,4 @@
-// Public entry of wire: everything that other rooms may use.
+// Public entry of the AWS wire protocols.
 export { AwsError, notImplemented } from './aws-error.ts';
 export { listCoverage, type ServiceCoverage } from './coverage.ts';
 export { md5Hex } from './digest.ts';

@@ -5,7 +5,10 @@ import { type ServiceModel, shapeOf } from './model.ts';
 
 const known = new WeakMap<ServiceModel, Map<string, ReadonlySet<string>>>();
 
-/** Names of timestamp members anywhere in the shape. No operation uses a name for both. */
+/**
+ * Names of timestamp members anywhere in the shape. In one operation, no name stands for both a
+ * time and another number.
+ */
 export function momentsOf(model: ServiceModel, shape: string | undefined): ReadonlySet<string> {
   if (shape === undefined) return new Set();
   const ofModel = known.get(model) ?? new Map<string, ReadonlySet<string>>();

@@ -52,7 +52,9 @@ const entriesOf = async (
   }));
 };
 
-/** Entries of the clusters whose mode has them; in mode API nothing else authorizes anyone. */
+/**
+ * Entries of the clusters whose authentication mode has them. In mode API, only entries authorize.
+ */
 export const accessEntriesOf = async (sources: EntrySources): Promise<ShownEntries> => {
   const notLookedAt: string[] = [];
   const unlessRefused = async <T>(

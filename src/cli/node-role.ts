@@ -6,7 +6,7 @@ import type { CloudApi, KubeApi } from '../ports/index.ts';
 import { addIdentity, checkIdentities, hasIdentity, removeIdentity } from './aws-auth.ts';
 import { CommandError, exitCodes } from './context.ts';
 
-/** On entries that Drover may remove again; the controller uses the same tag. */
+/** Tag of the access entries that Drover added and may remove; the controller uses it too. */
 const ownTag = 'drover.dev/added';
 
 export interface NodeRoleAccess {

@@ -45,7 +45,7 @@ const namesOnly = (command: Command, made: Set<string>): boolean => {
         for (const name of compileRegex(command.pattern).names.keys()) made.add(name);
       }
       for (const name of command.names) made.add(name);
-      // Events are counted before later filters, so rows of all matches end the prefilter.
+      // With `multi` each match is a row of its own, so later filters select rows, not events.
       return !command.multi;
     case 'json':
       made.add(command.alias);

@@ -72,7 +72,7 @@ const kubeAccess = async (connection: Connection, finding: Finding) => {
   const { loadKubeconfig } = await import('../adapters/kube/index.ts');
   const { kubeconfig } = connectionSettings(connection, env, finding);
   const files = kubeconfigFiles(kubeconfig);
-  // Several files are those of KUBECONFIG in `env`.
+  // If KUBECONFIG lists several files, loadKubeconfig reads and merges them itself.
   const path = files.length === 1 ? files[0] : undefined;
   return loadKubeconfig({
     env,
@@ -189,7 +189,7 @@ const clusterFacts = async (connection: Connection): Promise<ClusterFacts> => {
     const now = parseTime(String(status.now));
     return now === undefined ? elsewhere : { embedded: true, now: epochMs(now) };
   } catch {
-    // The first request to the cluster reports whether it answers.
+    // An unreachable world is not reported here: the first request to the cluster does that.
     return elsewhere;
   }
 };

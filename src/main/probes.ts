@@ -30,11 +30,15 @@ export const metricsRoute =
 
 /** The kubelet's default timeout of a probe is 1 s; the chart allows 5 s. */
 const readinessTimeoutMs = 3_000;
-/** Whoever asks more often gets the last answer: requests to the API server stay few. */
+/**
+ * Answers are reused for this long, so that frequent probes cause few requests to the API server.
+ */
 const answerHoldsMs = 2_000;
 
 const ready: ProbeAnswer = { status: 200, body: 'ok\n' };
-/** The reason may name hosts; anybody who reaches the port may read the answer. */
+/**
+ * Anyone who can reach the port may read the answer, so it omits the reason, which may name hosts.
+ */
 const notReady: ProbeAnswer = { status: 503, body: 'no answer of the API server; see the log\n' };
 
 /**
@@ -60,7 +64,7 @@ export const readyRoute = ({ kube, clock, log }: ReadyDeps): ProbeRoutes[string]
   return () => {
     const now = clock.now();
     if (last === undefined || now >= last.until) {
-      // Longer than a question may take: two are never open at once.
+      // Longer than a request may take, so that there is never more than one at a time.
       const open = { until: now + readinessTimeoutMs + answerHoldsMs, answer: ask() };
       last = open;
       void open.answer.then(() => {

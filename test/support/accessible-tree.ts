@@ -30,9 +30,9 @@ export interface Spoken {
 const propertyOf = ({ properties = [] }: AxNode, name: string): unknown =>
   properties.find((one) => one.name === name)?.value.value;
 
-/** Read as one line with what they contain. */
+/** Roles that are printed as one line together with their content. */
 const lines = new Set(['row', 'button', 'link', 'heading', 'status', 'alert', 'img']);
-/** Without a word of their own. */
+/** Roles that are not printed themselves. */
 const unread = new Set(['paragraph', 'time', 'sectionheader', 'LabelText', 'rowgroup']);
 const silent = new Set(['InlineTextBox', 'none', 'generic', 'LineBreak', 'RootWebArea']);
 

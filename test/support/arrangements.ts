@@ -36,7 +36,10 @@ export interface StageOptions {
   readonly seed?: string;
 }
 
-/** EKS' own value. In real time: budgets block for 50 s, which leaves 30 s of grace. */
+/**
+ * 900 is EKS' default. Of the 90 s by the wall clock, budgets block for 50 s and pods have 30 s of
+ * grace.
+ */
 const drainSeconds = { inOneProcess: 900, byWallClock: 90 } as const;
 
 const applyIn =

@@ -5,7 +5,7 @@ import type { Write } from '../../src/sim/ports/network.ts';
 
 /** Fields whose value shows progress; for all other fields only name and type are compared. */
 const telling = new Set(['phase', 'status', 'outcome']);
-/** Fields that accompany many writes and tell nothing of their own. */
+/** Fields that many writes set besides others; they do not distinguish kinds of writes. */
 const accompanying = new Set(['conditions', 'observedGeneration', 'resourceVersion', 'message']);
 const depth = 3;
 
@@ -76,8 +76,9 @@ const single = (nth: number): Kills => {
 };
 
 /**
- * A kill after each of the points that the run reaches. Writes that follow an earlier kill, such as
- * a status written again, move a point back: it is the first write of its kind from its number on.
+ * A kill after each of the points that the run reaches. A write that an earlier kill caused to be
+ * repeated shifts later writes, so a point applies to the first write of its kind from its number
+ * on.
  */
 const severalOf = (points: readonly KillPoint[]) => {
   const left = new Set(points);

@@ -139,7 +139,7 @@ export const during = async (
 };
 
 export interface ReadOnlyOptions {
-  /** Called before the commands; returns fields of the group whose instances never join. */
+  /** Called before the commands; returns fields for the group whose instances never join. */
   readonly plant?: (given: GivenGroup) => JsonObject;
   /** Receives every line that a command prints. */
   readonly print?: (line: string) => void;

@@ -10,7 +10,7 @@ export type Connection = 'connecting' | 'live' | 'stale' | 'lost' | 'refused';
 export const connection = signal<Connection>('connecting');
 /** Why the connection is not live. */
 export const problem = signal('');
-/** How a page that does not know its reader is opened. */
+/** How a reader signs in: by the link with its key, or with a token. */
 export const signIn = signal<'link' | 'token'>('link');
 /** performance.now() of the last message from the server. */
 export const heardAt = signal(0);
@@ -21,7 +21,7 @@ const staleAfterMs = 6_000;
 const lostAfterMs = 15_000;
 const firstRetryMs = 500;
 const longestRetryMs = 5_000;
-/** Another version of the page's document. */
+/** The version of the server's documents that this page understands. */
 const ownVersion = 1;
 
 let stream: EventSource | undefined;
@@ -45,7 +45,7 @@ const answerOf = async <T>(response: Response): Promise<T> => {
   try {
     answer = JSON.parse(text) as typeof answer;
   } catch {
-    // Not JSON: the text itself says why.
+    // The answer is not JSON, so its text is the reason.
   }
   throw new Refused(response.status, String(answer.error ?? text), answer.signIn);
 };

@@ -26,7 +26,7 @@ export const dayAndTime = (ms: number): string => {
   return `${two(at.getUTCMonth() + 1)}-${two(at.getUTCDate())} ${clockTime(ms)}`;
 };
 
-/** Times of a server's text, by parts: `split` gives every second part as one. */
+/** Matches a time in a server's text. `split` by it returns the times at odd positions. */
 export const timePattern = /(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/;
 
 /** A server's text with its times as times of day. */

@@ -13,7 +13,7 @@ const storedChoice = (): boolean => {
   try {
     return localStorage.getItem(storageKey) !== 'off';
   } catch {
-    // Storage is forbidden: the default.
+    // The browser forbids storage: the default applies.
     return true;
   }
 };
@@ -26,7 +26,7 @@ export const chooseSigns = (act: boolean): void => {
   try {
     localStorage.setItem(storageKey, act ? 'on' : 'off');
   } catch {
-    // As above: the choice then lasts until a reload.
+    // The browser forbids storage: the choice lasts until a reload.
   }
 };
 

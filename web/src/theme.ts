@@ -13,7 +13,7 @@ export const restoreTheme = (): void => {
     const chosen = localStorage.getItem(key);
     if (chosen !== null) document.documentElement.dataset.theme = chosen;
   } catch {
-    // Storage is forbidden: the system's choice stays.
+    // The browser forbids storage: the system's setting applies.
   }
 };
 
@@ -23,6 +23,6 @@ export const toggleTheme = (): void => {
   try {
     localStorage.setItem(key, chosen);
   } catch {
-    // As above.
+    // The browser forbids storage: the choice lasts until a reload.
   }
 };

@@ -19,7 +19,7 @@ export interface AwsOptions {
 }
 
 const connectTimeoutMs = 5_000;
-/** Above the 20 s of the longest poll of a queue. */
+/** Longer than the longest poll of a queue, 20 s. */
 const requestTimeoutMs = 30_000;
 
 const settings = (options: AwsOptions) => ({
@@ -66,7 +66,7 @@ export type Clients = {
   >;
 };
 
-/** A service without one of the mapping's operations does not compile. */
+/** Does not compile if a service lacks an operation that the mapping uses. */
 export const createClients = (options: AwsOptions): Clients => ({
   autoscaling: lazy(async () => {
     const sdk = await import('@aws-sdk/client-auto-scaling');

@@ -16,7 +16,7 @@ const parsed = (text: string): unknown => {
 };
 
 const refused = (httpStatus: number, body: JsonObject): AwsRefusal => {
-  // `com.amazonaws...#AccessDeniedException`, or bare.
+  // The code may have a prefix: `com.amazonaws...#AccessDeniedException`.
   const code = textOf(body.__type).replace(/^.*#/, '');
   const said = textOf(body.Message) || textOf(body.message);
   return new AwsRefusal(said || `answered with status ${httpStatus}`, {

@@ -1,5 +1,5 @@
 // Converts between the SDK's values and a transport's canonical ones: Dates to epoch milliseconds,
-// undefined members to absent ones. Names one member explicitly.
+// undefined members to absent ones. The only member that it knows by name is a time of an input.
 import type { Json, JsonObject } from '../../api/json.ts';
 
 /** An answer without `$metadata` and other additions of the SDK. */

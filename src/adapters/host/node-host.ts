@@ -15,7 +15,7 @@ import { readHostFile, writeHostFile } from './files.ts';
 import { JournalReader, journalWords, KmsgReader, kernelJournalWords } from './log-readers.ts';
 import { runProgram } from './programs.ts';
 
-/** An import of node:http as a module loads Node's fetch and HTTP/2 besides: 6 to 10 MB. */
+/** Importing node:http as an ES module also loads Node's fetch and HTTP/2: 6 to 10 MB more. */
 const { request } = process.getBuiltinModule('node:http');
 
 const usualMaxBytes = 64 * 1024;

@@ -26,7 +26,7 @@ export const spawnOn = (root: string, program: string, words: readonly string[])
   try {
     if (child.pid !== undefined) setPriority(child.pid, niceness);
   } catch {
-    // It has already ended, or the agent lacks the permission: it then runs at its priority.
+    // The program has already ended, or the agent may not lower its priority, which it then keeps.
   }
   return child;
 };

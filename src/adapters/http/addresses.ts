@@ -9,7 +9,7 @@ import { isPublic, linkLocal, loopback, metadata, reaches } from './networks.ts'
 /** Why an address may not be called; undefined when it may. */
 export type AddressRule = (address: string) => string | undefined;
 
-/** For all callers: these addresses return the machine's credentials. */
+/** Refuses, for every caller, the addresses that return the machine's credentials. */
 export const notMetadata: AddressRule = (address) => {
   if (reaches(linkLocal, address)) return `${address} is link-local`;
   return reaches(metadata, address) ? `${address} is a cloud’s instance metadata` : undefined;

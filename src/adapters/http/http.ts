@@ -75,7 +75,7 @@ const call = async (address: string, target: URL, how: Call): Promise<HttpAnswer
       headers: { 'user-agent': 'drover', ...headers },
       ...defined({ body }),
     });
-    // The end of the body, or its excess length, is irrelevant.
+    // Only the status is used, so an error while the rest of the body arrives is ignored.
     answer.body.on('error', () => {});
     answer.body.destroy();
     return { status: answer.statusCode, ...retryAfterOf(answer.headers) };

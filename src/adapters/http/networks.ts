@@ -48,7 +48,7 @@ const specialIpv6 = networks(
   ...['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20'],
 );
 
-/** The translation of NAT64 that every network may have (RFC 6052); its own prefix: RFC 8215. */
+/** NAT64 prefixes: the well-known one (RFC 6052) and the one for local use (RFC 8215). */
 const nat64 = networks('64:ff9b::/96');
 const localNat64 = networks('64:ff9b:1::/48');
 const mapped = networks('::ffff:0:0/96');

@@ -19,7 +19,7 @@ import {
 } from './http-call.ts';
 import type { ClusterAccess, UserAccess } from './kubeconfig.ts';
 
-/** An import of node:http as a module loads Node's fetch and HTTP/2 besides: 6 to 10 MB. */
+/** Importing node:http as an ES module also loads Node's fetch and HTTP/2: 6 to 10 MB more. */
 const http = process.getBuiltinModule('node:http');
 const https = process.getBuiltinModule('node:https');
 

@@ -74,7 +74,8 @@ export const createMetrics = (options: { readonly version: string }): ReadableMe
       new Histogram({ name, help, labelNames, registers, buckets: [...(row.buckets ?? [])] }),
     ]),
   );
-  // A series that starts at 1 shows no increase, so the first failure would trigger no alert.
+  // Counters start at 0: a series that starts at 1 shows no increase, so no alert would fire for
+  // it.
   for (const { name, row } of rowsOf(metricTable, 'counter')) {
     for (const labels of combinations(row)) found(counters, name).inc(labels, 0);
   }

@@ -33,7 +33,7 @@ export interface ObservedAdoptions {
 
 const usage = (message: string): CommandError => new CommandError(exitCodes.usage, message);
 
-/** Throws CommandError for flags that name none, or no group that exists. */
+/** Throws CommandError if the flags select no group, or name one that does not exist. */
 const chosen = (
   groups: readonly ScalingGroup[],
   { asg, tag, name }: AdoptionFlags,

@@ -143,7 +143,7 @@ const warnOfNoPlace = async ({ kube, name, progress }: Deletion): Promise<void> 
   if (warning !== undefined) progress.warning(warning);
 };
 
-/** Not of a group that is released: its instances in quarantine stay. */
+/** Warns of instances in quarantine that the deletion terminates. A release keeps them. */
 const warnOfQuarantine = async ({ kube, name, progress }: Deletion): Promise<void> => {
   for (const line of quarantineLines(await listRepairs(kube), name)) progress.warning(line);
 };
@@ -168,9 +168,7 @@ const deleteStack = async (
   );
 };
 
-/**
- * The group stays, and so does its stack, if any, which contains it: only the NodeGroup is deleted.
- */
+/** Deletes only the NodeGroup. The group stays, and so does the stack that contains it, if any. */
 const releaseNodeGroup = async (
   deletion: Deletion,
   group: NodeGroup,

@@ -204,7 +204,10 @@ const nodeLines = (subject: Subject): readonly string[] => {
     : lines;
 };
 
-/** Whether the instance still waits in a launch hook, Auto Scaling alone knows. */
+/**
+ * Startup taints that are left on the node. Only Auto Scaling knows whether the instance still
+ * waits in its launch hook.
+ */
 const startupLines = ({ node, inHealth }: Subject): readonly string[] => {
   const { group } = inHealth ?? {};
   const taints = node === undefined || group === undefined ? [] : startupTaintsOn(node, group);

@@ -48,7 +48,7 @@ const send = async (
 ): Promise<Pick<Tested, 'outcome' | 'message'>> => {
   const { context, allowPrivate } = more;
   const event = testTransition(context.clock.now());
-  // Sent whatever `types` selects.
+  // The test event is sent whatever `types` selects.
   const receiver = { format, url, ...(routingKey === undefined ? {} : { routingKey }) };
   const rendered = renderNotification(event, receiver);
   if (rendered === undefined) throw new Error(`${format} has no form of the test event`);

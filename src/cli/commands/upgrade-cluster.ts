@@ -21,7 +21,7 @@ interface UpgradeFlags {
   readonly timeout: string;
 }
 
-/** Interval between two looks at the update. */
+/** Interval between two polls of the update. */
 const lookEveryMs = durationMs(1_000);
 
 const needCluster = async (

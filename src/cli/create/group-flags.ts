@@ -151,7 +151,7 @@ const inFlags = (path: string, message: string): string => {
   const [, field = '', rest = ''] = /^(\w*)\.?(.*)$/s.exec(path) ?? [];
   const flag = flagOf[field];
   if (flag === undefined) return `${path} ${message}`;
-  // Names such as `name` and `tags` are also English words.
+  // Replaces field names by flags, except names such as `name` and `tags`, which are English words.
   const told = Object.entries(flagOf).filter(([name]) => /[A-Z]|^subnets$/.test(name));
   const mine = told.reduce(
     (text, [name, its]) => text.replaceAll(new RegExp(`(?<=^| )${name}(?=[ ;,]|$)`, 'g'), its),

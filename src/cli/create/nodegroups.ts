@@ -78,7 +78,8 @@ const familyOf = (creation: Creation, group: GroupConfig): string =>
   group.amiFamily ?? defaultFamily(creation.cluster.version);
 
 /**
- * Why EKS, or the publisher of the images, has none for this group; undefined when it may have one.
+ * Why neither EKS nor the publisher of the images has an image for this group; undefined if one may
+ * exist.
  */
 export const imageComplaint = (
   group: GroupConfig,

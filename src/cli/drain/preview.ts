@@ -41,7 +41,7 @@ import {
 } from '../../core/termination/index.ts';
 import { subjectOf } from './record.ts';
 
-/** The allocator's grants over all drains together, in their order. */
+/** One step for a pod. Steps of all nodes are in the order in which the allocator grants them. */
 export type PodStep =
   | {
       readonly kind: 'Evict';

@@ -61,7 +61,7 @@ const namedBy = (objects: readonly JsonObject[]): readonly NamedObject[] =>
     return [{ type, name: typeof at === 'string' ? { namespace: at, name } : { name } }];
   });
 
-/** The Deployment of the controller: while it runs, nothing else of it may be deleted. */
+/** The controller's Deployment. Nothing else of Drover may be deleted while it runs. */
 export const controllerDeployment: NamedObject = { type: resourceTypes.deployments, name: here };
 
 export const agentObjects: readonly NamedObject[] = [
@@ -71,7 +71,10 @@ export const agentObjects: readonly NamedObject[] = [
   { type: other('', 'serviceaccounts', 'ServiceAccount', true), name: { ...agentAccount } },
 ];
 
-/** In this order: the fence last, since it guards what the others may still do. */
+/**
+ * In the order of deletion. The fence (deploy/fence.yaml) comes late, since it restricts what other
+ * pods with the controller's account may write.
+ */
 export const controllerObjects: readonly NamedObject[] = [
   { type: resourceTypes.poddisruptionbudgets, name: here },
   {
@@ -90,7 +93,7 @@ export const controllerObjects: readonly NamedObject[] = [
   { type: resourceTypes.leases, name: leaderLease },
 ];
 
-/** In every namespace whose CronJobs are update hooks. */
+/** Exist in every namespace whose CronJobs are update hooks. */
 export const hookObjects: readonly ResourceType[] = [roleBindings, roles];
 export const hookRoleName: string = String(
   objectOr(hookGrants(`${account.name}-hooks`, subject)[0]?.metadata).name,

@@ -7,7 +7,7 @@ import { deploymentsOf, keyOfObject, surgeOf } from '../../core/drain/index.ts';
 import type { KubeApi, ObjectName } from '../../ports/index.ts';
 import { type CliContext, CommandError, exitCodes } from '../context.ts';
 
-/** Others change Deployments too: after a refused fence the Deployments are read again. */
+/** Other clients change Deployments too: after a failed precondition they are read again. */
 const maxRaces = 8;
 
 /**

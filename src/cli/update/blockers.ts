@@ -39,7 +39,10 @@ export interface Intended {
   readonly replaceEqual?: boolean;
 }
 
-/** Enough for what happens in every run; a plan uses more of them to estimate durations. */
+/**
+ * Few simulated runs suffice for blockers, which occur in every run; a plan uses more to estimate
+ * durations.
+ */
 const fewRuns = 5;
 
 /** Warnings before the update is recorded. Never throws: an update does not need its plan. */

@@ -1,5 +1,5 @@
-// The row of a node group, and of nodes whose group has no NodeGroup: sizes, ledger, issues, and
-// blockers. Pure.
+// The row of a node group, and of nodes whose group has no NodeGroup: sizes, nodes out of service,
+// issues, and blockers. Pure.
 import type { CauseKind, NodeDisruption } from '../../api/disruption.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import type { NodeGroupUpdate } from '../../api/nodegroup-update.ts';
@@ -20,7 +20,10 @@ const ledgerParts: Readonly<Record<CauseKind, Exclude<keyof PageLedger, 'limit'>
   Manual: 'other',
 };
 
-/** Each open drain counts once, for its first cause in force. */
+/**
+ * The nodes out of service against their limit, by reason. Each open drain counts once, for its
+ * first cause in force.
+ */
 const ledgerOf = (group: NodeGroup, drains: readonly NodeDisruption[]): PageLedger => {
   const counts = { update: 0, repair: 0, notice: 0, other: 0 };
   for (const { spec, status } of drains) {

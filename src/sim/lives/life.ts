@@ -92,7 +92,10 @@ const healLimitSeconds = 60 * 3600;
 const replicasLimitSeconds = 120;
 /** Auto Scaling rebalances zones one instance at a time. */
 const maxRounds = 6;
-/** The controller polls the second source every minute; with refusals and restarts, a few times. */
+/**
+ * The controller polls EC2's list of events every minute: time for several polls, despite refusals
+ * and restarts.
+ */
 const untoldMicros = 180 * microsPerSecond;
 /** Long enough for every controller to reconcile everything once more. */
 const restSeconds = 90;

@@ -1,6 +1,6 @@
-// A lower bound for the duration of an update of a drawn cluster. It is the larger of two times: of
-// its nodes, `maxUnavailable` at a time, and of its slowest budget, with any number of nodes at
-// once. Formula: reference updates 3.4, T_LB. Pure.
+// A lower bound for the duration of an update of a drawn cluster. It is the larger of two times:
+// that of its nodes, `maxUnavailable` at a time, and that of its slowest budget, with any number of
+// nodes at once. Pure.
 import type { RolloutCluster } from './cluster.ts';
 
 export interface BoundTimes {

@@ -12,7 +12,7 @@ export interface Column<T> {
 
 const firstRows = 200;
 
-/** On a narrow screen the elements are blocks, which takes their own roles away from them. */
+/** Explicit roles: shown as blocks on a narrow screen, the elements would lose their own. */
 const roles = {
   table: { role: 'table' },
   group: { role: 'rowgroup' },

@@ -12,7 +12,7 @@ const places: readonly {
   readonly view: View;
   readonly name: string;
   readonly count?: 'updates' | 'drains' | 'budgets';
-  /** Views that belong to this place. */
+  /** The views that are part of this place. */
   readonly with: readonly View[];
 }[] = [
   { view: 'fleet', name: 'Fleet', with: ['fleet', 'group', 'node'] },

@@ -5,7 +5,7 @@ import { connection } from '../connection.ts';
 import { headline } from '../derived.ts';
 
 const everyMs = 10_000;
-/** The time since is not news: it changes every second. */
+/** Removes the duration, which changes every second and is not announced. */
 const withoutTime = (text: string): string => text.replace(/ for [\dhdms ]+\.$/, '.');
 
 export const LiveRegion = () => {

@@ -19,7 +19,7 @@ export const refreshWorld = async (): Promise<void> => {
     const status = await read<{ readonly faults?: readonly Fault[] }>('world');
     worldFaults.value = status.faults ?? [];
   } catch {
-    // The connection badge says it.
+    // The connection badge reports the failure.
   }
 };
 

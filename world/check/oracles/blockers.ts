@@ -1,5 +1,5 @@
-// Oracle 14, during the run: the journal of a drain names each pod that budgets have blocked for 15
-// minutes, together with those budgets.
+// The journal of a drain names each pod that budgets have blocked for 15 minutes, together with
+// those budgets.
 import { both, type Context, type Oracle } from '../oracle.ts';
 import type { DisruptionState, PodState } from '../state/book.ts';
 import { isHealthy } from '../state/pods.ts';
@@ -67,7 +67,7 @@ const look = (context: Context, told: Set<string>): void => {
 
 export const blockers: Oracle = {
   name: 'blockers-are-named',
-  what: 'a pod kept by its budget for 15 minutes is named with that budget',
+  what: 'a pod that a budget has blocked for 15 minutes is named with that budget',
   strategies: both,
   needs: ['object'],
   watch: (context) => {

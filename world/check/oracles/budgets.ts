@@ -1,7 +1,7 @@
-// Oracle 1, first half: no eviction, by any client, leaves fewer healthy pods than a budget
-// requires. The same holds for deletions by the controller before the journal says that it forces,
-// since API servers do not check budgets on deletions. Healthy pods are counted from the pods; only
-// the required number comes from the budget's status.
+// No eviction, by any client, leaves fewer healthy pods than a budget requires. The same holds for
+// deletions by the controller before the journal says that it forces, since API servers do not
+// check budgets on deletions. Healthy pods are counted from the pods; only the required number
+// comes from the budget's status.
 import { both, type Oracle } from '../oracle.ts';
 import { endsPod, isEviction, succeeded } from '../state/book.ts';
 import { isFinished } from '../state/pods.ts';

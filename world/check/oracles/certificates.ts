@@ -1,5 +1,5 @@
-// Oracle 10, second half: the controller approves a kubelet's certificate request only for the node
-// that asks. Its names must belong to a running instance by EC2's record. It denies none.
+// The controller approves a kubelet's certificate request only for the node that asks. Its names
+// must belong to a running instance by EC2's record. It denies none.
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
 import { parseCertificateRequest } from '../../../src/formats/index.ts';
 import { both, type Context, type Oracle } from '../oracle.ts';
@@ -85,8 +85,8 @@ class Certificates {
 export const certificates: Oracle = {
   name: 'certificates-name-their-instance',
   what:
-    'we approve no certificate request of a kubelet whose names are not those of its ' +
-    'instance, and deny none',
+    'the controller approves only certificate requests whose names are those of the kubelet’s ' +
+    'instance, and denies none',
   strategies: both,
   needs: ['object', 'request'],
   watch: (context) => {

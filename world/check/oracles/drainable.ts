@@ -1,12 +1,13 @@
-// Oracle 2, second half: the controller never evicts or deletes a DaemonSet's pod, a mirror pod or
-// a finished pod.
+// The controller never evicts or deletes a DaemonSet's pod, a mirror pod or a finished pod.
 import { both, type Oracle } from '../oracle.ts';
 import { endsPod, succeeded } from '../state/book.ts';
 import { isFinished } from '../state/pods.ts';
 
 export const drainable: Oracle = {
   name: 'only-drainable-pods',
-  what: "no DaemonSet's, mirror or finished pod is evicted or deleted by us",
+  what:
+    'the controller evicts and deletes no pod of a DaemonSet, no mirror pod and no finished ' +
+    'pod',
   strategies: both,
   needs: ['request', 'object'],
   watch: ({ book, saw, report }) => ({

@@ -52,8 +52,8 @@ interface Episode {
 export const economics: Oracle = {
   name: 'journal-economics',
   what:
-    'a disruption is written few times per episode, its heartbeats and progress only now and ' +
-    'then',
+    'a disruption is written few times per episode; heartbeats and progress are written only ' +
+    'occasionally',
   strategies: both,
   needs: ['object'],
   watch: ({ book, saw, report, figure }) => {

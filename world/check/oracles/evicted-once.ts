@@ -21,7 +21,7 @@ const uidOf = ({ body }: Request): string =>
 
 export const evictedOnce: Oracle = {
   name: 'evictions-sent-once',
-  what: 'an eviction that succeeded is not sent again within 5 s while no fault explains it',
+  what: 'an eviction that succeeded is not sent again within 5 s unless a fault explains it',
   strategies: both,
   needs: ['request'],
   watch: ({ book, saw, report }) => {

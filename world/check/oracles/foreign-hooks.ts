@@ -1,11 +1,11 @@
-// Oracle 3, last part: the controller neither completes nor extends a hook that it does not own.
+// The controller neither completes nor extends a hook that it does not own.
 import { both, type Oracle } from '../oracle.ts';
 import { isHookCall } from '../state/cloud.ts';
 import { textOf } from '../state/read.ts';
 
 export const foreignHooks: Oracle = {
   name: 'foreign-hooks-left-alone',
-  what: 'we answer no hook of a group or a name that is not ours',
+  what: 'the controller answers no hook of a group or a name that is not its own',
   strategies: both,
   needs: ['call'],
   watch: ({ book, saw, report }) => ({

@@ -1,5 +1,5 @@
-// Oracle 7, first half: while all causes of a node hold, it keeps its pods and its instance. The
-// first eviction comes only after the journal says that the node is not held.
+// While every cause of a node says to hold it, the node keeps its pods and its instance. The first
+// eviction comes only after the journal says that the node is not held.
 import { both, type Context, type Oracle } from '../oracle.ts';
 import { type Call, type DisruptionState, endsPod, succeeded } from '../state/book.ts';
 import { isTermination } from '../state/cloud.ts';
@@ -25,7 +25,7 @@ const checkTermination = (context: Context, entry: Call): void => {
 
 export const held: Oracle = {
   name: 'held-nodes-keep-their-pods',
-  what: 'nothing is evicted, deleted or terminated by us while every cause of a node holds',
+  what: 'the controller evicts, deletes and terminates nothing on a node whose causes all hold it',
   strategies: both,
   needs: ['request', 'object'],
   watch: (context) => {

@@ -1,5 +1,5 @@
-// Oracle 3, first half: the controller completes its hooks on managed instances or extends them by
-// heartbeats. A hook times out only if the controller could not prevent it.
+// The controller completes its hooks on managed instances or extends them by heartbeats. A hook
+// times out only if the controller could not prevent it.
 import { both, type Context, type Oracle } from '../oracle.ts';
 import type { Wait } from '../state/cloud.ts';
 import { microsPerMinute } from '../state/read.ts';
@@ -80,9 +80,7 @@ const launchMissed = ({ book }: Context, wait: Wait): boolean => {
 
 export const hooksKept: Oracle = {
   name: 'hooks-never-run-out',
-  what:
-    'a hook of ours ends because we completed it, or was kept by heartbeats as long as one ' +
-    'lasts',
+  what: 'the controller completes each of its hooks, or extends it by heartbeats up to its maximum',
   strategies: both,
   needs: ['lifecycle', 'call'],
   watch: (context) => {

@@ -1,5 +1,5 @@
-// Oracle 2, first half: a drained node is excluded from load balancers and cordoned before the
-// controller evicts or deletes its first pod. In the native form it also has the taint.
+// A drained node is excluded from load balancers and cordoned before the controller evicts or
+// deletes its first pod. In the native form it also has the taint.
 import { both, type Oracle } from '../oracle.ts';
 import { type DisruptionState, endsPod, type NodeState, succeeded } from '../state/book.ts';
 import type { MarkKind } from '../state/nodes.ts';

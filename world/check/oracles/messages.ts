@@ -1,6 +1,6 @@
-// Oracle 4: the controller deletes a message only after the journal records what it asks for. Each
-// deletion is checked if the trace knows the message of the receipt. In addition, no hook of the
-// controller and no maintenance stays open for long without a cause in the journal.
+// The controller deletes a message only after the journal records what it asks for. Each deletion
+// is checked if the trace knows the message of the receipt. In addition, no hook of the controller
+// and no maintenance stays open for long without a cause in the journal.
 import type { Notice } from '../../../src/api/notice.ts';
 import { parseNotice } from '../../../src/formats/index.ts';
 import { both, type Context, type Oracle } from '../oracle.ts';
@@ -55,7 +55,7 @@ const hasCause = ({ book }: Context, wait: Wait): boolean => {
 
 export const messages: Oracle = {
   name: 'messages-are-durable',
-  what: 'a message is deleted only after the cause it brings is in the journal',
+  what: 'a message is deleted only after its cause is in the journal',
   strategies: both,
   needs: ['call', 'lifecycle', 'object'],
   watch: (context) => {

@@ -59,8 +59,8 @@ class Denials {
 export const notices: Oracle = {
   name: 'unconfirmed-notices-move-nothing',
   what:
-    'no pod is evicted or deleted by us for a node whose only causes the cloud does not ' +
-    'confirm',
+    'the controller evicts and deletes no pod of a node if the cloud confirms none of its ' +
+    'causes',
   strategies: both,
   needs: ['request', 'object', 'lifecycle'],
   watch: (context) => {

@@ -1,5 +1,5 @@
-// The part of oracle 4 about scheduled events of EC2. The journal must record maintenance with or
-// without a message of AWS Health, and withdraw it when EC2 cancels it.
+// The part of `messages-are-durable` about scheduled events of EC2. The journal must record
+// maintenance with or without a message of AWS Health, and withdraw it when EC2 cancels it.
 import type { TraceEntry } from '../../../src/api/trace.ts';
 import type { Context } from '../oracle.ts';
 import { microsPerMinute, textOf } from '../state/read.ts';

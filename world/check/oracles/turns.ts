@@ -1,6 +1,6 @@
-// Oracle 5, for causes that may wait: rebalance recommendations and maintenance that is days ahead.
-// They start only while fewer than maxUnavailable nodes of the group are out of service. A
-// recommendation that no interruption follows is withdrawn.
+// Rebalance recommendations, and maintenance that is days ahead, may wait: their drains start only
+// while fewer than maxUnavailable nodes of the group are out of service. A recommendation that no
+// interruption follows is withdrawn.
 import { type JsonObject, objectOr } from '../../../src/api/json.ts';
 import { both, type Context, type Oracle } from '../oracle.ts';
 import { type DisruptionState, inForce } from '../state/disruptions.ts';
@@ -61,8 +61,8 @@ const leftOver = ({ object }: DisruptionState, now: number): string | undefined 
 export const turns: Oracle = {
   name: 'causes-that-may-wait-take-turns',
   what:
-    'a rebalance recommendation or far-off maintenance never takes more than maxUnavailable ' +
-    'nodes of a group, nor lasts when nothing follows',
+    'a rebalance recommendation, or maintenance days ahead, takes at most maxUnavailable ' +
+    'nodes of a group; a recommendation without an interruption is withdrawn',
   strategies: both,
   needs: ['object'],
   watch: (context) => {

@@ -157,8 +157,8 @@ const ensure = (kube: WorldKube, client: WorldClient, object: JsonObject): void 
 /** Fills an empty cluster; on a filled one nothing changes. */
 export const seedKube = (options: SeedOptions): void => {
   const client = clientFor(options.kube, clusterIdentity);
-  // EKS creates aws-auth itself with the first managed group's role: article 002 prints its
-  // manager.
+  // EKS itself creates aws-auth with the role of the first managed group: article 002 prints EKS as
+  // its field manager.
   const manager = options.kube.as({ user: nodeManagerUser, userAgent: nodeManagerAgent });
   const prefix = options.servicePrefix ?? '10.100.0';
   const addon = {

@@ -1,6 +1,6 @@
 // Custom resources: registers definitions from CustomResourceDefinition objects, served from the
-// moment they are stored until their last instance is deleted. The schema room interprets schemas;
-// instances are ordinary objects of the store.
+// moment they are stored until their last instance is deleted. world/kube/schema interprets
+// schemas; instances are ordinary objects of the store.
 import { isObject, type Json, type JsonObject, objectOr } from '../../../src/api/json.ts';
 import { type Kernel, microsPerMs, microsPerSecond } from '../../kernel/index.ts';
 import { applyCustomDefaults, pruneCustom } from '../schema/index.ts';

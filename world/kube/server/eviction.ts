@@ -1,6 +1,6 @@
-// POST pods/NAME/eviction, as measured on a real control plane (reference/real-control-plane.md 1)
-// and in the order of registry/core/pod/storage/eviction.go. disruptionsAllowed is decremented
-// before the uid is checked, so a wrong uid uses one up; the disruption controller restores it.
+// POST pods/NAME/eviction, as measured on a real control plane and in the order of
+// registry/core/pod/storage/eviction.go. disruptionsAllowed is decremented before the uid is
+// checked, so a wrong uid uses one up; the disruption controller restores it.
 import { isObject, type Json, type JsonObject, objectOr } from '../../../src/api/json.ts';
 import type { Kernel } from '../../kernel/index.ts';
 import type { ResourceDefinition } from './definition.ts';

@@ -1,5 +1,5 @@
 // Field managers after each write: decides which part of a write counts for which path (main
-// resource, status, scale). The patch room computes the field sets.
+// resource, status, scale). world/kube/patch computes the field sets.
 import { isObject, type Json, type JsonObject, setOwn } from '../../../src/api/json.ts';
 import type { ApiRequest } from '../../contracts.ts';
 import {

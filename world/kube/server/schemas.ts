@@ -1,4 +1,4 @@
-// Connects the writer with the schema room: unknown and mistyped fields, defaults. Built-in kinds
+// Connects the writer with world/kube/schema: unknown and mistyped fields, defaults. Built-in kinds
 // use the generated facts, custom resources their own schema.
 import { defined } from '../../../src/api/defined.ts';
 import type { Json, JsonObject } from '../../../src/api/json.ts';

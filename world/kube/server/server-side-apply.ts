@@ -1,4 +1,4 @@
-// PATCH with application/apply-patch+yaml: parameters, the merge by the patch room, and the write
+// PATCH with application/apply-patch+yaml: parameters, the merge by world/kube/patch, and the write
 // of its result through the same path as every update. Never decides ownership itself.
 import { defined } from '../../../src/api/defined.ts';
 import { isObject, type Json, type JsonObject } from '../../../src/api/json.ts';

@@ -1,4 +1,4 @@
-// Oracle 10, first half: the controller's changes of kube-system/aws-auth, judged in two files.
+// The controller's changes of kube-system/aws-auth, judged in two files.
 import { both, type Oracle } from '../../oracle.ts';
 import { checkEnd, checkLaunch } from './nodes.ts';
 import { Roles } from './roles.ts';
@@ -7,8 +7,8 @@ import { checkWrite } from './writes.ts';
 export const awsAuth: Oracle = {
   name: 'aws-auth-loses-no-entry',
   what:
-    'we add a role to aws-auth before its nodes start and take out only what we added, when ' +
-    'they are gone',
+    'the controller adds a role to aws-auth before its nodes start, and removes only roles ' +
+    'that it added, once their nodes are gone',
   strategies: both,
   needs: ['object', 'request'],
   watch: (context) => {

@@ -1,11 +1,13 @@
-// Oracle 12: the controller writes nothing in a fixed state, judged in two files.
+// The controller writes nothing while nothing changes. Judged in two files.
 import { both, type Oracle } from '../../oracle.ts';
 import { watchQuietMinutes } from './quiet-minutes.ts';
 import { watchUselessWrites } from './useless-writes.ts';
 
 export const fixedState: Oracle = {
   name: 'fixed-state-writes-nothing',
-  what: 'no write of ours changes nothing, and none falls into a minute without any event',
+  what:
+    'each write of the controller changes something, and it writes nothing in a minute ' +
+    'without events',
   strategies: both,
   needs: ['request', 'object'],
   watch: (context) => [watchUselessWrites(context), watchQuietMinutes(context)],

@@ -1,5 +1,5 @@
-// Oracle 1, second half: the controller deletes a pod, or shortens its grace period, only after the
-// pod's forced-at time and after the journal names the deadline.
+// The controller deletes a pod, or shortens its grace period, only after the pod's forced-at time
+// and after the journal names the deadline.
 import { both, type Context, type Oracle } from '../../oracle.ts';
 import { endsPod, graceAsked, isEviction, type Request, succeeded } from '../../state/book.ts';
 import { wrongWith } from './forced-at.ts';
@@ -39,7 +39,9 @@ const check = ({ book, saw, report }: Context, entry: Request): void => {
 
 export const forced: Oracle = {
   name: 'nothing-forced-early',
-  what: 'no pod is deleted by us before its forced-at time, and none with a grace of 0',
+  what:
+    'the controller deletes no pod before its forced-at time, and none with a grace period of ' +
+    '0',
   strategies: both,
   needs: ['request', 'object'],
   watch: (context) => ({

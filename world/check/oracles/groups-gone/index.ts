@@ -1,6 +1,6 @@
-// Oracle 13: after a delete nothing of Drover's remains, except the Auto Scaling group of a
-// retained group. The NodeGroup object is removed last: after its instances, its Auto Scaling
-// group, its launch template and its instance profile. Its nodes follow within minutes.
+// After a delete nothing of Drover's remains, except the Auto Scaling group of a retained group.
+// The NodeGroup object is removed last: after its instances, its Auto Scaling group, its launch
+// template and its instance profile. Its nodes follow within minutes.
 import { type JsonObject, objectOr } from '../../../../src/api/json.ts';
 import { both, type Context, type Oracle } from '../../oracle.ts';
 import { isReleased, microsPerMinute, textOf, textsOf } from '../../state/read.ts';
@@ -32,8 +32,8 @@ const checkNodes = ({ book, saw, report }: Context, gone: ReadonlyMap<string, nu
 export const groupsGone: Oracle = {
   name: 'nothing-left-after-delete',
   what:
-    'a deleted NodeGroup goes after its instances, its Auto Scaling group, launch template ' +
-    'and profile',
+    'a deleted NodeGroup is removed after its instances, its Auto Scaling group, launch ' +
+    'template and profile',
   strategies: both,
   needs: ['object', 'call'],
   watch: (context) => {

@@ -1,5 +1,4 @@
-// Oracle 3, second half: when a hook may be completed, and a drain recorded as Drained. Judged in
-// three files.
+// When a hook may be completed, and when a drain may be recorded as Drained. Judged in three files.
 import { both, type Oracle } from '../../oracle.ts';
 import { watchDrained } from './drained.ts';
 import { completionExemptions } from './exemptions.ts';
@@ -9,8 +8,8 @@ import { watchTerminations } from './termination.ts';
 export const hooksCompleted: Oracle = {
   name: 'hooks-complete-when-empty',
   what:
-    'we complete a termination, and a drain is Drained, once its node is empty, and a launch ' +
-    'once its node is Ready',
+    'a termination hook is completed, and a drain recorded as Drained, only when the node is ' +
+    'empty; a launch hook only when the node is Ready',
   strategies: both,
   needs: ['lifecycle', 'call', 'object'],
   exemptions: completionExemptions,

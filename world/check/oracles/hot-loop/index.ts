@@ -10,7 +10,9 @@ const unrelated = new Set(['leases', 'events']);
 
 export const hotLoop: Oracle = {
   name: 'no-hot-loop',
-  what: 'requests and calls of ours per minute are bounded by what happened in it',
+  what:
+    'the number of requests and calls of the controller per minute is bounded by the events ' +
+    'of that minute',
   strategies: both,
   needs: ['request'],
   watch: (context) => {

@@ -1,6 +1,5 @@
-// Oracle 11: every effect has an earlier intent. Before the controller changes a pod, a node, a
-// hook or a template, the journal has committed the phase that allows it. Judged in a file per
-// effect.
+// Every effect has an earlier intent. Before the controller changes a pod, a node, a hook or a
+// template, the journal has committed the phase that allows it. Judged in a file per effect.
 import { both, type Oracle } from '../../oracle.ts';
 import { endsPod, succeeded } from '../../state/book.ts';
 import { isHookCall, isTermination } from '../../state/cloud.ts';
@@ -12,8 +11,8 @@ import { TemplateIntent } from './template-intent.ts';
 export const intent: Oracle = {
   name: 'intent-before-effect',
   what:
-    'each eviction, deletion, mark, hook call, termination and template was announced in the ' +
-    'journal before',
+    'the journal announces each eviction, deletion, mark, hook call, termination and template ' +
+    'before it happens',
   strategies: both,
   needs: ['request', 'object'],
   watch: (context) => {

@@ -1,6 +1,6 @@
-// Part of oracle 11: before a group changes to another version of its launch template, an update
-// has noted that version, as target or for its rollback. Labels and taints of the spec create
-// versions of their own.
+// Before a group changes to another version of its launch template, an update has noted that
+// version, as target or for its rollback. Labels and taints of the spec create versions of their
+// own.
 import { type JsonObject, objectOr } from '../../../../src/api/json.ts';
 import type { Context } from '../../oracle.ts';
 import type { Call, ObjectEntry } from '../../state/book.ts';

@@ -1,6 +1,5 @@
-// Oracle 14 for node groups: a request is carried out or reported as failed, and a delete is
-// retried until the group is gone. Checks NodeGroups as they are at the end; part of
-// everything-ends.
+// A request to a node group is carried out or reported as failed, and a delete is retried until the
+// group is gone. Checks NodeGroups as they are at the end; part of everything-ends.
 import { type JsonObject, objectOr } from '../../../../src/api/json.ts';
 import type { Context } from '../../oracle.ts';
 import type { ObjectEntry } from '../../state/book.ts';

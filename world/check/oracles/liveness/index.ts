@@ -1,5 +1,4 @@
-// Oracle 14: drains, instances, node groups, updates and Deployments come to their end, judged in a
-// file each.
+// Drains, instances, node groups, updates and Deployments reach an end, judged in a file each.
 import { both, type Oracle } from '../../oracle.ts';
 import { microsPerMinute } from '../../state/read.ts';
 import { checkDeadlines } from './deadlines.ts';

@@ -11,7 +11,8 @@ export const checkInstances = (context: Context): void => {
     const hooks = instance.wait?.ended.size ?? 0;
     const disruption = book.disruptions.ofInstance(instance.instanceId);
     if (disruption !== undefined && isBlockedAsTold(context, disruption)) continue;
-    // The controller's hook has ended; the instance waits for a hook of others.
+    // The controller's hook has ended; the instance waits in a hook that the controller does not
+    // own.
     if (hooks > 0 && disruption?.phase === 'Ended') continue;
     report({ subject: instance.instanceId, message: 'still in Terminating:Wait' });
   }

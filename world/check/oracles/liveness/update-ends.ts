@@ -1,5 +1,5 @@
-// Oracle 14 for version updates: an update in progress advances or ends within the limits of its
-// waits, unless it is paused; after settling, none is open. Part of everything-ends.
+// An update in progress advances or ends within the limits of its waits, unless it is paused; after
+// settling, none is open. Part of everything-ends.
 import { objectOr } from '../../../../src/api/json.ts';
 import type { Context } from '../../oracle.ts';
 import type { Book, ObjectEntry } from '../../state/book.ts';

@@ -1,5 +1,5 @@
-// Oracle 8, breakers: the controller starts no repairs when many nodes turn unhealthy at once.
-// Counts only conditions that have lasted long enough for the controller to know.
+// The controller starts no repairs when many nodes turn unhealthy at once. Counts only conditions
+// that have lasted long enough for the controller to know.
 import { both, type Context, type Oracle } from '../../oracle.ts';
 import type { HealthState } from '../../state/health.ts';
 import { microsPerMinute, microsPerSecond } from '../../state/read.ts';

@@ -1,5 +1,5 @@
-// Oracle 14, for repairs: after the faults end, every node that stays unhealthy is repaired unless
-// a known reason prevents it, and no repair runs forever.
+// After the faults end, every node that stays unhealthy is repaired unless a known reason prevents
+// it, and no repair runs forever.
 import { both, type Context, type Oracle } from '../../oracle.ts';
 import type { HealthState } from '../../state/health.ts';
 import { microsPerMinute } from '../../state/read.ts';

@@ -1,4 +1,4 @@
-// Oracle 8, repetition: an episode has one NodeRepair. It records an action before the action's
+// An episode of an unhealthy node has one NodeRepair. It records an action before the action's
 // cause, and each action once.
 import { objectOr } from '../../../../src/api/json.ts';
 import { both, type Context, type Oracle } from '../../oracle.ts';

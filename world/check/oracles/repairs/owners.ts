@@ -1,5 +1,5 @@
-// Oracle 8, owners: repairs respect the settings of the group and of its operators: audit mode,
-// hold, an update in progress, a zonal shift, and the number of parallel repairs.
+// Repairs respect the settings of the group and of its operators: audit mode, hold, an update in
+// progress, a zonal shift, and the number of parallel repairs.
 import { both, type Context, type Oracle } from '../../oracle.ts';
 import { hasSaid } from '../../state/health.ts';
 import { parallelLimitOf } from '../../state/repair-policy.ts';
@@ -58,7 +58,9 @@ const objectionOf = (context: Context, start: Start): string | undefined => {
 
 export const repairOwners: Oracle = {
   name: 'repairs-obey-their-owners',
-  what: 'no repair acts in an audited group or on a held node, nor begins beside an update, in zonal shifts or beyond the number allowed',
+  what:
+    'no repair acts in a group in audit mode or on a held node, nor starts during an update ' +
+    'or zonal shift or above the maximum number',
   strategies: both,
   needs: ['object'],
   watch: (context) =>

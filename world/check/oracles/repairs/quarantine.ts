@@ -1,4 +1,5 @@
-// Oracle 8, quarantine: an instance that a repair has detached is ended at its limit, and by then.
+// An instance that a repair has detached for inspection is terminated at its time limit, not
+// earlier and not later.
 import { both, type Context, type Oracle } from '../../oracle.ts';
 import type { Call } from '../../state/book.ts';
 import { microsPerMinute, textsOf } from '../../state/read.ts';
@@ -19,7 +20,9 @@ const detached = ({ book, saw, report }: Context, { input }: Call): void => {
 
 export const repairQuarantine: Oracle = {
   name: 'quarantined-instances-end-in-time',
-  what: 'an instance in quarantine is terminated by Drover at its limit or with its group, neither before nor never',
+  what:
+    'Drover terminates an instance in quarantine at its time limit or with its group, not ' +
+    'earlier and not later',
   strategies: both,
   needs: ['object', 'call'],
   watch: (context) => {

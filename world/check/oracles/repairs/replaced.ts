@@ -1,5 +1,5 @@
-// Oracle 8, results: an instance that a repair terminates is replaced. A repair succeeds only with
-// a replacement or with a new boot id.
+// An instance that a repair terminates is replaced. A repair succeeds only with a replacement or
+// with a new boot id.
 import { both, type Context, type Oracle } from '../../oracle.ts';
 import type { Call } from '../../state/book.ts';
 import { inForce } from '../../state/disruptions.ts';
@@ -47,7 +47,9 @@ const replaced = ({ book }: Context, repair: RepairState): string | undefined =>
 
 export const repairResults: Oracle = {
   name: 'repairs-replace-what-they-end',
-  what: 'a repair ends an instance without decrement, and succeeds by a replacement of its own or by another boot',
+  what:
+    'a repair terminates an instance without decrement, and succeeds with a replacement of ' +
+    'its own or with a new boot id',
   strategies: both,
   needs: ['object', 'call'],
   watch: (context) => {

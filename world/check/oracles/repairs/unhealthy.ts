@@ -1,5 +1,5 @@
-// Oracle 8, healthy nodes: a repair begins with a finding on its own node. It ends without action
-// if the node recovers before its instance is touched.
+// A repair begins with a finding on its own node. It ends without action if the node recovers
+// before its instance is touched.
 import { both, type Context, type Oracle } from '../../oracle.ts';
 import { type DisruptionState, inForce } from '../../state/disruptions.ts';
 import { microsPerSecond } from '../../state/read.ts';

@@ -1,5 +1,5 @@
-// Oracle 8, waits: each wait counts from the start of the episode. A flapping condition, a restart
-// or a second finding does not move that start.
+// The wait before a repair counts from the start of the episode. A flapping condition, a restart or
+// a second finding does not move that start.
 import type { JsonObject } from '../../../../src/api/json.ts';
 import { both, type Context, type Oracle } from '../../oracle.ts';
 import { findingsOf, type HealthState, type Spell, saysOrSaid } from '../../state/health.ts';
@@ -71,7 +71,9 @@ const startMoved = (context: Context, repair: RepairState): string | undefined =
 
 export const repairWait: Oracle = {
   name: 'repairs-keep-their-wait',
-  what: 'no node is repaired before its wait has passed, counted from the start of its episode, which nothing moves',
+  what:
+    'no node is repaired before its wait has passed; the wait counts from the start of the ' +
+    'episode, which never moves',
   strategies: both,
   needs: ['object'],
   exemptions,

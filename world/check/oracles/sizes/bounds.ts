@@ -1,4 +1,4 @@
-// Oracle 5, bounds: a desired size lies within minimum and maximum, whoever set it.
+// A desired size lies within minimum and maximum, whoever set it.
 import { both, type Context, type Oracle } from '../../oracle.ts';
 import { type Bounds, KnownBounds, reportedGroup, sizeCallOf } from '../../state/group-sizes.ts';
 

@@ -1,5 +1,4 @@
-// Oracle 5, growth: before a group grows beyond the spec, its NodeGroup notes the surge of the
-// update.
+// Before a group grows beyond the spec, its NodeGroup notes the surge of the update.
 import { both, type Exemption, type Oracle } from '../../oracle.ts';
 import { RequestedSizes } from '../../state/asked-sizes.ts';
 import { reportedGroup, sizeCallOf } from '../../state/group-sizes.ts';
@@ -21,7 +20,7 @@ const exemptions: readonly Exemption<Growth>[] = [
 
 export const growth: Oracle = {
   name: 'sizes-grow-as-noted',
-  what: 'the controller makes a group no larger than its spec and the surge that it noted before',
+  what: 'the controller makes a group no larger than its spec plus the surge that it noted before',
   strategies: both,
   needs: ['object', 'call'],
   exemptions,

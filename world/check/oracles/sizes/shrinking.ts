@@ -1,5 +1,5 @@
-// Oracle 5, shrinking: a node is drained before its instance is terminated. The controller shrinks
-// a group by named instances only, and not below the size in its spec.
+// A node is drained before its instance is terminated. The controller shrinks a group by named
+// instances only, and not below the size in its spec.
 import { both, type Oracle } from '../../oracle.ts';
 import { choiceExemptions, watchChoice } from './choice.ts';
 import { watchScaleIn } from './scale-in.ts';

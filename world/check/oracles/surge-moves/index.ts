@@ -1,5 +1,5 @@
-// Oracle 6, for Drover's own strategies: the steps of an update that would move a pod twice, judged
-// in two files. Rollbacks, operators and the cloud are exempt.
+// Drover's own strategies move no pod twice: judges the steps of an update that would, in two
+// files. Rollbacks, operators and the cloud are exempt.
 import { both, type Oracle } from '../../oracle.ts';
 import { watchDrainedNodes } from './drained-nodes.ts';
 import { watchMisplaced } from './misplaced.ts';

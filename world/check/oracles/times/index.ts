@@ -1,4 +1,4 @@
-// Oracle 7, second half: the times that the causes of an update state, judged in four files.
+// The controller keeps the times that the causes of an update state. Judged in four files.
 import { both, type Oracle } from '../../oracle.ts';
 import { watchCooldown } from './cooldown.ts';
 import { watchForce } from './force.ts';

@@ -1,7 +1,7 @@
-// Oracle 7, unforced updates: an update by EKS' strategies without force deletes no protected pod
-// on a node that the controller chose to remove. A notice may force (a hook of a termination by
-// others, spot, an event). A smaller size that the controller sets is not a notice, even if Auto
-// Scaling then terminates an instance with pods.
+// An update by EKS' strategies without force deletes no protected pod on a node that the controller
+// chose to remove. A notice may force (a hook of a termination by others, spot, an event). A
+// smaller size that the controller sets is not a notice, even if Auto Scaling then terminates an
+// instance with pods.
 import { objectOr } from '../../../../src/api/json.ts';
 import type { Context, Watcher } from '../../oracle.ts';
 import { RequestedSizes } from '../../state/asked-sizes.ts';

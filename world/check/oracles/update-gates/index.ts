@@ -1,6 +1,5 @@
-// Updates and their gates: an update begins, and starts a further node, only while a window is open
-// and no freeze is active. It starts no further node while a health probe fails. Rollbacks pass all
-// gates.
+// An update begins, and starts a further node, only while a window is open and no freeze is active.
+// It starts no further node while a health probe fails. Rollbacks are exempt.
 import { type JsonObject, objectOr } from '../../../../src/api/json.ts';
 import { both, type Context, type Oracle } from '../../oracle.ts';
 import type { ObjectEntry } from '../../state/book.ts';

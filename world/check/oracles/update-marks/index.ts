@@ -1,5 +1,5 @@
-// Oracle 9 for version updates: which marks an update leaves on nodes and which it removes, judged
-// in four files. The author of each mark comes from requests and calls, never from a status.
+// Which marks an update leaves on nodes, and which it removes. Judged in four files. The author of
+// each mark comes from requests and calls, never from a status.
 import { objectOr } from '../../../../src/api/json.ts';
 import { both, type Context, type Oracle, type Watcher } from '../../oracle.ts';
 import { textOf } from '../../state/read.ts';
@@ -23,8 +23,8 @@ const watchers = [readGroups, watchAnnotations, watchProcesses, watchUpdateEnds,
 export const updateMarks: Oracle = {
   name: 'updates-leave-nothing',
   what:
-    'at its end an update leaves sizes, processes, annotations and taints as they were, and ' +
-    'takes none of others away',
+    'at its end an update has restored sizes, processes, annotations and taints, and has ' +
+    'removed none of others',
   strategies: both,
   needs: ['request', 'object'],
   watch: (context) => {

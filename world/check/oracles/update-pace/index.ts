@@ -1,7 +1,7 @@
-// Oracle 5, for updates: while an update runs, the number of nodes out of service, including those
-// being terminated, stays within maxUnavailable. At least the desired size minus maxUnavailable
-// serves. Excluded: nodes that operators drain, and the surplus of a failed update in rollback.
-// Removals keep zones balanced (zone-skew.ts).
+// While an update runs, the number of nodes out of service, including those being terminated, stays
+// within maxUnavailable. At least the desired size minus maxUnavailable serves. Excluded: nodes
+// that operators drain, and the surplus of a failed update in rollback. Removals keep zones
+// balanced (zone-skew.ts).
 import { type JsonObject, objectOr } from '../../../../src/api/json.ts';
 import { both, type Context, type Oracle } from '../../oracle.ts';
 import type { DisruptionState } from '../../state/disruptions.ts';
@@ -84,8 +84,8 @@ class Pace {
 export const updatePace: Oracle = {
   name: 'updates-keep-their-pace',
   what:
-    'while an update rolls no more than maxUnavailable nodes are out of service for it, and ' +
-    'as many serve as are wanted less those',
+    'while an update rolls, at most maxUnavailable nodes are out of service for it, and at ' +
+    'least the desired size less maxUnavailable serve',
   strategies: both,
   needs: ['object', 'lifecycle'],
   watch: (context) => {

@@ -1,7 +1,7 @@
-// The zone part of oracle 5, for Drover's SURGE strategy. The remaining nodes per zone may differ
-// by what they did before the update plus one batch. Above that, an old node of a fuller zone had
-// to be drained instead, if one could be. Imbalance caused by operators, the cloud or a lack of
-// capacity is exempt.
+// Zone balance of an update by the SURGE strategy. The numbers of remaining nodes per zone may
+// differ by as much as before the update plus one batch. Beyond that, the controller should have
+// drained an old node of a fuller zone, if one could be drained. Imbalance caused by operators, the
+// cloud or a lack of capacity is exempt.
 import type { Book } from '../../state/book.ts';
 import type { InstanceState } from '../../state/cloud.ts';
 import type { DisruptionState } from '../../state/disruptions.ts';
