@@ -84,7 +84,7 @@ const kubectl = (who: string, atOnce: boolean): Contender => ({
     };
     const names = stage.machines.map(({ name }) => name);
     const act = async (): Promise<void> => {
-      // A node that ends with its machine fails the command.
+      // The command fails if a node is deleted with its terminated machine.
       if (!atOnce) await drain(names).catch(() => undefined);
       else await Promise.all(names.map((name) => drain([name]).catch(() => undefined)));
     };

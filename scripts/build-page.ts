@@ -15,7 +15,7 @@ const root = join(import.meta.dirname, '..');
 const web = join(root, 'web');
 const built = join(web, 'dist');
 
-/** What the page is made of, its one import from src and the locked packages included. */
+/** The inputs of the page: its sources, its one import from src, and the locked packages. */
 const sources = (): readonly string[] => [
   ...['src', 'public']
     .flatMap((name) => readdirSync(join(web, name), { withFileTypes: true, recursive: true }))

@@ -30,7 +30,7 @@ interface GoType {
   readonly fields: readonly GoField[];
 }
 
-/** Kinds the world serves, by Go package; everything they reach is written too. */
+/** Kinds that the world serves, by Go package. Types that they refer to are written too. */
 const ROOTS: Readonly<Record<string, readonly string[]>> = {
   'core/v1': (
     'Node Pod PodTemplate Namespace ConfigMap Secret Event Service Endpoints ServiceAccount ' +
@@ -186,8 +186,8 @@ function parseFile(dir: string, source: string): void {
       const field = parseField(line, markers);
       if (field !== undefined) fields.push(field);
     }
-    // A blank line does not end a comment block's claim on what follows: markers of a type may
-    // stand one blank line above it (+genclient).
+    // Keep markers across one blank line: markers of a type, such as +genclient, may be separated
+    // from it.
     if (line.trim() !== '') markers = [];
   }
 }

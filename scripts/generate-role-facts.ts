@@ -52,7 +52,7 @@ const itemsOf = (kind: string): readonly Item[] => {
     maxBuffer: 64 * 1024 * 1024,
   });
   const { items } = JSON.parse(text) as { readonly items: readonly Item[] };
-  // What a distribution adds of its own is no fact about Kubernetes.
+  // Roles that a distribution adds are not facts about Kubernetes.
   return items.filter(({ metadata }) => !/openshift|service-ca-cert/.test(metadata.name));
 };
 

@@ -124,7 +124,7 @@ const sectionOf = (command: Command, shared: ReadonlySet<string>): string =>
   `## ${usageOf(command).replaceAll('<', '\\<')}\n\n${sentence(command.description())}
 ${flagsOf(command, shared)}`;
 
-/** The whole page. */
+/** The complete page. */
 export const cliPage = (): string => {
   const program = buildProgram(helpOnlyContext, '0.0.0');
   const commands = commandsOf(program, 'drover').map(([, command]) => command);

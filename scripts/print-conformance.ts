@@ -15,7 +15,7 @@ import { updatesList } from './conformance-updates.ts';
 const root = join(import.meta.dirname, '..');
 export const conformanceFile = join(root, 'docs', 'conformance.md');
 const e2e = join(root, 'test', 'e2e');
-/** Tests that drive kubectl, aws or raw HTTP through what a user would type. */
+/** Tests that use kubectl, aws or raw HTTP as a user would. */
 const listed = /^(kubectl-|aws|bad-).*\.e2e\.ts$/;
 
 const verbOf = (name: string): string => /^(?:[A-Z][a-z]+)/.exec(name)?.[0] ?? name;
@@ -55,7 +55,7 @@ const awsPart = async (): Promise<string> => {
   ].join('\n');
 };
 
-/** A `describe` inside another only says how its stories run: it is no title. */
+/** A nested `describe` only says how its stories run, so it is not a title. */
 const quoted = /(^describe|\bit)\(\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")/gm;
 
 interface Title {
@@ -113,7 +113,7 @@ const replacePart = (document: string, name: string, part: string): string => {
   return `${document.slice(0, from + open.length)}\n\n${part}\n\n${document.slice(to)}`;
 };
 
-/** The document as it should be. */
+/** The document with the current facts. */
 export const conformance = async (): Promise<string> => {
   const document = readFileSync(conformanceFile, 'utf8');
   const withAws = replacePart(document, 'aws', await awsPart());

@@ -94,7 +94,7 @@ const withoutAccount = ([source, objects]: Printed): Printed => [
 /** The chart replaces this name by each of its `hookNamespaces`. */
 const hookNamespace = 'NAMESPACE-OF-HOOKS';
 
-/** What the charts hold as files: the same objects as above. */
+/** The files of the charts, with the same objects as above. */
 const chartFiles: Readonly<Record<string, Printed>> = {
   'charts/drover/files/rbac.yaml': withoutAccount(objectsOf('rbac.yaml')),
   'charts/drover/files/fence.yaml': objectsOf('fence.yaml'),

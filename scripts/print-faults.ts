@@ -53,7 +53,7 @@ export const faultTable = (sources = worldSources(), once = happening()): string
   return ['| kind | aimed with | note |', '|---|---|---|', ...rows].join('\n');
 };
 
-/** The document as it should be. */
+/** The document with the current facts. */
 export const faultsPage = (): string => {
   const document = readFileSync(faultsFile, 'utf8');
   const from = document.indexOf(open);

@@ -1,6 +1,5 @@
-// Writes the tables of docs/metrics.md from the table of metrics. What stands outside the marks is
-// written by hand and kept. A test fails when the page is out of date.
-// Run: node scripts/print-metrics.ts
+// Writes the tables of docs/metrics.md from the table of metrics: `node scripts/print-metrics.ts`.
+// Keeps the text outside the marks. A test fails while the page is out of date.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { agentMetricTable } from '../src/agent/index.ts';
@@ -60,7 +59,7 @@ const tables = (): string =>
     ...[...shared].map(([label, values]) => `- \`${label}\`: ${values}`),
   ].join('\n');
 
-/** Replaces what stands between two marks. Throws when one is missing: text would be lost. */
+/** Replaces the text between two marks. Throws when one is missing, since text would be lost. */
 const between = (
   page: string,
   marks: { readonly from: string; readonly to: string },

@@ -11,8 +11,9 @@ import { dashboard } from './dashboard.ts';
 const root = join(import.meta.dirname, '..');
 
 /**
- * A path in this repository, as the annotation `runbook`: no address serves the pages for all
- * installations, and `runbook_url` would be shown as a link. docs/metrics.md makes it one.
+ * The annotation `runbook` is a path in this repository: no web address serves the pages for all
+ * installations, and `runbook_url` would be shown as a link. docs/metrics.md says how to make it
+ * one.
  */
 const runbook = (name: string): string => `docs/runbooks/${name}.md`;
 

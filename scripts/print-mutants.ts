@@ -10,7 +10,7 @@ export const mutantsFile = join(import.meta.dirname, '..', 'docs', 'designs', 'm
 const open = '<!-- generated: mutants -->';
 const close = '<!-- end: mutants -->';
 
-/** The document as it should be. */
+/** The document with the current counts. */
 export const mutantsPage = (): string => {
   const document = readFileSync(mutantsFile, 'utf8');
   const from = document.indexOf(open);

@@ -1,6 +1,6 @@
-// Writes the table of types in docs/notifications.md from the code. What stands outside the marks
-// is written by hand and kept. A test fails when the page is out of date.
-// Run: node scripts/print-notifications.ts
+// Writes the table of types in docs/notifications.md from the code: `node
+// scripts/print-notifications.ts`. Keeps the text outside the marks. A test fails while the page is
+// out of date.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { transitionTypes } from '../src/core/notify/index.ts';

@@ -12,7 +12,7 @@ const close = '<!-- end: oracles -->';
 const row = ({ name, what, exemptions = [] }: (typeof oracles)[number]): string =>
   `- \`${name}\`${exemptions.length > 0 ? ' *' : ''}: ${what}`;
 
-/** The document as it should be. Throws when its marks are missing. */
+/** The document with the current rules. Throws when its marks are missing. */
 export const oraclesPage = (): string => {
   const document = readFileSync(oraclesFile, 'utf8');
   const from = document.indexOf(open);

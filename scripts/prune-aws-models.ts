@@ -99,7 +99,7 @@ const DROPPED = new Set([
 ]);
 /** Longer enumerations (EC2's instance types) age within weeks; the world checks those itself. */
 const MAX_ENUM_VALUES = 150;
-/** Article 002 prints role names of 68 characters: they must pass where IAM itself says 64. */
+/** Article 002 prints role names of 68 characters, which must pass although IAM's limit is 64. */
 const MAX_OVERRIDES: Readonly<Record<string, number>> = { roleNameType: 128 };
 /**
  * The model names the type of queue attributes here, but SQS accepts the message attributes that

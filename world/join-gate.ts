@@ -78,8 +78,7 @@ export const createJoinGate = (kube: WorldKube, aws: Pick<AwsWorld, 'nodeAccess'
     // An instance that EC2 does not list any more does not run.
     if (access === undefined) return undefined;
     const { clusterName, cluster, endpoint, clusterEndpoint, roleArn, privateDnsName } = access;
-    // With the endpoint in its user data, the machine does not ask EKS for the cluster; its token
-    // is for another cluster.
+    // Only a machine without an endpoint in its user data looks its cluster up in EKS.
     if (cluster === undefined && endpoint === undefined) {
       return { kind: 'unknownCluster', cluster: clusterName ?? '' };
     }

@@ -67,7 +67,8 @@ const backUp = async (
       body: request.body,
     });
     if (written.kind !== 'gone') return;
-    // Deleted since it was read: nothing is written before the current map is backed up.
+    // The map was deleted since it was read. Nothing is written before the current map is backed
+    // up.
     backups = undefined;
   }
 };
@@ -151,7 +152,7 @@ export const roleUsers = async (kube: KubeApi, cloud: CloudApi): Promise<readonl
     const { autoScalingGroupName, nodeRole, status, name } = stack;
     if (autoScalingGroupName === undefined || nodeRole === undefined) return [];
     if (managed.has(autoScalingGroupName) || status.startsWith('DELETE_COMPLETE')) return [];
-    // Only its launch template says which system a self-managed group's nodes run.
+    // A self-managed group's operating system is known only from its launch template.
     return [{ name: `stack ${name}`, roleArn: nodeRole, system: undefined }];
   });
   return [...groups, ...stacks];

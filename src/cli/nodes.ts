@@ -11,7 +11,7 @@ import { type Target, targetsOf } from './target.ts';
 const maxSuggestions = 3;
 const maxListed = 10;
 
-/** The names that may be meant by `wanted`, closest first. */
+/** Known names that `wanted` may be a misspelling of, closest first. */
 export const closeNames = (wanted: string, known: readonly string[]): readonly string[] => {
   const near = Math.max(2, Math.floor(wanted.length / 4));
   return known

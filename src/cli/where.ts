@@ -40,7 +40,9 @@ export const nameCluster = async (
   context.err(`${doing} ${await clusterText(context, connection)}${account}`);
 };
 
-/** The same for a command that writes to AWS alone, whatever cluster the kubeconfig names. */
+/**
+ * The same for a command that writes only to AWS, where the kubeconfig's cluster does not matter.
+ */
 export const nameAccount = async (
   context: CliContext,
   connection: Connection,

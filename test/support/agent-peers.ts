@@ -135,7 +135,7 @@ export class AgentPeers {
 /** Whether `npm run build` has made the program of a release. */
 export const hasRelease = (): boolean => existsSync(join(root, 'lib', 'main', 'drover.js'));
 
-/** A checkout runs its sources: the release runs where there are none. */
+/** Copies the release without sources: bin/drover.mjs would run those of a checkout. */
 export const packedProgram = (directory: string): string => {
   const target = join(directory, 'package');
   for (const part of ['bin', 'lib', 'package.json']) {

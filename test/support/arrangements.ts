@@ -17,7 +17,7 @@ export type Arrangement = 'one process' | 'two processes' | 'a real API server';
 export interface Stage {
   readonly arrangement: Arrangement;
   readonly world: ServedWorld;
-  /** Applies the story's objects to the cluster, which is removed afterwards. */
+  /** Applies the story's objects to the cluster. They are removed afterwards. */
   readonly make: (objects: readonly JsonObject[]) => Promise<void>;
   /** How long budgets may block a drain, in stories that wait for that time. */
   readonly drainSeconds: number;

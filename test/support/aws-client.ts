@@ -30,6 +30,8 @@ export const awsVersion: string | undefined = ((): string | undefined => {
   }
 })();
 
-/** Exit codes of the CLI for refusals: v2 has its own (254) for those of the service. */
+/**
+ * Exit codes of the CLI for refusals: v2 has a code of its own (254) for refusals by the service.
+ */
 export const refusedCodes: readonly number[] =
   awsVersion?.startsWith('aws-cli/1.') === true ? [255] : [252, 254, 255];

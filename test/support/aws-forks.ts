@@ -72,7 +72,7 @@ class AwsForks {
       child.once('error', () => resolve(false));
       child.once('exit', () => resolve(false));
     }).finally(() => {
-      // It keeps no story alive: it ends with this process, when its stdin closes.
+      // The child does not keep this process alive; it ends with it, when its stdin closes.
       child.unref();
       for (const stream of [child.stdin, child.stdout]) letGo(stream);
     });

@@ -131,7 +131,7 @@ export const startTerminationHandler = async (
   }
   const output = (): string => text.slice(-logTailChars);
   const stop = async (): Promise<void> => {
-    // It finishes its drains first, which may take as long as a budget does.
+    // On SIGTERM it would first finish its drains, which budgets may block for long.
     child.kill('SIGKILL');
     await ended;
   };

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 
 interface PeerFacts {
   readonly version: string;
-  /** Names the program, ahead of the installed one. */
+  /** Environment variable with the path of the program; takes precedence over the installed one. */
   readonly variable: string;
   /** Files of test/e2e that run it, without `.e2e.ts`. */
   readonly stories: readonly string[];

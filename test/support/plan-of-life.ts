@@ -1,4 +1,4 @@
-// The plan of an update of group `ng` of a life, as `drover plan update` makes it from its reads.
+// The plan of an update of group `ng` in a simulated life, made like `drover plan update` makes it.
 import { epochMs } from '../../src/api/brand.ts';
 import { ownGroup } from '../../src/cli/plan/group.ts';
 import { type PlanRequest, readSnapshot, type Sources } from '../../src/cli/plan/snapshot.ts';

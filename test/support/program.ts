@@ -27,8 +27,8 @@ interface Release {
 }
 
 /**
- * A package directory as npm would unpack it. What `npm run build` creates is copied: stories build
- * it anew in this checkout meanwhile.
+ * A package directory as npm would unpack it. Copies the output of `npm run build`, since stories
+ * rebuild it in this checkout meanwhile.
  */
 export const buildRelease = (): Release => {
   execFileSync(process.execPath, [join(root, 'scripts', 'build-package.ts')], { stdio: 'inherit' });

@@ -42,7 +42,7 @@ export interface RealStage {
    * at its end.
    */
   readonly make: (objects: readonly JsonObject[]) => Promise<void>;
-  /** Ends all of it; the audit log stays with the world. */
+  /** Ends everything that was started. The audit log stays in the world's data directory. */
   readonly end: () => Promise<void>;
 }
 

@@ -261,7 +261,7 @@ export const readStory = (dataDir: string, story: StoryFacts): StoryTrace => {
   return { trace: { facts, entries }, end: endOf(tables, facts) };
 };
 
-/** The final facts that a state alone shows: it does not contain how hooks ended. */
+/** The final facts that a state shows. A state does not show how hooks ended. */
 const stateOf = ({ hooksRunOut: _history, ...state }: FinalFacts) => state;
 
 /** Asserts that the trace leads to the world's actual state. */

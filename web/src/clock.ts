@@ -1,6 +1,6 @@
 // The cluster's time, continued between two beats of the server at the cluster's speed. It is never
-// compared with the reader's clock. It stops once the server has been silent for long; the
-// displayed data is then as old as the badge says.
+// compared with the reader's clock. It stops after a long silence of the server; the connection
+// badge then shows how old the displayed data is.
 import { signal } from '@preact/signals';
 import type { PageTime } from '../../src/api/page.ts';
 

@@ -1,5 +1,6 @@
-// Values as short texts: lengths of time, times, shares, names. Names come from the cluster and may
-// hold anything: control and direction characters are made visible, as on the command line.
+// Values as short texts: durations, times, shares, names. Names come from the cluster and may
+// contain any character: control and direction characters are shown as escapes, as on the command
+// line.
 
 /** `42s`, `4m 12s`, `3h 5m`, `2d 4h`. */
 export const duration = (ms: number): string => {

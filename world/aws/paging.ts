@@ -1,5 +1,5 @@
 // Pages of a list with an opaque token. The token names the next item, so that items added or
-// removed meanwhile never repeat or hide another. Never stores a caller.
+// removed meanwhile never repeat or hide another. Keeps no state of a caller.
 import type { AwsError } from '../../src/aws-wire/index.ts';
 import { refuse } from './scope.ts';
 

@@ -1,5 +1,5 @@
-// STS' GetCallerIdentity, which needs no permission. STS answers in XML: two members of it are read
-// by their tags.
+// STS' GetCallerIdentity, which needs no permission. STS answers in XML; only two members of the
+// answer are read, by their tags.
 import type { SSMClient } from '@aws-sdk/client-ssm';
 import { defined } from '../../api/defined.ts';
 import type { JsonObject } from '../../api/json.ts';

@@ -31,7 +31,7 @@ export const spawnOn = (root: string, program: string, words: readonly string[])
   return child;
 };
 
-/** Keeps output up to a limit: all of it, or the requested lines. */
+/** Keeps a program's output up to a limit: all lines, or only the requested ones. */
 class Output {
   readonly #chunks: Buffer[] = [];
   readonly #maxBytes: number;

@@ -1,5 +1,5 @@
-// The Http port on undici. Checks a name's addresses when the connection is made, so that changing
-// them between check and use gains nothing. Follows no redirects and keeps no connections.
+// The Http port on undici. Checks a name's addresses when the connection is made, so a name cannot
+// change its addresses between check and use. Follows no redirects and keeps no connections.
 
 import { createHmac } from 'node:crypto';
 import { Agent, request } from 'undici';

@@ -38,7 +38,7 @@ export interface ExecOptions {
 
 interface Credential {
   readonly authorization: Authorization;
-  /** Milliseconds since 1970; undefined: until the server refuses it. */
+  /** Milliseconds since 1970. Undefined: the credential is used until the server refuses it. */
   readonly expiresAt: number | undefined;
 }
 

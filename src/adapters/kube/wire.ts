@@ -7,7 +7,7 @@ export const wireMetadata = (object: JsonObject): JsonObject => objectOr(object.
 export const versionOf = (object: JsonObject): string =>
   String(wireMetadata(object).resourceVersion ?? '');
 
-/** The caller names the requested kind; the answer is assumed to be of it. */
+/** The caller names the requested kind; the answer is assumed to have that kind. */
 export const typed = <T extends KubeObject>(object: JsonObject): T => {
   const kubeObject: KubeObject = object as JsonObject & KubeObject;
   return kubeObject as T;

@@ -1,5 +1,5 @@
-// What `drover adopt` looks at: Auto Scaling groups, their hooks and refreshes, nodes and
-// NodeGroups. Reads only.
+// What `drover adopt` reads: Auto Scaling groups, their hooks and refreshes, nodes and NodeGroups.
+// Changes nothing.
 import { instanceIdOfProviderId } from '../../api/brand.ts';
 import type { ScalingGroup } from '../../api/cloud.ts';
 import { defined } from '../../api/defined.ts';

@@ -39,7 +39,9 @@ export const patchUpdate = async (kube: KubeApi, name: string, body: JsonObject)
   }
 };
 
-/** Writes what the verdict asks for; throws CommandError where it refuses. */
+/**
+ * Writes the changes that the verdict contains; throws CommandError if the verdict is a refusal.
+ */
 const carryOut = async (
   asked: {
     readonly context: CliContext;

@@ -102,7 +102,8 @@ const anyOf = (marks: OwnedMarks | undefined): boolean =>
 export const undrainState = (disruption: NodeDisruption | undefined): UndrainState => {
   if (disruption === undefined) return { kind: 'undone' };
   const { status } = disruption;
-  // No controller can begin the drain any more: its first write needs the version that it read.
+  // No controller can begin the drain any more: its first write requires the version that it read,
+  // and the withdrawal has changed the version.
   if (status === undefined) return { kind: 'undone' };
   if (status.phase === 'Undoing') return { kind: 'working', phase: status.phase };
   if (status.phase === 'Ended' && !anyOf(status.ownedMarks)) return { kind: 'undone' };

@@ -82,7 +82,9 @@ const documents: readonly (readonly [begins: RegExp, filter: string, what: strin
   [/^\s*\{\s*\n/, '.', ''],
 ];
 
-/** A file's name for a shell; a leading dash would make it an option. */
+/**
+ * A file's name, quoted for a shell; `./` precedes a leading dash, which would make it an option.
+ */
 const wordOf = (path: string): string => {
   const name = path.startsWith('-') ? `./${path}` : path;
   return /^[\w.:/@=,+-]+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`;

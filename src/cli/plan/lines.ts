@@ -244,7 +244,7 @@ const blockerLines = (blockers: readonly PlanFinding[], space: number): readonly
   ].map(cut);
 };
 
-/** What a zone without capacity for the first instance type gets. */
+/** The order in which instance types are tried in each zone, and the types that are left out. */
 const typeLines = ({ instanceTypes }: UpdatePlan): readonly string[] => {
   if (instanceTypes === undefined) return [];
   const { order, skipped } = instanceTypes;

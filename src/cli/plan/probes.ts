@@ -94,7 +94,7 @@ const conditionFacts = async (
   return [{ name, object: { kind: wanted.kind, name: path }, state, message }];
 };
 
-/** Findings for probes that do not pass. The same collector has read the EndpointSlices. */
+/** Findings for probes that do not pass. `collector` has already read the EndpointSlices. */
 export const readProbes = async (
   around: Around,
   collector: Collector,

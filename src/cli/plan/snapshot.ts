@@ -185,7 +185,10 @@ const groupFacts = (
   };
 };
 
-/** Stop times recorded by drains; an update keeps those of its drains in its own status. */
+/**
+ * Stop times that drains recorded. Drains of an update are left out: the update's own status has
+ * them.
+ */
 const drainStops = (disruptions: Snapshot['disruptions']) =>
   disruptions
     .filter(({ spec }) => spec.causes.every(({ kind }) => kind !== 'Update'))

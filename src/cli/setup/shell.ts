@@ -35,7 +35,10 @@ const prelude: readonly string[] = [
   '',
 ];
 
-/** Prints the error of a failed call and ends, unless the call says that nothing has this name. */
+/**
+ * Prints the error of a failed call and ends, unless the error says that the resource does not
+ * exist.
+ */
 const unlessAbsent: readonly string[] = [
   'unless_absent() {',
   '  OUT=$(aws "$@" 2>&1) && return',

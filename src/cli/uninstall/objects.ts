@@ -1,5 +1,5 @@
-// The objects of deploy/install.yaml, of the charts and of deploy/agent by kind and name, and the
-// ConfigMaps that the controller writes: what an uninstallation deletes. Data alone.
+// What an uninstallation deletes, by kind and name: the objects of deploy/install.yaml, of the
+// charts and of deploy/agent, and the ConfigMaps that the controller writes. Only data.
 import { agentAccount, agentGrants, agentPolicies } from '../../api/agent-rights.ts';
 import { fence, fenceOptions } from '../../api/controller-fence.ts';
 import {

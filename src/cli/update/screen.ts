@@ -147,7 +147,7 @@ const endLines = (view: UpdateView, { columns, rows }: Size): readonly string[] 
       : errors.map((error) => `${error.code}: ${error.message}`);
   const lines = told.filter(Boolean);
   const full = lines.flatMap((line) => wrapped(line, columns));
-  // In full only if that leaves most of the screen to the nodes.
+  // Long lines are wrapped only if that leaves half of the screen to the nodes.
   return full.length <= Math.max(2, rows / 2) ? full : lines;
 };
 

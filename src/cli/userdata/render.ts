@@ -1,5 +1,5 @@
 // drover userdata render: the user data of a node group from its file, and with --files every file
-// that its nodes will have. Calls nothing; cluster facts that were not given are examples, and it
+// that its nodes will have. Calls nothing. Uses examples for cluster facts that were not given, and
 // says so.
 import { defined } from '../../api/defined.ts';
 import type { JsonObject } from '../../api/json.ts';

@@ -135,7 +135,7 @@ const configOf = (value: Json): ClusterConfig => {
   };
 };
 
-/** Cluster fields that other fields make ineffective, by path. */
+/** Faults by path: cluster fields that have no effect because of other fields. */
 const clusterFaults = (config: ClusterConfig): readonly (readonly [string, string])[] => {
   const faults: [string, string][] = [];
   const existing = config.vpcId !== undefined;

@@ -189,7 +189,10 @@ export const redacted = (one: NodeFile): NodeFile => ({
 export const resolvedFile = '/run/systemd/resolved.conf.d/40-eks.conf';
 export const localDisksFile = '/etc/systemd/system/setup-local-disks.service.d/00-strategy.conf';
 
-/** Servers and domains as words; an empty line without any, as nodeadm writes it. */
+/**
+ * `servers` and `domains` are separated by blanks. For an empty text an empty line is written, as
+ * nodeadm does.
+ */
 export const resolvedConfig = (servers: string, domains: string): NodeFile =>
   file(
     resolvedFile,

@@ -104,8 +104,8 @@ const joinsOf = (
     });
 
 /**
- * nodeadm accepts all parts of the user data or none, and likewise for its directory: one part that
- * does not decode makes it ignore the others.
+ * nodeadm accepts all parts of the user data or none, and likewise all files of its directory or
+ * none: one part that does not decode makes it ignore the others.
  */
 export const acceptedConfigs = ({ data, nodeConfigs }: Bootstrap): readonly NodeConfigSource[] => {
   const whole = (sources: readonly NodeConfigSource[]): readonly NodeConfigSource[] =>

@@ -75,7 +75,7 @@ export const decodeBody = (text: string, { isBinary = false } = {}): Decoded =>
 const bytesOfBinary = (binary: string): Uint8Array =>
   Uint8Array.from(binary, (char) => char.charCodeAt(0));
 
-/** In pieces: the number of a call's arguments is limited. */
+/** In pieces, since the number of a call's arguments is limited. */
 const binaryOf = (bytes: Uint8Array): string => {
   let text = '';
   for (let i = 0; i < bytes.length; i += 8192) {

@@ -79,7 +79,7 @@ class Filler {
       const value = this.#value(segment);
       if (value === undefined || value.isOpaque) isOpaque = true;
       text += value?.text ?? '';
-      // One by one: the number of a call's arguments is limited.
+      // Not `push(...offsets)`, since the number of a call's arguments is limited.
       for (const offset of value?.offsets ?? []) offsets.push(offset);
     }
     return { text, offsets, isOpaque };

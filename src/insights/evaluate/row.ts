@@ -77,7 +77,7 @@ export class Names {
     };
   }
 
-  /** The same names, and those of both sides of a `join`. */
+  /** These names, plus the names of both sides of a `join`. */
   joined(sides: ReadonlyMap<string, Side>): Names {
     return new Names(this.#slots, this.#counter, this.isOpen, sides);
   }

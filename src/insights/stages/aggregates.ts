@@ -195,7 +195,7 @@ const ofOneField: Readonly<Record<string, Build>> = {
 
 type Call = Expression & { readonly kind: 'call' };
 
-/** Aliases: a bin is a value that rows are grouped by. */
+/** Aliases: a bin is a value that rows are grouped by, so these are ordinary aggregates. */
 const sameAs: Readonly<Partial<Record<string, string>>> = {
   count_over_time: 'count',
   countovertime: 'count',

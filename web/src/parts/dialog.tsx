@@ -1,5 +1,6 @@
-// A dialog over the page. However the reader leaves it, the browser returns the focus to where it
-// was, and the page knows at once: an event `close` would come after the next key.
+// A dialog over the page. However the reader closes it, the browser returns the focus to the
+// previous element. The page learns of it at once: the event `close` would come only after the next
+// key.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 

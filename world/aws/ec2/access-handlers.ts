@@ -107,7 +107,8 @@ const keyHandlers = ({ keyPairs, scope }: AccessParts): ServiceHandlers => {
   };
   return {
     /**
-     * Returns key material in the right form; it is no real key, since instances accept no logins.
+     * Returns text in the form of a private key. It is not a real key, since instances accept no
+     * logins.
      */
     CreateKeyPair: (input) => {
       const made = add(input);

@@ -14,7 +14,7 @@ const flattened = (value: Json | undefined, name: string, into: Record<string, s
   if (typeof value !== 'object') into[name] = String(value);
   else {
     for (const [key, below] of Object.entries(value)) {
-      // A JSON member whose name begins with @ is shown with a second one.
+      // A JSON member whose name begins with @ is shown with a second @.
       const shown = name === '' && key.startsWith('@') ? `@${key}` : key;
       flattened(below as Json, name === '' ? shown : `${name}.${shown}`, into);
     }

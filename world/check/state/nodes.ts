@@ -193,7 +193,10 @@ export class Nodes {
     node.pending = [];
   }
 
-  /** Others set the mark just before the controller's patch: the controller may have meant to. */
+  /**
+   * Others set the mark just before the controller's patch, which may have been about to set it
+   * too.
+   */
   #share(
     node: NodeState,
     { at, lagMicros }: { readonly at: number; readonly lagMicros: number },

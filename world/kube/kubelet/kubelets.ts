@@ -50,9 +50,9 @@ export interface KubeletsOptions {
 const defaultVersion = 'v1.32.9-eks-113cf36';
 /** Above this number of nodes, renewals would be most of a world's events and are implied. */
 const writtenLeaseLimit = 50;
-/** How soon a kubelet notices a fault that begins or ends. */
 /** With explicitly implied leases, status writes without changes are rare too. */
 const rareStatusMicros = 4 * statusPeriodMicros;
+/** How soon a kubelet notices a fault that begins or ends. */
 const faultCheckMicros = microsPerSecond;
 const registerRetryMicros = 2 * microsPerSecond;
 

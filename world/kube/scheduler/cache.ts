@@ -121,7 +121,7 @@ interface Placed {
   readonly antiTerms: readonly string[];
   readonly ports: readonly string[];
   readonly priority: number;
-  /** The version that was counted: changed labels are counted anew. */
+  /** The version of the pod that was counted; a change of labels is counted again. */
   readonly pod: PodView;
   readonly live: boolean;
 }

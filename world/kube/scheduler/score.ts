@@ -131,7 +131,7 @@ const addSpread = (
     let sum = 0;
     for (const { topologyKey, byValue, constraint } of soft) {
       const value = node.labels[topologyKey];
-      // Upstream scores a node without the label 0.
+      // Upstream gives the score 0 to a node without the label.
       if (value === undefined) return Number.POSITIVE_INFINITY;
       const weight = Math.log(byValue.size + 2);
       sum += (byValue.get(value) ?? 0) * weight + constraint.maxSkew - 1;

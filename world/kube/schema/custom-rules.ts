@@ -116,8 +116,8 @@ function typedString(schema: JsonObject, value: string): unknown {
 }
 
 /**
- * Cache by identity: parts that a write leaves unchanged are the same object and are evaluated
- * again with each write.
+ * Caches converted values by identity: the rules run again with each write, but the parts that the
+ * write leaves unchanged are the same objects.
  */
 const converted = new WeakMap<object, { readonly schema: JsonObject; readonly seen: unknown }>();
 

@@ -35,7 +35,7 @@ const container: DefaultRule = (draft) => {
   })(draft);
 };
 
-/** In a Pod, but not in a template, a limit stands for a missing request. */
+/** In a Pod, but not in a template, a limit also sets a missing request. */
 const requestsFromLimits: DefaultRule = (draft) => {
   const resources = objectAt(draft, 'resources');
   const limits = resources.limits;

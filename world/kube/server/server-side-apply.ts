@@ -108,7 +108,7 @@ export function serverSideApply(
   const { definition, namespace, name, subresource } = target;
   const config = configuration(request);
   reportDuplicates(request.options);
-  // Duplicates are reported once: the written object differs from the body.
+  // The duplicates were reported above: the write must not report them again.
   const options = { ...request.options, sent: withoutDuplicates(request.options.sent) };
   const kind = managedKind(definition, subresource);
   const force = query.get('force') === 'true';

@@ -1,6 +1,6 @@
 // Subscribers to one collection's changes. A subscriber to one node's pods receives only changes
-// that touch that node: a hundred such watches cost a change no more than one. Delivers in the
-// order of subscription; makes no other decision.
+// that touch that node, so a change costs the same with one such watch or a hundred. Delivers in
+// the order of subscription; makes no other decision.
 import type { Recorded } from './history.ts';
 import { type Stored, specOf, textOf } from './objects.ts';
 

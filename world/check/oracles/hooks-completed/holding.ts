@@ -1,4 +1,5 @@
-// The pods for which an instance must stay in service until they are gone, stopping ones included.
+// The pods that must be gone before their instance may be terminated, including pods that are
+// stopping.
 import type { Context } from '../../oracle.ts';
 import type { DisruptionState, NodeState, PodState } from '../../state/book.ts';
 import { microsPerSecond } from '../../state/read.ts';

@@ -1,4 +1,4 @@
-// Marks of a node change only while its drain is Marking or Undoing.
+// The marks on a node change only while its drain is in the phase Marking or Undoing.
 import type { Context } from '../../oracle.ts';
 import type { NodeState } from '../../state/book.ts';
 import { reached } from './phases.ts';

@@ -8,7 +8,7 @@ import { GroupEnds } from './group-ends.ts';
 import { checkInstances } from './instances.ts';
 import { UpdateEnds } from './update-ends.ts';
 
-/** Deadlines are looked at this often. */
+/** Interval between two checks of deadlines. */
 const everyMicros = microsPerMinute;
 
 export const liveness: Oracle = {

@@ -8,7 +8,9 @@ import { healthyDelayOf } from '../../state/repair-policy.ts';
 import type { RepairState } from '../../state/repairs.ts';
 import { lagOf } from './start.ts';
 
-/** Whether the controller terminates an instance with decrement for repairs alone. */
+/**
+ * Whether the controller terminates an instance with decrement although only repairs request it.
+ */
 const shrinks = ({ book, saw }: Context, call: Call): boolean => {
   const isOurs = book.isOurs(call) && call.error === undefined;
   if (!isOurs || call.operation !== 'TerminateInstanceInAutoScalingGroup') return false;

@@ -19,7 +19,7 @@ const isIll = ({ health, group, at, lagMicros }: Start): boolean => {
   );
 };
 
-/** A drain for repairs alone that completes although the node has recovered. */
+/** A drain that only repairs request, and that completes although the node has recovered. */
 const recovered = (context: Context, one: DisruptionState): string | undefined => {
   const { book } = context;
   if (one.phase !== 'Completing' || one.phaseAt.get('Completing') !== book.now) return undefined;
@@ -44,7 +44,7 @@ const recovered = (context: Context, one: DisruptionState): string | undefined =
 
 export const repairOfUnhealthy: Oracle = {
   name: 'healthy-nodes-are-not-repaired',
-  what: 'a repair begins with a finding of its own node that a rule repairs, and acts on no node that has recovered',
+  what: 'a repair begins with a finding of its node that a rule covers, and acts on no recovered node',
   strategies: both,
   needs: ['object'],
   exemptions,

@@ -51,7 +51,7 @@ export class Times {
     const isOpenNow = versions.every(({ isOpenAt }) => isOpenAt(book.now));
     if (isOpenNow) return;
     const mayBeOpen = (at: number): boolean => versions.some(({ isOpenAt }) => isOpenAt(at));
-    // By a fast clock, or at any time during the pass, a window may have been open.
+    // A window may have been open according to a fast clock, or at any time during the pass.
     if (mayBeOpen(book.now + skew)) return;
     for (let at = from; at < book.now + skew; at += microsPerSecond) if (mayBeOpen(at)) return;
     report({ subject, message: `${what} outside the times of node group ${nodeGroup}` });
