@@ -300,7 +300,7 @@ const createContext = (): CliContext => {
     clock: wallClock,
     signal,
     userName: env.USER ?? systemUserName(),
-    kube: (connection) => kubeClient(connection, commandAgent, byHand),
+    kube: (connection) => kubeClient(connection, commandAgent, byHand, { isLight: true }),
     cluster: clusterFacts,
     target: clusterTarget,
     cloud: (connection) => awsCloud(connection, commandAgent, byHand),

@@ -1,9 +1,9 @@
 // bin/drover.mjs as a process: long-running commands start with a small young generation under the
-// same process id; short ones, and explicit settings, are left unchanged. The installed release is
-// tested by test/e2e/packed.e2e.ts.
+// same process id; short ones, and explicit settings, are left unchanged and load little. The
+// installed release is tested by test/e2e/packed.e2e.ts.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -58,6 +58,35 @@ describe.skipIf(!existsSync('/proc/self/cmdline'))('the entry', () => {
     expect(cmdline).not.toContain('--max-semi-space-size=2');
     const { output } = await started([], ['--version']);
     expect(output).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+});
+
+describe('a command', () => {
+  it.each([
+    ['of the cluster', 'get nodes', '/src/adapters/kube/client.ts'],
+    ['of the embedded world', 'world status', '/src/main/world-control.ts'],
+  ])('%s loads no undici: `%s`', (_of, words, needed) => {
+    const coverage = mkdtempSync(join(directory, 'coverage-'));
+    const kubeconfig = join(coverage, 'kubeconfig');
+    const nobody = 'http://127.0.0.1:9';
+    const [cluster, user, context] = [`{server: "${nobody}"}`, '{}', '{cluster: c, user: u}'];
+    writeFileSync(
+      kubeconfig,
+      `{clusters: [{name: c, cluster: ${cluster}}], users: [{name: u, user: ${user}}], ` +
+        `contexts: [{name: x, context: ${context}}], current-context: x}`,
+    );
+    const env = { ...process.env, NODE_V8_COVERAGE: coverage, XDG_CACHE_HOME: directory };
+    const { stderr } = spawnSync(process.execPath, [program, ...words.split(' ')], {
+      encoding: 'utf8',
+      env: { ...env, KUBECONFIG: kubeconfig, DROVER_URL: nobody },
+    });
+    const loaded = readdirSync(coverage)
+      .filter((name) => name.endsWith('.json'))
+      .map((name) => readFileSync(join(coverage, name), 'utf8'))
+      .join('');
+    expect(stderr).toContain('answer');
+    expect(loaded).toContain(needed);
+    expect(loaded).not.toContain('/node_modules/undici/');
   });
 });
 

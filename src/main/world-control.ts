@@ -1,7 +1,30 @@
 // Client of world control: HTTP to a running embedded world, with errors that name a remedy.
-import { request } from 'undici';
+import { json } from 'node:stream/consumers';
 import { type Json, type JsonObject, objectOr } from '../api/json.ts';
 import { CommandError, exitCodes, type WorldControl } from '../cli/context.ts';
+
+/** An import as a module also loads fetch and HTTP/2, which takes longer than the call. */
+const http = process.getBuiltinModule('node:http');
+
+interface Answer {
+  readonly status: number;
+  readonly body: JsonObject;
+}
+
+/** Without a time limit: an advance may take long and answers at its end. */
+const exchange = (
+  url: string,
+  call: { readonly method: string; readonly token: string; readonly body: string | undefined },
+): Promise<Answer> =>
+  new Promise((resolve, reject) => {
+    const headers = { authorization: `Bearer ${call.token}`, 'content-type': 'application/json' };
+    const open = http.request(url, { method: call.method, headers }, (response) => {
+      const status = response.statusCode ?? 0;
+      json(response).then((body) => resolve({ status, body: objectOr(body) }), reject);
+    });
+    open.on('error', reject);
+    open.end(call.body);
+  });
 
 /** `url`: DROVER_URL with the token as password. */
 export const createWorldControl = (url: string): WorldControl => {
@@ -9,19 +32,13 @@ export const createWorldControl = (url: string): WorldControl => {
   const token = decodeURIComponent(parsed.password);
   const origin = `${parsed.protocol}//${parsed.host}`;
   const call = async (method: 'GET' | 'POST', path: string, body?: Json): Promise<JsonObject> => {
-    let status: number;
-    let answer: JsonObject;
+    let answer: Answer;
     try {
-      const response = await request(`${origin}/drover/v1/${path}`, {
+      answer = await exchange(`${origin}/drover/v1/${path}`, {
         method,
-        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        // An advance may take long and answers at its end.
-        headersTimeout: 0,
-        bodyTimeout: 0,
+        token,
+        body: body === undefined ? undefined : JSON.stringify(body),
       });
-      status = response.statusCode;
-      answer = objectOr(await response.body.json());
     } catch (error) {
       throw new CommandError(
         exitCodes.failed,
@@ -30,9 +47,10 @@ export const createWorldControl = (url: string): WorldControl => {
         { cause: error },
       );
     }
-    if (status < 300) return answer;
+    const { status, body: told } = answer;
+    if (status < 300) return told;
     const code = status === 400 ? exitCodes.usage : exitCodes.failed;
-    throw new CommandError(code, String(answer.error ?? `the world answered ${status}`));
+    throw new CommandError(code, String(told.error ?? `the world answered ${status}`));
   };
   return {
     status: () => call('GET', 'status'),

@@ -41,7 +41,7 @@ export interface KubeClientOptions {
   readonly userAgent: string;
   /** Receives the Date header of each answer. */
   readonly dates?: DateReader;
-  /** For a process with few calls and little memory: uses node:https instead of undici. */
+  /** For a process with few calls at once: uses node:https instead of undici. */
   readonly isLight?: boolean;
   /** Items per page; default 500, as kubectl. */
   readonly pageSize?: number;
