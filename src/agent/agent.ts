@@ -34,7 +34,7 @@ export interface AgentDeps {
   /** One random stream per purpose. */
   readonly random: (purpose: string) => Random;
   readonly log: Log;
-  /** Absent: requests for log bundles are not looked for. */
+  /** Absent: requests for log bundles are ignored. */
   readonly bundles?: BundleStore;
   /** Absent: nothing is counted. */
   readonly metrics?: AgentMetrics;
@@ -124,11 +124,12 @@ export class NodeAgent {
     this.#recordAt = epochMs(0);
     await this.#saveRecord(clock.now());
     this.#monitor.close();
-    // The supervisor restarts the agent: it must not appear healthy after a part failed.
+    // Ends the agent, so that its supervisor restarts it: it must not appear healthy after a part
+    // failed.
     if (ended.signal.aborted) throw ended.signal.reason;
   }
 
-  /** Does everything that is due; returns the latest time of the next pass. */
+  /** Does everything that is due; returns the time by which the next pass must run. */
   async pass(signal: AbortSignal): Promise<EpochMs> {
     await this.#readLogs();
     await this.#runChecks(signal);

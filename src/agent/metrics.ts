@@ -58,7 +58,7 @@ export interface AgentProcess {
   readonly residentBytes: () => number;
 }
 
-/** Reasons of a rules file are an open set: later ones share one series. */
+/** A rules file may name any number of reasons; those beyond this limit share one series. */
 const maxSeries = 500;
 
 const escaped = (text: string): string =>
@@ -83,7 +83,7 @@ export class AgentMetrics {
     this.#process = process;
   }
 
-  /** Where the gauges are read at each scrape. */
+  /** Sets the source from which each scrape reads the gauges. */
   watch(state: () => AgentState): void {
     this.#state = state;
   }

@@ -37,12 +37,12 @@ import { JournalLog } from './sources/journal.ts';
 import { KernelLog } from './sources/kernel-log.ts';
 import { LineGate } from './sources/line-gate.ts';
 
-/** Jitter of looks, so that the checks of many nodes do not run together. */
+/** Jitter of check times, so that the checks of many nodes do not run together. */
 const jitter = 0.1;
 const lookMs = 300_000;
 /** A fault that is uncertain, or may have cleared, is checked again after this. */
 const soonMs = 60_000;
-/** The self-test is cheap. */
+/** Short, because the self-test costs little. */
 const selfTestMs = 10_000;
 const tailMs = 10_000;
 /** Lines read at once; other tasks run in between. */
@@ -245,7 +245,7 @@ export class HealthMonitor {
     this.#settle(now);
   }
 
-  /** A reason of this check is being counted, or makes a condition False. */
+  /** Whether a reason of this check is being counted, or makes a condition False. */
   #isUncertain(name: CheckName): boolean {
     return [...this.#state.reasons.values()].some(({ rule, severity, hits, since }) => {
       if (severity !== 'Condition' || (hits.length === 0 && since === undefined)) return false;

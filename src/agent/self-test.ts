@@ -8,7 +8,7 @@ import { type KernelLog, markerPrefix } from './sources/kernel-log.ts';
 import { sampledOneIn } from './sources/line-gate.ts';
 
 const everyMs = 3_600_000;
-/** The log is read each second: a marker comes back at once or never. */
+/** The log is read every second, so a marker that is not back by then is lost. */
 const patienceMs = 30_000;
 /** After a missing marker, another one is tried. */
 const againMs = 60_000;

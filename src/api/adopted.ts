@@ -16,8 +16,8 @@ const unknown: Omit<NodeGroupSpec, 'scaling'> = {
 };
 
 /**
- * The revision that the spec requested when last observed, which is not a request. A version that
- * was unknown at that time is the one that the nodes report.
+ * The revision in the spec when it was last observed; these values are not a new request. A version
+ * that was unknown at that time is the one that the nodes report.
  */
 const notedRevision = (
   group: NodeGroup,
@@ -29,8 +29,8 @@ const notedRevision = (
 
 /**
  * `spec`: complete, whatever the object states; `stated`: what it states. Sizes and revision are
- * the last observed ones, so that a change at AWS is not a request. Returns a group that Drover
- * created unchanged.
+ * the last observed ones, so that a change made at AWS is not taken for a request. Returns a group
+ * that Drover created unchanged.
  */
 export const completeNodeGroup = (
   group: NodeGroup,

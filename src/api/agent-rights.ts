@@ -1,7 +1,7 @@
 // The node agent's permissions in a cluster: RBAC rules, and the ValidatingAdmissionPolicies that
 // restrict its account to its own Node. RBAC alone would let every agent write every Node's
-// conditions, labels and capacity. Printed to deploy/agent; the contract of an API server proves
-// it.
+// conditions, labels and capacity. Printed to deploy/agent; contract tests verify them on an API
+// server.
 import type { JsonObject } from './json.ts';
 import { bundleCondition } from './log-bundle.ts';
 
@@ -193,7 +193,9 @@ const recordDirectory = '/var/lib/drover';
 /** The DaemonSet with bundles mounts this path: an example of storage that outlives instances. */
 export const exampleBundleDirectory = '/mnt/drover-bundles';
 
-/** The directory at the node's own path, which the agent's answer names. */
+/**
+ * Mounts the directory at the same path as on the node, because the agent's answer names that path.
+ */
 const bundlesAt = (directory: string) => ({
   args: ['--bundle-directory', directory],
   // A file system that the node mounts later appears in the container.
@@ -242,7 +244,8 @@ export const agentDaemonSet = (
                 requests: { cpu: '10m', memory: '64Mi' },
                 limits: { memory: '128Mi' },
               },
-              // For /dev/kmsg, the node's network and its programs, which it runs by chroot.
+              // Needed for /dev/kmsg, the node's network and its programs, which the agent runs by
+              // chroot.
               securityContext: { privileged: true, readOnlyRootFilesystem: true, runAsUser: 0 },
               volumeMounts: [
                 { name: 'root', mountPath: hostRoot, mountPropagation: 'HostToContainer' },

@@ -6,8 +6,8 @@ const createdAt = ({ metadata }: Node): string => metadata.creationTimestamp;
 
 /**
  * The node of an instance. Several Nodes may claim one: a kubelet that registered again under
- * another name, or one with a false providerID. The earliest created Ready node is used; if none is
- * Ready, the newest. Otherwise a later, false claim would take over the drain of the true node.
+ * another name, or one with a false providerID. The Ready Node that was created first is used, so
+ * that a later, false claim cannot take over a drain. If none is Ready, the newest is used.
  */
 export const nodeAmong = (claims: readonly Node[]): Node | undefined => {
   if (claims.length < 2) return claims[0];

@@ -115,7 +115,9 @@ export interface CloudInstance {
   readonly availabilityZone: string;
   /** RFC 3339. */
   readonly launchTime?: string;
-  /** Its own addresses, private and public, IPv6 too; never those of pods. Absent: unknown. */
+  /**
+   * The instance's own addresses: private, public and IPv6, never those of pods. Absent: unknown.
+   */
   readonly addresses?: readonly string[];
   readonly publicDnsName?: string;
   /** Absent for a terminated instance. */
@@ -131,7 +133,7 @@ export interface ScheduledEvent {
   readonly code: string;
   /** RFC 3339: EC2 does not act on the instance earlier. Absent where EC2 names no time. */
   readonly notBefore?: string;
-  /** It was completed or cancelled; EC2 lists it for about another week. */
+  /** EC2 has completed or cancelled the event; it stays in the list for about another week. */
   readonly isOver: boolean;
 }
 
@@ -256,8 +258,8 @@ export interface Stack {
 }
 
 /**
- * The lifecycle action of one instance, identified by the instance id, since an instance waits at
- * most once in a hook. A token would come from a message, and a forged one is refused.
+ * The lifecycle action of one instance. The instance id identifies it, since an instance waits at
+ * most once in a hook. Tokens are not used: they come from messages, which may be forged.
  */
 export interface HookCall {
   readonly autoScalingGroupName: string;

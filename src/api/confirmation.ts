@@ -15,7 +15,7 @@ export const needsConfirmation: Readonly<Record<CauseKind, boolean>> = {
   Manual: false,
 };
 
-/** A cause without the confirmation that it needs is not confirmed. */
+/** True if the cloud has confirmed the cause, or if its kind needs no confirmation. */
 export const isConfirmed = ({ kind, confirmation }: DisruptionCause): boolean =>
   !needsConfirmation[kind] || confirmation?.state === 'Confirmed';
 

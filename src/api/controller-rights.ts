@@ -1,6 +1,6 @@
 // The permissions of `drover controller` in a cluster, as RBAC rules: exactly what the controllers
-// call. Printed to deploy/rbac.yaml, granted to `eks:node-manager` in the embedded world; stories
-// on a real API server prove that they suffice. The subject is decided elsewhere.
+// call. Printed to deploy/rbac.yaml, granted to `eks:node-manager` in the embedded world;
+// end-to-end tests on a real API server prove that they suffice. The subject is decided elsewhere.
 
 import { customResourceDefinitions } from './crds.ts';
 import { defined } from './defined.ts';
@@ -27,8 +27,8 @@ export const leaderLease = { namespace: 'kube-system', name: 'drover-controller'
 const definitions = customResourceDefinitions.map(({ metadata }) => metadata.name);
 
 /**
- * In the whole cluster. Definitions of other projects are never read or changed. RBAC cannot
- * restrict creation by name.
+ * Rules for the whole cluster. Only Drover's own CustomResourceDefinitions are read or changed;
+ * RBAC cannot restrict creation by name.
  */
 export const controllerRules: readonly JsonObject[] = [
   rule('apiextensions.k8s.io', ['customresourcedefinitions'], ['create']),
@@ -36,22 +36,23 @@ export const controllerRules: readonly JsonObject[] = [
   rule('', ['nodes'], [...look, 'patch']),
   rule('', ['pods'], [...follow, 'delete']),
   rule('', ['pods/eviction'], ['create']),
-  // Read for one pod at a time: why it is not Ready, where a budget waits for it.
+  // `list` shows why a pod that a budget waits for is not Ready; one pod at a time.
   rule('', ['events'], ['list', 'create']),
   rule('apps', ['daemonsets'], look),
-  // The most common conditions for health probes of updates; operators grant other kinds
-  // themselves. Listed by a label: whether a process with --surge left one scaled up.
+  // `get`: what health probes of updates usually read; operators grant other kinds themselves.
+  // `list`, by a label: Deployments that a process with --surge left scaled up.
   rule('apps', ['deployments'], ['get', 'list']),
   rule('policy', ['poddisruptionbudgets'], follow),
-  // Whether the volumes of a drained node are detached.
+  // Shows whether the volumes of a drained node are detached.
   rule('storage.k8s.io', ['volumeattachments'], follow),
-  // Why an instance does not join: read only once one is late.
+  // Shows why an instance does not join; read only once one is late.
   rule('certificates.k8s.io', ['certificatesigningrequests'], ['list']),
   rule('drover.dev', ['*'], [...look, 'create', 'patch', 'delete']),
 ];
 
 /**
- * In kube-system: the Lease, and aws-auth with its roles. RBAC cannot restrict creation by name.
+ * Rules for kube-system: the Lease, aws-auth with its backups, the VPC CNI's ConfigMap. RBAC cannot
+ * restrict creation by name.
  */
 export const controllerNamespaceRules: readonly JsonObject[] = [
   rule('coordination.k8s.io', ['leases'], ['create']),
@@ -61,9 +62,7 @@ export const controllerNamespaceRules: readonly JsonObject[] = [
   rule('', ['configmaps'], ['get'], ['amazon-vpc-cni']),
 ];
 
-/**
- * Additional rules for hooks of updates, per namespace with hooks: Jobs from CronJobs' templates.
- */
+/** Additional rules for each namespace with hooks of updates: Jobs from CronJobs' templates. */
 export const hookRules: readonly JsonObject[] = [
   rule('batch', ['cronjobs'], ['get']),
   rule('batch', ['jobs'], ['get', 'list', 'create', 'delete']),
@@ -94,14 +93,17 @@ const certificateRules: readonly JsonObject[] = [
   ),
 ];
 
-/** Additional rules for `--surge`: Deployments that ask for it, and the order of their pods. */
+/**
+ * Additional rules for `--surge`: to scale Deployments that ask for it, and to set the deletion
+ * cost of their pods.
+ */
 const surgeRules: readonly JsonObject[] = [
   rule('apps', ['deployments'], [...follow, 'patch']),
   rule('', ['pods'], ['patch']),
   rule('autoscaling', ['horizontalpodautoscalers'], ['list']),
 ];
 
-/** Additional rules for `--page-port`: whose token a reader's is, and what its holder may do. */
+/** Additional rules for `--page-port`: to identify a reader by its token and check its rights. */
 const pageRules: readonly JsonObject[] = [
   rule('authentication.k8s.io', ['tokenreviews'], ['create']),
   rule('authorization.k8s.io', ['subjectaccessreviews'], ['create']),

@@ -41,8 +41,8 @@ const settled = (field: string, message: string) => ({
 
 const scaling: Schema = {
   ...object({ minSize: count, maxSize: count, desired: count }),
-  // EKS' rules with Drover's field names, without the values: formatting numbers is expensive in
-  // CEL.
+  // EKS' rules with Drover's field names. Messages omit the values: formatting numbers is expensive
+  // in CEL.
   'x-kubernetes-validations': [
     {
       rule: '!has(self.minSize) || !has(self.maxSize) || self.minSize <= self.maxSize',
@@ -186,7 +186,10 @@ const createRules: readonly Schema[] = neededToCreate.map((field) => ({
   message: `${field} is required, unless autoScalingGroupName names an Auto Scaling group to adopt`,
 }));
 
-/** An existing object cannot change whether its group is adopted or created, or from what. */
+/**
+ * An existing object cannot change whether its group is adopted or created, or which Auto Scaling
+ * group it adopts.
+ */
 export const nodeGroupSpec: Schema = {
   ...nodeGroupSpecFields,
   'x-kubernetes-validations': [

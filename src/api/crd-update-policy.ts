@@ -52,8 +52,8 @@ const isStrategy = (name: string): string =>
   `(has(self.updateStrategy) && self.updateStrategy == '${name}')`;
 
 /**
- * EKS' strategies behave as in EKS. Blue/green has all its new nodes before the first old one is
- * drained.
+ * Each policy needs a strategy that has it: EKS' strategies behave as in EKS, and blue/green has
+ * all its new nodes before the first old one is drained.
  */
 export const ownStrategyRules = [
   {

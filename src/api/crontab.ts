@@ -4,7 +4,10 @@
 export interface Cron {
   readonly minutes: readonly number[];
   readonly hours: readonly number[];
-  /** The hour field is `*` or a step of it: every hour that passes counts, not times of a day. */
+  /**
+   * The hour field is `*` or a step of it. Such a line also matches in an hour that occurs twice
+   * because clocks are set back.
+   */
   readonly isEveryHour: boolean;
   readonly days: ReadonlySet<number>;
   readonly months: ReadonlySet<number>;

@@ -17,7 +17,7 @@ export const causeKinds = [
 ] as const;
 export type CauseKind = (typeof causeKinds)[number];
 
-/** What happens to the empty instance, weakest first; the strongest cause decides. */
+/** What happens to the drained instance, weakest first. If causes differ, the strongest applies. */
 export const followUps = ['Release', 'Reboot', 'Detach', 'Replace', 'Terminate'] as const;
 export type FollowUp = (typeof followUps)[number];
 
@@ -25,7 +25,7 @@ export type FollowUp = (typeof followUps)[number];
 export interface HookRef {
   readonly autoScalingGroupName: string;
   readonly name: string;
-  /** Absent when found by polling: the calls then carry the instance id instead. */
+  /** The message's token; absent for a hook found by polling: calls then use the instance id. */
   readonly token?: string;
   readonly startedAt: string;
   readonly heartbeatTimeoutSeconds: number;
@@ -149,7 +149,7 @@ export interface UnreadyPod {
 /** What a drain waits for; rendered by core/explain for CLI, events and page. */
 export type WaitingOn =
   | {
-      /** `pod` is `namespace/name` everywhere below, `budgets` too, `owner` is `Kind/name`. */
+      /** Here and below `pod` and `budgets` are `namespace/name`, `owner` is `Kind/name`. */
       readonly kind: 'pdb';
       readonly pod: string;
       readonly budgets: readonly string[];
@@ -157,7 +157,7 @@ export type WaitingOn =
       readonly message: string;
       /** True if no change of the pods' health can free this budget. */
       readonly neverAllows: boolean;
-      /** What would free it, where the pods' health alone would not. */
+      /** What frees the budget, if the health of its pods alone cannot. */
       readonly freedBy?: 'scaleUp';
       /**
        * For a budget that waits for Ready pods: the pod that has been unready for longest. Looked
@@ -169,8 +169,8 @@ export type WaitingOn =
     }
   | {
       /**
-       * The application moves it: a refused eviction request is its signal to do so. Further
-       * requests follow at a bounded rate.
+       * The application moves the pod itself: a refused eviction request is its signal to do so.
+       * Further requests follow at a bounded rate.
        */
       readonly kind: 'selfMoving';
       readonly pod: string;
@@ -180,7 +180,7 @@ export type WaitingOn =
       readonly webhook?: string;
       /** The words of the webhook, or of the API server about the budget. */
       readonly message: string;
-      /** Number of requests without another answer. */
+      /** Number of eviction requests in a row that were refused. */
       readonly requests: number;
       readonly since?: string;
       readonly requestAgainAt: string;
@@ -195,7 +195,7 @@ export type WaitingOn =
       readonly forceAt?: string;
     }
   | {
-      /** A refused eviction used up the token; the API server restores it at `until`. */
+      /** A refused eviction used up an allowed disruption, restored at `until`. */
       readonly kind: 'budgetHeld';
       readonly pod: string;
       readonly budget: string;
@@ -268,7 +268,7 @@ export type WaitingOn =
   /** Other nodes of the batch are still being marked; nothing is evicted before that. */
   | { readonly kind: 'batch'; readonly nodes: readonly string[]; readonly until: string }
   | { readonly kind: 'settling'; readonly until: string }
-  /** Its Deployment is scaled up first; the pod is evicted at `until` if it is still here. */
+  /** Its Deployment is scaled up first; the pod is evicted at `until` if it still exists. */
   | {
       readonly kind: 'surge';
       readonly pod: string;
@@ -277,7 +277,7 @@ export type WaitingOn =
       readonly until: string;
       readonly forceAt?: string;
     }
-  /** Load balancers still send to the node (evictions), or wait for its connections (end). */
+  /** Load balancers still send to the node (`evictions`) or still deregister it (`end`). */
   | {
       readonly kind: 'deregistration';
       readonly node: string;
@@ -286,7 +286,7 @@ export type WaitingOn =
       readonly targetGroups: readonly string[];
       readonly until: string;
     }
-  /** The pods are gone; volumes are attached to the node still. The first 20, by name. */
+  /** The pods are gone, but volumes are still attached to the node: the first 20, by name. */
   | {
       readonly kind: 'volumes';
       readonly node: string;
@@ -294,11 +294,12 @@ export type WaitingOn =
       readonly until: string;
     }
   /**
-   * Drained; the instance is terminated at `until`, so that load balancers have deregistered it.
+   * Drained; the instance is terminated at `until`, so that load balancers can deregister it first.
    */
   | { readonly kind: 'cooldown'; readonly until: string }
   /**
-   * Drained; the instance is kept until its turn; `by` names what holds the turn, as `update NAME`.
+   * Drained; the instance is not terminated before its turn. `by` names what decides the turn, as
+   * `update NAME`.
    */
   | { readonly kind: 'terminationHold'; readonly by: string }
   /**
@@ -306,7 +307,7 @@ export type WaitingOn =
    * `update NAME`.
    */
   | { readonly kind: 'hold'; readonly by: string }
-  /** Not cordoned yet: the group's record has no room, or the replacement is not Ready. */
+  /** Not cordoned yet: too many nodes are out of service, or the replacement is not Ready. */
   | { readonly kind: 'turn'; readonly message: string }
   | {
       readonly kind: 'hook';
@@ -342,8 +343,8 @@ export interface NodeDisruptionStatus {
   /** When the last hold ended and evictions started. Absent where there was none. */
   readonly heldUntil?: string;
   /**
-   * Earliest deadline of the causes in force that delete pods at it; if none does, the latest of
-   * the others.
+   * The earliest deadline of the causes in force that delete pods at their deadline; if none does,
+   * the latest deadline of the others.
    */
   readonly deadline?: string;
   readonly onDeadline?: 'force' | 'fail';

@@ -6,8 +6,9 @@ export interface DrainTier {
   /** Pods of this priority and above, up to the next tier. */
   readonly priority: number;
   /**
-   * The next tier begins at most this long after the waits of the tiers before it, and within half
-   * of the time to the deadline; absent: at half of it, or when no pod of this tier is left.
+   * The next tier begins when no pod of this tier is left, or after this wait at the latest,
+   * counted from the end of the earlier tiers' waits. Every tier begins within half of the time to
+   * the deadline; absent: that half is the only limit.
    */
   readonly waitSeconds?: number;
 }
@@ -36,9 +37,14 @@ export interface DrainPolicy {
   readonly forceIntervalSeconds?: number;
   /** Target groups of load balancers in which the instance is a target. */
   readonly loadBalancers?: {
-    /** Seconds that the first eviction waits until they send the node no new connections. */
+    /**
+     * Seconds that the first eviction waits until load balancers send the node no new connections.
+     */
     readonly beforeSeconds?: number;
-    /** Seconds that the end of the instance waits, from the last pod, until they have let it go. */
+    /**
+     * Seconds from the end of the last pod that the termination of the instance waits until load
+     * balancers have deregistered it.
+     */
     readonly afterSeconds?: number;
   };
   /** What happens to an instance whose drain failed; default terminate. */
@@ -58,7 +64,7 @@ export interface DrainPolicy {
   readonly zoneShift?: { readonly zones: readonly string[] };
   /** Deployments that ask to be scaled up before their pods go. */
   readonly surge?: { readonly waitSeconds?: number };
-  /** Volumes of pods that are gone, until they are detached from the instance. */
+  /** Volumes of pods that are gone: how long they may take to be detached from the instance. */
   readonly volumes?: { readonly waitSeconds?: number };
 }
 

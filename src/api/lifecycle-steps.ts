@@ -6,7 +6,7 @@ import type { JsonObject } from './json.ts';
 type Tags = Readonly<Record<string, string>>;
 
 export type CreationStep =
-  /** Sets tags of the group only; the owner's is among them. */
+  /** Sets tags on the group but not on its instances; the owner's tag is among them. */
   | { readonly kind: 'TagGroup'; readonly autoScalingGroupName: string; readonly tags: Tags }
   /** Authorizes the group's nodes, in aws-auth or by an access entry. */
   | { readonly kind: 'AuthorizeRole'; readonly role: string }

@@ -3,10 +3,13 @@
 // write nothing else on its Node. Decides nothing.
 import type { Condition } from './kube.ts';
 
-/** Value: the id of the repair's attempt. The controller sets and removes it. */
+/**
+ * Annotation that requests a bundle: the id of the repair's attempt. The controller sets and
+ * removes it.
+ */
 export const bundleAnnotation = 'drover.dev/log-bundle-for';
 
-/** Written by the agent. True: collected; False: not collected. No repair follows from it. */
+/** Condition written by the agent. True: collected; False: not collected. It leads to no repair. */
 export const bundleCondition = 'LogBundleCollected';
 
 export interface BundleAnswer {

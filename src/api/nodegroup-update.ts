@@ -230,7 +230,7 @@ export interface NodeGroupUpdateStatus {
     readonly instanceId: string;
     readonly node?: string;
     readonly message: string;
-    /** Outcome if the update continued. */
+    /** What was done about the failed drain, if the update continued. */
     readonly outcome?: 'Skipped' | 'Quarantined' | 'Paused';
   }[];
   /** Why an automatic rollback follows this update. */

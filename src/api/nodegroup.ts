@@ -122,7 +122,10 @@ export interface Revision {
   readonly imageId: string;
   /** Version of the derived launch template; lower ones are earlier revisions. */
   readonly templateVersion: string;
-  /** Only `templateVersion` tells new nodes from old ones: all with a lower one are replaced. */
+  /**
+   * Only `templateVersion` distinguishes new nodes from old ones: all with a lower one are
+   * replaced.
+   */
   readonly replaceEqual?: boolean;
   /** The user's own launch template. */
   readonly launchTemplate?: NonNullable<NodeGroupSpec['launchTemplate']>;
@@ -259,7 +262,7 @@ export interface NodeGroupStatus {
 export interface NodeGroup extends KubeObject {
   /** Also complete for an adopted group with an incomplete object (adopted.ts). */
   readonly spec: NodeGroupSpec;
-  /** Never written: the spec as the object states it, where `spec` has more. */
+  /** Never written to the API: the spec as the object states it, if `spec` was completed. */
   readonly stated?: Partial<NodeGroupSpec>;
   readonly status?: NodeGroupStatus;
 }
@@ -273,7 +276,9 @@ export const nodeGroupLabels = [
 export const nodeGroupFinalizer = 'drover.dev/nodegroup';
 /** On a NodeGroup: scale-in and delete as in EKS, without waiting for budgets. */
 export const forceAnnotation = 'drover.dev/force';
-/** The `at` of a failed delete that was requested again: it is retried at once. */
+/**
+ * On a NodeGroup: the `at` of a failed delete that a user has requested again, to retry it at once.
+ */
 export const deleteAgainAnnotation = 'drover.dev/delete-again';
 /** The generation that a write-back of sizes produced, which is not a request. */
 export const followedAnnotation = 'drover.dev/followed-generation';

@@ -7,7 +7,10 @@ export type NoticeSource = 'autoscaling' | 'sns' | 'eventbridge';
 
 interface NoticeBase {
   readonly source: NoticeSource;
-  /** When it happened according to the sender; absent when not stated (then: when received). */
+  /**
+   * When the event happened, by the sender's clock; absent when not stated: then the time of
+   * receipt counts.
+   */
   readonly at?: string;
   /** The account and region in the message. Auto Scaling's own messages contain no region. */
   readonly account?: string;

@@ -74,12 +74,12 @@ export interface PageIssue {
   readonly remedy: string | null;
 }
 
-/** The disruption ledger: nodes out of service by what took them, against the group's limit. */
+/** The disruption ledger: the group's nodes out of service by cause, and the limit. */
 export interface PageLedger {
   readonly limit: number;
   readonly update: number;
   readonly repair: number;
-  /** Notices of the cloud, which no limit holds back. */
+  /** Taken out of service by notices of the cloud, which no limit delays. */
   readonly notice: number;
   readonly other: number;
 }
@@ -213,7 +213,7 @@ export interface PageEntry {
 
 export interface PageTime {
   readonly now: string;
-  /** World seconds per second; `max`: the world runs ahead of every clock. */
+  /** World seconds per second of real time; `max`: the world runs as fast as it can. */
   readonly speed: number | 'max';
 }
 
@@ -248,7 +248,10 @@ export interface PageDelta {
   readonly set: { readonly [K in PageKind]?: readonly PageRows[K][] };
   readonly gone: { readonly [K in PageKind]?: readonly string[] };
   readonly journal: readonly PageEntry[];
-  /** As in the snapshot. A jump beyond the entries of `journal`: there were too many to send. */
+  /**
+   * As in the snapshot. If it grows by more than the number of entries in `journal`, there were too
+   * many entries to send.
+   */
   readonly recorded: number;
   readonly faults: readonly string[];
 }
@@ -258,7 +261,7 @@ export interface PagePod {
   readonly key: string;
   readonly owner: string | null;
   readonly phase: string;
-  /** It stays when the node is drained: a DaemonSet's, a static or a finished pod. */
+  /** The pod stays when the node is drained: it is of a DaemonSet, static or finished. */
   readonly stays: boolean;
   readonly isStopping: boolean;
   readonly cpu: number;
@@ -327,8 +330,8 @@ export type UpdateVerb = (typeof updateVerbs)[number];
 export interface PageAction {
   readonly verb: UpdateVerb;
   readonly isPossible: boolean;
-  /** What it does, or why it cannot be done. */
+  /** What the action does, or why it cannot be done. */
   readonly plan: readonly string[];
-  /** The same on the command line. */
+  /** The command that does the same. */
   readonly command: string;
 }

@@ -20,7 +20,7 @@ export type Step =
       readonly kind: 'PatchNode';
       readonly node: string;
       /**
-       * Compared with the cache just before the call; also in the body where the mode allows it.
+       * Compared with the cache just before the call; most patches also carry it as a precondition.
        */
       readonly uid: string;
       readonly resourceVersion: string;
@@ -39,10 +39,10 @@ export type Step =
       readonly kind: 'TerminateInstance';
       readonly instanceId: string;
       readonly decrementDesired: boolean;
-      /** It is in no Auto Scaling group. */
+      /** The instance is in no Auto Scaling group. */
       readonly isDetached?: true;
     }
-  /** Takes it out of its group, which launches another one. */
+  /** Takes the instance out of its group, which launches another one. */
   | {
       readonly kind: 'DetachInstance';
       readonly instanceId: string;
@@ -104,8 +104,8 @@ export type UpdateStep =
   /** Drains it at once, or with `hold` when the hold ends; the group launches a replacement. */
   | ({ readonly kind: 'Replace'; readonly instanceId: string } & StepHolds)
   /**
-   * Drains it like Replace, then terminates it and decrements the desired size. A node of EKS'
-   * surplus has no minute of cooldown in between.
+   * Drains it like Replace, then terminates it and decrements the desired size. Surplus nodes of
+   * EKS' strategies are terminated without a cooldown.
    */
   | ({
       readonly kind: 'Retire';
@@ -188,7 +188,7 @@ export type GroupStep =
       readonly scaling: NodeGroupScaling;
     }
   | { readonly kind: 'WriteGroupStatus'; readonly group: string; readonly record: GroupRecord }
-  /** Fails if the update's journal has changed since. */
+  /** Fails if the update's status has changed since. */
   | {
       readonly kind: 'WriteUpdateStatus';
       readonly update: string;

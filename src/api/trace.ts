@@ -1,5 +1,5 @@
 // Trace: the events of a world in order, as the oracles of world/check read them. Written by the
-// simulation and by the end-to-end stories; holds facts only, no judgements.
+// simulation and by the end-to-end tests; holds facts only, no judgements.
 import type { Json, JsonObject } from './json.ts';
 
 export type TraceEntry =
@@ -60,7 +60,7 @@ export type TraceEntry =
       readonly instanceId: string;
       readonly autoScalingGroupName: string;
       readonly state: string;
-      /** Set when a hook ended: how. `timeout` = it was not completed. */
+      /** How the hook ended, if it has; `timeout`: it was not completed in time. */
       readonly hookEnded?: {
         readonly name: string;
         readonly by: 'completed' | 'timeout';

@@ -86,9 +86,9 @@ export const defaultHookTimeoutSeconds = 600;
 
 /** On the Jobs of hooks: the uid of the update. */
 export const hookUpdateLabel = 'drover.dev/update-uid';
-/** Which of its hooks. */
+/** On the Jobs of hooks: the kind of the hook. */
 export const hookKindLabel = 'drover.dev/hook';
-/** For which instance. */
+/** On the Jobs of hooks: the instance for which it runs. */
 export const hookInstanceLabel = 'drover.dev/instance';
 
 /** A webhook's address without its path, which may be secret: `https://ops.example/...`. */

@@ -88,7 +88,7 @@ export interface WaveStatus {
 /** The part of `spec.updateConfig` that defines when a step may begin. */
 export interface UpdatePacing {
   readonly windows?: readonly MaintenanceWindow[];
-  /** The state where no window is defined; default Open. */
+  /** Whether steps may begin if no window is defined; default Open. */
   readonly windowDefault?: (typeof windowDefaults)[number];
   readonly freezes?: readonly Freeze[];
   readonly approval?: (typeof approvals)[number];

@@ -39,8 +39,8 @@ export interface UpdateBlueGreen {
    */
   readonly soakSeconds?: number;
   /**
-   * Seconds after each batch of maxUnavailable nodes before the next one starts; default: 0, each
-   * place is reused at once.
+   * Seconds after each batch of maxUnavailable nodes before the next one starts; default 0: the
+   * next node starts as soon as one is empty.
    */
   readonly batchSoakSeconds?: number;
 }

@@ -65,7 +65,7 @@ export interface NodeGroupUpdateSequenceStatus {
   readonly progress: { readonly done: number; readonly total: number };
   readonly startedAt?: string;
   readonly endedAt?: string;
-  /** Its result once all marks are removed. */
+  /** The sequence's result once all its taints are removed. */
   readonly ending?: Exclude<NodeGroupUpdateStatus['status'], 'InProgress'>;
   /** The generation with which it ended: a later one may continue it. */
   readonly endedGeneration?: number;
@@ -87,7 +87,7 @@ export const sequenceFinalizer = 'drover.dev/update-sequence';
  */
 export const awaitingTaint = 'drover.dev/awaiting-update';
 
-/** The maximum length of a taint's value. */
+/** The maximum length of a taint's value, since the sequence's name is the value. */
 export const maxSequenceName = 63;
 
 /** On a NodeGroupUpdate: the sequence that requested it; and the one that paused it. */

@@ -22,13 +22,13 @@ export type UpdateWaitingOn =
   | {
       readonly kind: 'surplus';
       readonly node: string;
-      /** Pods, budgets and owners. */
+      /** The pods, budgets and owners that block the drain, as text. */
       readonly heldBy: string;
       readonly deadline: string;
       /** What happens at the deadline. */
       readonly atDeadline: 'force' | 'hookEnds' | 'fail';
     }
-  /** No zone has capacity for nodes beside the old ones, so these are drained first. */
+  /** No zone has capacity for nodes beside the old ones, so old nodes are drained first. */
   | { readonly kind: 'room'; readonly code: string; readonly message: string }
   /** The update paused itself after a drain that exceeded its deadline. */
   | {

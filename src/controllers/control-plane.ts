@@ -89,8 +89,8 @@ const fencedPorts = ({
 };
 
 /**
- * The same dependencies, counted. The fence wraps them, so a refused call is not counted as a
- * request.
+ * The same dependencies with counted calls. The fence is outside of this, so a refused call is not
+ * counted as a request.
  */
 const measured = (deps: ControlPlaneDeps): ControlPlaneDeps => {
   const { kube, cloud, clock, journal, metrics } = deps;
@@ -162,7 +162,7 @@ const createControllers = ({
     confirmation: createConfirmationController(base('confirmation')),
     // Polling finds what no message reported, and completes launch hooks.
     lifecycle: createLifecycleController(base('lifecycle')),
-    // Zones that a drain policy shifts: marks without evictions.
+    // Marks the nodes of zones that a drain policy shifts, without evicting pods.
     'zone-shift': createZoneShiftController(base('zone-shift')),
     // Node groups: creates, scales, labels and deletes them; reports their health.
     nodegroup: createNodeGroupController({

@@ -60,8 +60,8 @@ const withKeptLabels = (metadata: ObjectMeta): ObjectMeta => {
 
 /**
  * The conditions that can lead to a repair, with their times, and the agent's answer about a log
- * bundle; the others would double the size of a
- * cached node. The heartbeat is kept only for a bad condition, to detect a silent agent.
+ * bundle; the others would double the size of a cached node. The heartbeat is kept only for a bad
+ * condition, to detect a silent agent.
  */
 const healthConditions = (conditions: readonly Condition[]): readonly Condition[] =>
   conditions

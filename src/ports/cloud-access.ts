@@ -17,13 +17,16 @@ export interface CloudAccess {
   createSecurityGroup(group: NewSecurityGroup, options?: Options): Promise<string>;
   /** Rules that already exist stay unchanged. */
   allowIngress(groupId: string, rule: IngressRule, options?: Options): Promise<void>;
-  /** Throws InvalidRequest while it is in use. `false` when it did not exist. */
+  /** Throws InvalidRequest while the group is in use. `false` when it did not exist. */
   deleteSecurityGroup(groupId: string, options?: Options): Promise<boolean>;
   findAccessEntry(
     entry: Pick<AccessEntry, 'clusterName' | 'principalArn'>,
     options?: Options,
   ): Promise<AccessEntry | undefined>;
-  /** Throws InvalidRequest when the role has one, or the cluster's authentication mode has none. */
+  /**
+   * Throws InvalidRequest when the role already has an access entry, or when the cluster's
+   * authentication mode does not use access entries.
+   */
   createAccessEntry(entry: AccessEntry, options?: Options): Promise<void>;
   /** `false` when it did not exist. */
   deleteAccessEntry(
@@ -32,6 +35,9 @@ export interface CloudAccess {
   ): Promise<boolean>;
 }
 
-/** The message of DeleteSecurityGroup when instances or other groups' rules use the group. */
+/**
+ * Whether DeleteSecurityGroup failed with this message because instances or rules of other groups
+ * use the security group.
+ */
 export const isInUse = (message: string): boolean =>
   /DependencyViolation|has a dependent object/i.test(message);

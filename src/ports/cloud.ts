@@ -81,15 +81,15 @@ export interface CloudApi extends CloudAccess, CloudLoadBalancers {
   /** Creates the hook, or updates the one of that name. */
   installHook(autoScalingGroupName: string, hook: NewHook, options?: CallOptions): Promise<void>;
   /**
-   * Ends the hook's waits as Auto Scaling does: launching instances are terminated, terminating
-   * instances proceed. `false` when it did not exist.
+   * Deletes the hook. Auto Scaling then terminates the launching instances that wait in it, and
+   * continues the termination of the others. `false` when the hook did not exist.
    */
   removeHook(
     autoScalingGroupName: string,
     hookName: string,
     options?: CallOptions,
   ): Promise<boolean>;
-  /** Throws NoActiveLifecycleAction when there is nothing to complete. */
+  /** Throws NoActiveLifecycleAction when the instance does not wait in the hook. */
   completeHook(
     call: HookCall & { readonly result: 'CONTINUE' | 'ABANDON' },
     options?: CallOptions,
@@ -99,12 +99,12 @@ export interface CloudApi extends CloudAccess, CloudLoadBalancers {
     instanceId: string,
     options: CallOptions & { readonly decrementDesired: boolean },
   ): Promise<void>;
-  /** The group keeps its desired capacity and launches another instance. */
+  /** Detaches the instance. The group keeps its desired capacity, so it launches another one. */
   detachFromGroup(
     instanceId: string,
     options: CallOptions & { readonly autoScalingGroupName: string },
   ): Promise<void>;
-  /** For an instance that is in no group. A repeated call changes nothing. */
+  /** Terminates an instance that is in no Auto Scaling group. A repeated call changes nothing. */
   terminateInstance(instanceId: string, options?: CallOptions): Promise<void>;
   /** Instances that EC2 still lists (terminated ones for about an hour). */
   describeInstances(
@@ -116,7 +116,9 @@ export interface CloudApi extends CloudAccess, CloudLoadBalancers {
    * changes nothing. Throws CloudError.
    */
   time(options?: CallOptions): Promise<EpochMs>;
-  /** For all running instances of the account; EC2 lists completed events for about a week. */
+  /**
+   * The events of all running instances in the account; EC2 lists completed ones for about a week.
+   */
   describeScheduledEvents(options?: CallOptions): Promise<readonly ScheduledEvent[]>;
   /** Running instances of the account with a failing status check. */
   describeImpairedInstances(options?: CallOptions): Promise<readonly ImpairedInstance[]>;
@@ -168,7 +170,7 @@ export interface CloudApi extends CloudAccess, CloudLoadBalancers {
       readonly maxSize?: number;
       readonly desiredCapacity?: number;
       readonly launchTemplate?: { readonly id: string; readonly version: string };
-      /** For a group with a mixed instances policy: sent together with its template. */
+      /** For a group with a mixed instances policy; sent together with the launch template. */
       readonly overrides?: ScalingGroup['overrides'];
     },
     options?: CallOptions,
@@ -191,8 +193,8 @@ export interface CloudApi extends CloudAccess, CloudLoadBalancers {
     options?: CallOptions,
   ): Promise<void>;
   /**
-   * Throws InvalidRequest while instances are in it. Then it also requests the deletion of the warm
-   * pool, whose instances count but run no pods. `false` when it did not exist.
+   * Throws InvalidRequest while the group has instances. Before it throws, it requests the deletion
+   * of the warm pool, whose instances count but run no pods. `false` when the group did not exist.
    */
   deleteGroup(name: string, options?: CallOptions): Promise<boolean>;
   /** The latest activities, newest first. */
@@ -200,7 +202,7 @@ export interface CloudApi extends CloudAccess, CloudLoadBalancers {
     autoScalingGroupName: string,
     options?: CallOptions,
   ): Promise<readonly ScalingActivity[]>;
-  /** Unknown ids are missing from the answer, as in the next four. */
+  /** Unknown ids are missing from the answer; likewise unknown names of instance types. */
   describeSubnets(ids: readonly string[], options?: CallOptions): Promise<readonly Subnet[]>;
   describeInstanceTypes(
     names: readonly string[],

@@ -46,7 +46,7 @@ export interface MetadataApi {
   get(path: string): Promise<Uint8Array | undefined>;
 }
 
-/** Why the machine refused, with a remedy. */
+/** Why the machine refused: a remedy for each code. */
 export const hostErrors = {
   denied: 'run it as root, or with --root on a tree of your own',
   full: 'free some space and run it again; nothing is half-written',

@@ -9,7 +9,10 @@ export const httpErrorTable = {
    */
   NotAllowed: { retry: 'never' },
   Timeout: { retry: 'backoff' },
-  /** No answer: unknown name, refused, reset, or an invalid certificate. */
+  /**
+   * No answer: the name is unknown, the connection was refused or reset, or the certificate is
+   * invalid.
+   */
   Unreachable: { retry: 'backoff' },
 } as const;
 export type HttpErrorCode = keyof typeof httpErrorTable;
@@ -39,7 +42,7 @@ export interface HttpPost {
    * webhook-timestamp, webhook-signature). The id is `idempotencyKey`.
    */
   readonly signingKey?: string;
-  /** Refuses every address that is not on the public internet too. */
+  /** Also refuses every address outside the public internet. */
   readonly isPublicOnly?: true;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
@@ -47,7 +50,7 @@ export interface HttpPost {
 
 export interface HttpAnswer {
   readonly status: number;
-  /** From Retry-After; a date is counted from the server's own. */
+  /** From the Retry-After header; a date in it is compared with the answer's own Date header. */
   readonly retryAfterSeconds?: number;
 }
 

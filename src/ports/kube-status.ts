@@ -34,7 +34,9 @@ const tooManyCode = (status: JsonObject): KubeErrorCode => {
     : 'DisruptionBudget';
 };
 
-/** 500 and above: distinguished by the reason and, for two budgets on one pod, by the message. */
+/**
+ * The code for status 500 and above, by the reason and, for two budgets on one pod, the message.
+ */
 const serverCode = (httpStatus: number, status: JsonObject, message: string): KubeErrorCode => {
   if (httpStatus === 504 || status.reason === 'ServerTimeout') return 'Timeout';
   return httpStatus === 500 && /more than one PodDisruptionBudget/.test(message)

@@ -21,7 +21,9 @@ export const kubeErrorTable = {
   NotFound: { httpStatus: 404, retry: 'backoff' },
   Unauthorized: { httpStatus: 401, retry: 'never' },
   Forbidden: { httpStatus: 403, retry: 'never' },
-  /** 403 with cause NamespaceTerminating: not an operator's mistake. */
+  /**
+   * 403 with cause NamespaceTerminating: the namespace is being deleted; no permission is missing.
+   */
   NamespaceTerminating: { httpStatus: 403, retry: 'backoff' },
   /** 410: the resourceVersion is too old; list again. */
   Expired: { httpStatus: 410, retry: 'now' },

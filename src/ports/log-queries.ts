@@ -36,7 +36,7 @@ interface Options {
 export interface LogQueries {
   /** Returns the query's id. */
   startQuery(request: LogQueryRequest, options?: Options): Promise<string>;
-  /** Its progress; all rows once it is complete. */
+  /** The query's progress; all rows once it is complete. */
   queryState(id: string, options?: Options): Promise<LogQueryState>;
   /** `false` when it had already ended. */
   stopQuery(id: string, options?: Options): Promise<boolean>;

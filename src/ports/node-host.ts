@@ -102,12 +102,12 @@ export interface NodeHost {
   openJournal(options: {
     readonly units: readonly string[];
     readonly identifiers: readonly string[];
-    /** Absent: from the present on. */
+    /** Absent: reads only entries written after the call. */
     readonly afterCursor?: string;
   }): Promise<LogReader>;
   /** Writes a line to the kernel log. Throws NodeHostError. */
   writeKernelLog(text: string): Promise<void>;
-  /** Body cut at 1 KiB. Throws NodeHostError without an answer. */
+  /** Returns at most 1 KiB of the body. Throws NodeHostError when there is no answer. */
   httpGet(
     url: string,
     timeoutMs: number,

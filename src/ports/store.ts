@@ -17,8 +17,8 @@ export interface Store {
 }
 
 /**
- * code: why the store cannot be used. full = disk full, foreign = not Drover's file, newer =
- * another version, unencodable = a row is not JSON (independent of the disk).
+ * `code`: why the store cannot be used. `full`: the disk is full; `foreign`: not Drover's file;
+ * `newer`: written by a newer Drover; `unencodable`: a row is not JSON, whatever the disk's state.
  */
 export class StoreError extends Error {
   override readonly name = 'StoreError';

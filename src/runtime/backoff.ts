@@ -62,7 +62,10 @@ export const retryAdvice = (error: unknown): RetryAdvice => {
   return { retry: 'bug', atLeastMs: 0 };
 };
 
-/** This many retries of a conflict are immediate (termination.md M1); then it backs off as well. */
+/**
+ * Number of retries of a conflict that are immediate (termination.md M1); further ones back off,
+ * too.
+ */
 const immediateTries = 5;
 
 export interface RetryOptions {

@@ -1,7 +1,7 @@
 // One collection of the Kubernetes API, kept current by list and watch, or by a watch that begins
-// with the present objects. It resumes where it stopped, lists again after 410 and reports the
-// difference, and aborts a silent watch. It never goes back in time without reporting it. Listeners
-// only enqueue; nothing here acts on changes.
+// with the present objects. It resumes a closed watch where it stopped, lists again after 410, and
+// restarts a silent watch. A list older than the cache is not used, unless the server keeps
+// returning older lists. Listeners only enqueue; nothing here acts on changes.
 import { type EpochMs, epochMs } from '../api/brand.ts';
 import { defined } from '../api/defined.ts';
 import type { KubeObject, ResourceType } from '../api/kube.ts';

@@ -135,7 +135,7 @@ export class LeaderElector {
   /** One attempt to take or renew the lease. Never rejects; false when it is not ours. */
   async #try(signal: AbortSignal): Promise<boolean> {
     const { clock, log } = this.#options;
-    // The lease counts from before the request, not from its answer.
+    // The lease counts from the time before the request, since its answer may arrive late.
     const sentAt = clock.now();
     const leftMs =
       this.#held === undefined

@@ -32,7 +32,7 @@ export const keyOf = (name: ObjectName): string =>
 interface Row<T> {
   readonly object: T;
   readonly revision: number;
-  /** Per index function, the values of this row. */
+  /** The values under which each index lists this row. */
   readonly indexed: ReadonlyMap<string, readonly string[]>;
 }
 

@@ -57,7 +57,7 @@ export class WorkQueue<K extends string> {
   readonly #policy: BackoffPolicy;
   readonly #keys = new Map<K, KeyState>();
   readonly #ready = new Set<K>();
-  /** Ahead of `#ready`, in the order of their arrival. */
+  /** Keys that precede those in `#ready`, in the order of their arrival. */
   readonly #urgent = new Set<K>();
   #urgentAtWork = 0;
   readonly #inFlight = new Set<Promise<void>>();
@@ -224,8 +224,8 @@ export class WorkQueue<K extends string> {
     this.#observe('drover_workqueue_work_duration_seconds', this.#clock.now() - startedAt);
     if (state.dirty) {
       state.dirty = false;
-      // An immediate pass that was requested may have started this key already; then this pass runs
-      // after it.
+      // `addAfter` may have started an immediate pass already; then this requests another one after
+      // it.
       this.add(key);
     } else if (!state.active && !this.#isInLine(key) && dueAt(state) === undefined) {
       if (state.failures === 0) this.#keys.delete(key);

@@ -14,7 +14,7 @@ export interface CheckContext {
 }
 
 export interface Lack {
-  /** Rules' reasons that could not be checked. */
+  /** Reasons of rules that could not be checked. */
   readonly reasons: readonly string[];
   readonly why: string;
 }
@@ -84,7 +84,7 @@ export const whyNoOutput = (program: string, outcome: ProgramOutcome): string | 
   return `${program} ended with ${outcome.code}${line === '' ? '' : `: ${line}`}`;
 };
 
-/** The text of a file. If it cannot be read: undefined, and `results` says what is lacking. */
+/** The text of a file. If it cannot be read, returns undefined and records in `results` why not. */
 export const readOrLack = async (
   { host }: CheckContext,
   results: Results,

@@ -31,7 +31,7 @@ const iptablesFamilies: ReadonlySet<string> = new Set(['ip', 'ip6']);
 
 /** A chain's allow entry is `table/chain`; any other entry is ignored. */
 const isExpected = ({ table, chain, comment }: FilterRule, allow: readonly string[]): boolean => {
-  // The VPC CNI's own rule is in a shared chain.
+  // The chain of the VPC CNI's own rule has other rules too, so its comment identifies it.
   if (chain === 'FORWARD' && comment.startsWith('Block Node Local Pod access')) return true;
   const entries = allow.filter((entry) => /^[^/\s]+\/[^/\s]+$/.test(entry));
   return matchesAny(entries, `${table}/${chain}`);
@@ -99,7 +99,8 @@ const readAll = async (
   const withIptables = saved.every(({ why }) => why === undefined);
   const nft = await readNft(context, withIptables);
   const all = [...legacy, ...saved, nft];
-  // nft prints the tables that iptables-nft cannot.
+  // nft lists all tables, including those that iptables-nft cannot print, so a failure of iptables
+  // does not matter if nft succeeds.
   const needed = nft.why === undefined ? [...legacy, nft] : all;
   const failures = needed.filter(({ why, isMissing }) => why !== undefined && !isMissing);
   const read = [...saved, nft].filter(({ why }) => why === undefined).length;

@@ -139,7 +139,7 @@ export const containerdDeprecations: Check = {
     if (!files.includes('containerd.sock')) return results.saw('no containerd');
     const outcome = await runProgram(context, 'ctr', ['deprecations', 'list', '--format=json']);
     const why = whyNoOutput('ctr deprecations', outcome);
-    // The command does not exist before version 1.7.12.
+    // The command exists only from containerd 1.7.12 on.
     if (why !== undefined) return results.lacks(['DeprecatedContainerdConfiguration'], why);
     recentDeprecations(context, results, outputText(outcome));
   },

@@ -42,9 +42,9 @@ const fileSystems = async ({ host }: CheckContext): Promise<readonly Mount[]> =>
 const nameOf = (source: string): string => source.replace(/^\/dev\//, '');
 
 /**
- * Mounted for writing with a read-only file system: the kernel disabled writes. `mount -o ro` sets
- * both, a read-only bind mount only the former. Kernels from 6.16 on report `emergency_ro` and keep
- * `rw`.
+ * Mounted for writing, although the file system is read-only: the kernel disabled writes. `mount -o
+ * ro` makes both read-only, a read-only bind mount only the mount. Kernels from 6.16 on report
+ * `emergency_ro` and keep `rw`.
  */
 const isTurnedReadOnly = ({ options, superOptions }: Mount): boolean =>
   superOptions.includes('emergency_ro') || (options.includes('rw') && superOptions.includes('ro'));

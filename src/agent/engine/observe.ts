@@ -15,7 +15,7 @@ import {
 
 /** A reason set this often within this time flaps, and is held until it was quiet for `quietMs`. */
 const flap = { times: 3, withinMs: 3_600_000, quietMs: 900_000 } as const;
-/** For a reason without a rule: one that another agent set. */
+/** Time until a reason without a rule is cleared; another agent has set it. */
 const defaultClearMs = 900_000;
 /** A condition's message must stay readable; further findings are only counted. */
 const maxJoined = 3;
@@ -77,7 +77,7 @@ export const observe = (state: HealthState, occurrence: Occurrence, at: EpochMs)
 export interface Look {
   readonly check: CheckName;
   readonly found: readonly Occurrence[];
-  /** Rules' reasons that could not be checked. */
+  /** Reasons of rules that could not be checked. */
   readonly unseen: readonly string[];
   /** Start of the look: it clears nothing that was seen later. */
   readonly begunAt: EpochMs;
@@ -143,7 +143,7 @@ export const afterLook = (state: HealthState, rules: RuleIndex, look: Look, now:
   return { state: { ...next, reasons, unseen, looked }, notices };
 };
 
-/** A log was read to its end, or is known to be unreadable. */
+/** The state after a log was read to its end, or is known to be unreadable. */
 export const afterReading = (state: HealthState, source: string): HealthState =>
   state.looked.has(source) ? state : { ...state, looked: new Set(state.looked).add(source) };
 

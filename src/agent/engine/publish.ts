@@ -170,7 +170,7 @@ export const adopt = (state: HealthState, adoption: Adoption): HealthState => {
   const conditions = new Map(state.conditions);
   const reasons = new Map(state.reasons);
   for (const one of adoption.saved) {
-    // Another boot: its faults are looked for again.
+    // It was saved before the last boot, so its faults are looked for again.
     if (one.lastSeen < adoption.bootedAt) continue;
     reasons.set(reasonKey(one.condition, one.reason), one);
   }

@@ -16,14 +16,14 @@ export interface ReasonState {
   readonly condition: ConditionType;
   readonly severity: Severity;
   readonly message: string;
-  /** Among several reasons of a condition, the highest rank names it. */
+  /** The reason with the highest rank becomes the reason of the condition. */
   readonly rank: number;
   readonly lastSeen: EpochMs;
   /** Hits within the rule's window, at most as many as its threshold. */
   readonly hits: readonly Hit[];
   /** When it made its condition False. */
   readonly since?: EpochMs;
-  /** The last few times when it was set. */
+  /** The last few times at which the reason was set, to detect flapping. */
   readonly settings: readonly EpochMs[];
 }
 
@@ -85,7 +85,7 @@ interface SavedReason extends Omit<ReasonState, 'lastSeen' | 'hits' | 'since' | 
   readonly settings: readonly string[];
 }
 
-/** Reasons that make a condition False, for saving. Counts restart. */
+/** The reasons to save: those that make a condition False. Their counts are not saved. */
 export const savedReasons = (state: HealthState): readonly SavedReason[] =>
   [...state.reasons.values()].flatMap((one) => {
     if (one.since === undefined) return [];
@@ -100,7 +100,7 @@ export const savedReasons = (state: HealthState): readonly SavedReason[] =>
     ];
   });
 
-/** From the disk; skips entries of another form. */
+/** Reads saved reasons; skips entries of another form. */
 export const restoredReasons = (saved: readonly unknown[]): readonly ReasonState[] =>
   saved.flatMap((value) => {
     const one = value as Partial<SavedReason> | null;

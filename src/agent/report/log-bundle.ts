@@ -1,6 +1,6 @@
-// Answers the repair controller's request for a log bundle: looks at the annotation of the own
-// Node, collects once, and writes the answer as a condition. Starts nothing by itself, and writes
-// nothing else.
+// Answers the repair controller's request for a log bundle: reads the annotation on its own Node,
+// collects once, and writes the answer as a condition. Starts nothing by itself, and writes nothing
+// else.
 import { durationMs, type EpochMs, epochMs, formatKubeTime } from '../../api/brand.ts';
 import { type Node, resourceTypes } from '../../api/kube.ts';
 import {

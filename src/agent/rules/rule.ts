@@ -29,7 +29,7 @@ export interface LinePattern {
   readonly pattern: string;
   /** Excludes lines that also match this. */
   readonly unless?: string;
-  /** Adds facts of a line shortly before: the cgroup of a killed process. */
+  /** Matches an earlier line that adds facts, such as the cgroup of a killed process. */
   readonly after?: string;
 }
 
@@ -37,11 +37,11 @@ export interface Threshold {
   /** Number of occurrences that sets the reason. */
   readonly count: number;
   readonly withinSeconds: number;
-  /** `same`: of one key; `distinct`: of as many keys; default any. */
+  /** `same`: occurrences with one key; `distinct`: occurrences with different keys; default any. */
   readonly of?: 'any' | 'same' | 'distinct';
 }
 
-/** Evidence for a rule: a real fault on Linux, a recorded real line, a constructed one. */
+/** How a rule was tested: with a real fault on Linux, a recorded log line, or a constructed one. */
 export type Proof = 'fault' | 'recorded' | 'written';
 
 export interface RuleText {
@@ -50,7 +50,7 @@ export interface RuleText {
   /** Which agent reports it under this name. */
   readonly origin: 'EKS' | 'node-problem-detector' | 'Drover';
   readonly proof: Proof;
-  /** Lines that set it, and similar ones that do not; empty for rules of checks. */
+  /** Sample lines that set the reason, and similar ones that do not; empty for rules of checks. */
   readonly found: readonly string[];
   readonly ignored: readonly string[];
 }
@@ -75,7 +75,7 @@ export interface HealthRule {
    * it; `reboot`: only a reboot clears it.
    */
   readonly clearAfterSeconds: number | 'reboot';
-  /** Among several reasons of one condition the highest names it; default 0. */
+  /** The condition's reason is the one with the highest rank; default 0. */
   readonly rank?: number;
   /** Expected items, which are not reported; the rule's text gives their form. */
   readonly allow?: readonly string[];

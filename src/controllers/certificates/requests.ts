@@ -62,7 +62,7 @@ export const readRequest = (csr: SigningRequest, now: number): KubeletRequest =>
   };
 };
 
-/** Signer and node, the unit that limits count by. Empty for a request of no kubelet. */
+/** Key of the limits on requests: signer and node. Empty for a request that is not of a kubelet. */
 export const ownerKey = (csr: SigningRequest): string => {
   const node = isKubelets(csr) ? nodeNameOf(contentOf(csr)) : undefined;
   return node === undefined ? '' : `${csr.spec.signerName} ${node}`;

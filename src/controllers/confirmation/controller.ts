@@ -41,11 +41,13 @@ export interface ConfirmationController {
 const gatherMs = 50;
 /** Maximum time between two requests. */
 const idleMs = 60_000;
-/** The shortest heartbeat timeout is 30 s. */
+/**
+ * A heartbeat call fails after this, in time to repeat it: the shortest heartbeat timeout is 30 s.
+ */
 const heartbeatWithinMs = durationMs(5_000);
 /** A cause that is not confirmed after this time is reported. */
 const reportAfterMs = 10_000;
-/** An earlier process has reported refusals older than this. */
+/** Refusals older than this are not reported: an earlier process has reported them. */
 const reportWithinMs = 600_000;
 
 export const createConfirmationController = (deps: ConfirmationDeps): ConfirmationController => {

@@ -336,9 +336,9 @@ class Run {
   }
 
   /**
-   * Watches the node's pods from the time it is marked to the end. Returns how long to wait before
-   * deciding: the pod list comes when no other node waits to be marked, and its count goes into the
-   * next write.
+   * Watches the node's pods from the time it is marked to the end. Returns how long to delay the
+   * decision: the pods are listed only when no other node waits to be marked, and the next status
+   * write contains their number.
    */
   #keepWatch({ disruption, node, pods }: Observation): number {
     const { name } = disruption.metadata;

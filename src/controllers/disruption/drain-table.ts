@@ -43,7 +43,7 @@ interface Row extends RowSource {
   readonly receivedAt: EpochMs;
   readonly unmarked: ReturnType<typeof unmarkedOf>;
   readonly drain: Drain | undefined;
-  /** The end of a hook's time changes the demand, and no event reports it. */
+  /** When the row must be rebuilt even without an event, because a hook's time ends. */
   readonly validUntil: number;
 }
 

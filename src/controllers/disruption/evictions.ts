@@ -85,7 +85,7 @@ export class Evictions {
   /** Number of pods in the last pass. */
   #pods = 0;
   #blockers: ReadonlyMap<string, readonly WaitingOn[]> = new Map();
-  /** Budgets that got a token since the last allocation, and when. */
+  /** Budgets that allow evictions again since the last allocation, and since when. */
   readonly #freed = new Map<string, EpochMs>();
 
   constructor(options: EvictionsOptions) {
@@ -99,7 +99,10 @@ export class Evictions {
     return this.#blockers.get(disruption.metadata.name);
   }
 
-  /** Measures a change of a budget's status; the allocation reads the budgets themselves. */
+  /**
+   * Notes, for a metric, when a budget that a drain waits for allows evictions again. The
+   * allocation reads the budgets themselves.
+   */
   budgetChanged(before: PodDisruptionBudget, after: PodDisruptionBudget): void {
     const wasFull = (before.status.disruptionsAllowed ?? 0) === 0;
     if (!wasFull || (after.status.disruptionsAllowed ?? 0) === 0) return;
@@ -213,7 +216,8 @@ export class Evictions {
       const message = known?.message ?? describeError(error);
       const retryAfterMs = (known?.retryAfterSeconds ?? 0) * 1000;
       ledger.failed(grant.pod.uid, clock.now(), { code, message, retryAfterMs });
-      // The drain has ended, so its failure is dropped; tokens that it may have used stay reserved.
+      // The drain has ended, so its failure is dropped. The budget's disruption that the eviction
+      // may have used stays reserved.
       if (!this.#options.isActive(grant.drain)) ledger.drop(grant.drain);
       journalRefusal(journal, grant, { code, message });
       log.debug('eviction not done', { pod: grant.pod.name, node: grant.node, code });
@@ -222,7 +226,8 @@ export class Evictions {
 
   /**
    * A dry run that checks whether the pod still has this uid. An eviction that finds another pod of
-   * the name uses up a token for two minutes; a dry run does not (measured).
+   * the same name uses up a disruption of the budget for two minutes; a dry run does not
+   * (measured).
    */
   async #isReplaced({ pod }: Grant, signal: AbortSignal): Promise<boolean> {
     const { deps } = this.#options;

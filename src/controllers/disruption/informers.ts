@@ -41,7 +41,10 @@ export const trimPod = ({ apiVersion, kind, metadata, spec, status }: Pod): Pod 
 
 type Volume = NonNullable<Pod['spec']['volumes']>[number];
 
-/** Which data is lost with the node, and which volumes may be attached to it. */
+/**
+ * Keeps the fields that show which data is lost with the node, and which volumes may be attached to
+ * it.
+ */
 const trimVolume = ({ name, emptyDir, ephemeral, persistentVolumeClaim }: Volume): Volume[] => {
   if (emptyDir !== undefined) return [{ name, emptyDir }];
   if (ephemeral !== undefined) return [{ name, ephemeral: {} }];
@@ -85,7 +88,10 @@ export interface DaemonSetLike {
   readonly metadata: ObjectMeta;
 }
 
-/** Only whether a DaemonSet exists: a pod whose DaemonSet is deleted is drained like any other. */
+/**
+ * Watched only to know whether a DaemonSet exists: a pod whose DaemonSet is deleted is drained like
+ * any other.
+ */
 export const createDaemonSetInformer = (deps: Base): Informer<DaemonSetLike> =>
   new Informer<DaemonSetLike>({
     ...pick(deps),

@@ -37,7 +37,7 @@ export const disruptionCounters: JournalCounters = {
   'hook:heartbeat': (_facts, metrics) => metrics.add('drover_lifecycle_hook_heartbeats_total', {}),
 };
 
-/** `freed`: budgets that got a token since the last allocation, and when. */
+/** `freed`: budgets that allow evictions again since the last allocation, and since when. */
 export const countGrants = (
   metrics: Metrics | undefined,
   grants: readonly Grant[],

@@ -33,8 +33,8 @@ const surgingDeployments = async (
 };
 
 /**
- * False if a fence refuses: another client has acted, and the next decision takes that into
- * account. Throws KubeError.
+ * False if a `test` operation of the patch fails, because another client has changed the object;
+ * the next decision takes that into account. Throws KubeError.
  */
 export const writeSurgeStep = async (
   kube: Pick<KubeApi, 'patch'>,
@@ -65,8 +65,9 @@ interface EndSurgesOptions extends Options {
 }
 
 /**
- * Ends every open surge once, also of Deployments that have lost the label since. O(1) lists.
- * False where a fence refused a write: call again. Throws KubeError.
+ * Ends every open surge once, including those of Deployments that have lost the label since. Makes
+ * O(1) list calls. False if a write was refused because its object had changed: call again. Throws
+ * KubeError.
  */
 export const endSurges = async (
   kube: KubeApi,
@@ -89,7 +90,8 @@ export const endSurges = async (
           ? writeSurgeStep(kube, deployment, step, options)
           : write(deployment, step));
         if (isWritten) continue;
-        // A pod that was not reset must not be the one that the smaller Deployment loses.
+        // Does not scale this Deployment back: the ReplicaSet would first delete the pod whose
+        // deletion cost was not reset.
         isDone = false;
         break;
       }

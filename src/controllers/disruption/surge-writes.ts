@@ -5,7 +5,7 @@ import { keyOfObject } from '../../core/drain/index.ts';
 import type { DisruptionDeps } from './deps.ts';
 import { writeSurgeStep } from './open-surges.ts';
 
-/** False where a fence refuses. Throws KubeError. */
+/** False if the write was refused because the object has changed. Throws KubeError. */
 export const writeStep = async (
   { kube, journal, log }: Pick<DisruptionDeps, 'kube' | 'journal' | 'log'>,
   deployment: Deployment,

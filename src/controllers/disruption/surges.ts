@@ -47,7 +47,7 @@ export class Surges {
   readonly #startedAt: EpochMs;
   readonly #doomed = new Map<string, readonly Doomed[]>();
   readonly #messages = new Map<string, string>();
-  /** Scaled back: its pods are about to be deleted. */
+  /** When each Deployment was scaled back; its pods on draining nodes are deleted shortly after. */
   readonly #swappedAt = new Map<string, EpochMs>();
   /** Whether an autoscaler scales it; asked once per swap. */
   readonly #autoscaled = new Map<string, boolean>();
@@ -160,7 +160,7 @@ export class Surges {
     return undefined;
   }
 
-  /** False: some deletion cost remains, because a fence refused the write. */
+  /** False: some deletion cost remains, because the write was refused by a changed pod. */
   async #restore(deployment: Deployment, signal: AbortSignal): Promise<boolean> {
     const key = keyOfObject(deployment);
     const { namespace } = deployment.metadata;
@@ -186,7 +186,7 @@ export class Surges {
       if (!isOpen && !this.#swapping.has(key)) return undefined;
       const endsAt = epochMs(isOpen ? orphansAt : Math.max(orphansAt, quietUntil));
       if (now < endsAt) return { nextAt: endsAt };
-      // Before the scale-back: these pods are to stay.
+      // Resets the deletion costs before the scale-back, since these pods are to stay.
       if (!(await this.#restore(deployment, signal))) {
         return { nextAt: epochMs(clock.now() + lookAgainMs) };
       }

@@ -11,7 +11,7 @@ import { CloudError } from '../../ports/index.ts';
 import { type PassResult, WorkQueue } from '../../runtime/index.ts';
 import type { DisruptionDeps } from './deps.ts';
 
-/** Target groups come with Services and Ingresses. */
+/** How long a list of target groups is reused; Services and Ingresses create and delete them. */
 const groupsForMs = 300_000;
 /** Deregistration begins seconds after the marks: while a first eviction waits, ask often. */
 const soonMs = durationMs(2_000);
@@ -51,7 +51,10 @@ export class Targets {
     return this.#queue.run((cluster, inner) => this.#look(cluster, inner), signal);
   }
 
-  /** From the intent to mark the node, so that the answer is there when its batch is marked. */
+  /**
+   * Call once the intent to mark the node is recorded, so that the states are known when its batch
+   * is marked.
+   */
   want(disruption: NodeDisruption, group: NodeGroup | undefined): void {
     const { name } = disruption.metadata;
     const { instanceId } = disruption.spec;
@@ -119,8 +122,8 @@ export class Targets {
   }
 
   /**
-   * Groups of instances only: an address leaves its group with its pod. Without the permission
-   * nothing is waited for, so that a policy of an earlier release delays no drain.
+   * Only target groups of instances: an IP target is deregistered with its pod. Without permission
+   * to read them drains do not wait, so that an IAM policy of an earlier release delays none.
    */
   async #find(cluster: string, signal: AbortSignal): Promise<readonly TargetGroup[]> {
     const { cloud, clock } = this.#deps;

@@ -278,7 +278,7 @@ const transitionOf = (state: string): LifecycleHook['transition'] =>
     ? 'autoscaling:EC2_INSTANCE_TERMINATING'
     : 'autoscaling:EC2_INSTANCE_LAUNCHING';
 
-/** Whether a taint is gone that is more than the mark of a cordon. */
+/** Whether the node lost a taint other than that of a cordon. */
 const hasLostTaint = (previous: Node, node: Node): boolean => {
   const keys = new Set((node.spec.taints ?? []).map(({ key }) => key));
   keys.add('node.kubernetes.io/unschedulable');

@@ -88,7 +88,7 @@ const setUp = async (
   if (update !== undefined && scaling !== undefined) {
     return setUpStep(deps, { ...run, update, scaling, group: host.group() }, step);
   }
-  // The suspension also happens when the group is deleted, which has no UseTemplate step.
+  // A delete has no update and no UseTemplate step; it only suspends processes.
   if (step.kind === 'UseTemplate') return true;
   const { autoScalingGroupName: name, processes } = step;
   await deps.cloud.setProcesses({ name, processes, suspended: true }, { signal });

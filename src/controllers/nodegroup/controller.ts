@@ -130,7 +130,7 @@ class NodeGroups {
       memory.lookedAt = clock.now();
       return (await cloud.describeGroups([name], { signal }))[0];
     }
-    // Not older than the last read: that would show the group without Drover's own change.
+    // An older read would not show Drover's own last change.
     const notBefore = Math.max(oldest, memory.lookedAt + 1);
     return (await this.#directory.groups(notBefore, signal)).get(name);
   }
@@ -140,7 +140,7 @@ class NodeGroups {
     const group = nodeGroups.get(name);
     if (group === undefined) {
       this.#memories.forget(name);
-      // Its updates' finalizers are removed with its own.
+      // The NodeGroup is gone, so its updates no longer need their finalizers.
       await releaseUpdates(this.#deps, name, { isGroupGone: true }, signal);
       return undefined;
     }
@@ -162,7 +162,7 @@ class NodeGroups {
       nextAt = await pass.run();
     } catch (error) {
       if (!(error instanceof NotLeader)) throw error;
-      // The current leader may create it.
+      // This process no longer leads; the current leader may create the Auto Scaling group.
       mayBeMade(memory);
     }
     const regular = epochMs(clock.now() + lookEveryMs);

@@ -51,7 +51,7 @@ const stateEvent = (
         `${after.instances} instances are drained, then the group is deleted`,
       );
     }
-    // Their health issues become events.
+    // No event for the state: the group's health issues become events.
     case 'DEGRADED':
     case 'CREATE_FAILED':
     case 'DELETE_FAILED':

@@ -18,7 +18,7 @@ export class PassMemories {
       left: new Map(),
       held: new Map(),
       lateCall: {},
-      // A status is written before its effects.
+      // A status is written before the group is created, so without one there is no group.
       ...(status === undefined ? { absence: 'never-made' } : {}),
     };
     this.#known.set(name, { uid, memory });

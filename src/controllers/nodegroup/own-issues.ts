@@ -18,7 +18,10 @@ export const issueOfRefusal = (error: unknown, name: string): HealthIssue | unde
   return { code, message: error.message, resourceIds: [name] };
 };
 
-/** In addition to findings about its instances. `found`: the cloud's group of this name. */
+/**
+ * The group's own health issues, without findings about its instances. `found`: the cloud's group
+ * of this name.
+ */
 export const ownIssues = (
   trouble: Iterable<HealthIssue>,
   group: NodeGroup,

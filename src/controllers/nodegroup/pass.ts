@@ -61,7 +61,7 @@ export class Pass {
   readonly #deps: NodeGroupDeps;
   readonly #input: PassInput;
   readonly #found: { readonly scaling: ScalingGroup; readonly ownership: Ownership } | undefined;
-  /** Also undefined while the group must not be touched. */
+  /** Undefined also while the Auto Scaling group must not be changed. */
   #scaling: ScalingGroup | undefined;
   /** Missing for so long that eventual consistency cannot explain it. */
   readonly #isMissing: boolean;
@@ -320,7 +320,7 @@ export class Pass {
     }
   }
 
-  /** A plan outside sizes and updates: a refusal ends it. */
+  /** Runs a plan that concerns neither sizes nor an update; a refusal ends it. */
   #runOf(plan: GroupPlan, issues: readonly HealthIssue[] = []): PlanRun {
     const { memory, roles, signal } = this.#input;
     const host = {
@@ -346,7 +346,8 @@ export class Pass {
   }
 
   async #report(facts: ReportFacts): Promise<boolean> {
-    // It is deleted with the group; a release restores it.
+    // The surge is deleted together with the group; a release keeps its record to restore the
+    // sizes.
     const { deletionTimestamp } = this.#group.metadata;
     const isLeaving = deletionTimestamp !== undefined && !isRetained(this.#group);
     const written = await report(this.#deps, this.#input, {

@@ -56,7 +56,7 @@ const gatherMs = 1_000;
 /** A pass sends at most this many before it stores the cursor. */
 const maxPerPass = 20;
 const answerWithinMs = 10_000;
-/** A receiver that does not work is asked again after 1 s to 5 min. */
+/** Delays between requests to a failing receiver: from 1 s up to 5 min. */
 const retryPolicy = { baseMs: 1_000, capMs: 300_000 };
 /** A Secret, or an address in it, that cannot be used is read again after this. */
 const unusableForMs = 60_000;

@@ -3,7 +3,9 @@ import { type EpochMs, formatKubeTime } from '../../api/brand.ts';
 import type { JsonObject } from '../../api/json.ts';
 import type { Transition } from '../../core/notify/index.ts';
 
-/** Its name makes a repeat after a crash fail as existing. */
+/**
+ * The event's name is derived from the notification, so a repeat after a crash fails as existing.
+ */
 export const givenUpEvent = (
   { id, type, object }: Transition,
   { attempts, now }: { readonly attempts: number; readonly now: EpochMs },

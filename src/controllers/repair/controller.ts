@@ -134,7 +134,10 @@ const afterDeletion = ({ metadata, spec }: NodeGroup): ScalingGroup | undefined 
   return { name, ...sizes, createdAt: metadata.creationTimestamp, instances: [], tags: {} };
 };
 
-/** Readiness, a condition of the agent, an operator's annotation, a new boot, or a deleted Node. */
+/**
+ * Whether a change of a Node concerns repairs: readiness, a condition of the agent, an operator's
+ * annotation, a new boot, or the Node's deletion.
+ */
 const concernsHealth = (change: Change<Node>): boolean => {
   if (change.kind !== 'changed') return true;
   const { object, previous } = change;

@@ -31,7 +31,10 @@ const eventOfPhase: Readonly<Record<RepairPhase, EventKind>> = {
 /** The API server refuses longer messages (metav1, 1024 characters). */
 const maxMessage = 1000;
 
-/** The event of a phase change, if any. Its name makes a repeat after a crash fail as existing. */
+/**
+ * The event of a phase change, if any. Its name is derived from the change, so a repeat after a
+ * crash fails as existing.
+ */
 export const eventOf = (
   { metadata, spec, status: before }: NodeRepair,
   after: NodeRepairStatus,

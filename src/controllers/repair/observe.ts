@@ -96,7 +96,10 @@ export class Observer {
     return new Set(ids.filter((id) => !existing.has(id)));
   }
 
-  /** If EC2 does not answer, the last known checks: repairs do not wait for EC2. */
+  /**
+   * EC2's failing status checks. If EC2 does not answer, the last known ones: repairs do not wait
+   * for EC2.
+   */
   async #impaired(signal: AbortSignal): Promise<Impaired> {
     const { cloud, clock, log } = this.#deps;
     const now = clock.now();

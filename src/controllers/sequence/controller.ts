@@ -84,7 +84,7 @@ class Sequences {
       updates.onChange(wake),
       nodes.onChange(({ kind, object }) => {
         if (kind === 'added') wake();
-        // Also for a sequence that does not exist.
+        // The queue also gets a sequence that no longer exists, so that its taints are removed.
         const mark = markOf(object.spec);
         if (mark !== undefined && sequences.get(mark) === undefined) this.#queue.add(mark);
       }),

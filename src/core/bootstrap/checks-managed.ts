@@ -10,7 +10,10 @@ import {
 } from '../../formats/index.ts';
 import type { LintOptions } from './options.ts';
 
-/** EKS identifies a group's nodes by these: with another value they do not belong to the group. */
+/**
+ * EKS identifies a group's nodes by these labels; a node with another value does not belong to the
+ * group.
+ */
 const isOfEks = (label: string): boolean => label.startsWith('eks.amazonaws.com/');
 
 const problem = (rule: string, at: Problem['at'], message: string): Problem => ({

@@ -45,7 +45,7 @@ const container: Check = ({ data, bootstrap }) => [
   ...(data.mime?.faults ?? [])
     .filter(({ kind }) => kind === 'after-close')
     .map(({ at, message }) => problem('MIME002', at, message)),
-  // On AL2023 the strict reader's faults are obstacles; other families use the lenient reader.
+  // On AL2023 the evaluation reports these faults as obstacles; other families read MIME leniently.
   ...(data.family === 'al2023' ? [] : (data.mime?.faults ?? []))
     .filter(({ kind }) => kind === 'no-parts' || kind === 'no-boundary')
     .map(({ kind, at, message }) =>
@@ -108,10 +108,7 @@ const kubeletFields: Check = ({ bootstrap }, { kubernetesVersion }) =>
     return kubelet === undefined ? [] : unknownKubeletFields(kubelet, minorOf(kubernetesVersion));
   });
 
-/**
- * EKS published no image of a later minor version before nodeadm stopped quoting flag values
- * itself.
- */
+/** The last minor version with images from before nodeadm stopped quoting flag values itself. */
 const lastMinorWithOldImages = 30;
 
 const flagQuotes: Check = ({ data, bootstrap }, { kubernetesVersion }) =>
@@ -148,7 +145,7 @@ const unknownValues = (spec: Located | undefined): readonly Problem[] => {
   return found;
 };
 
-/** Struct fields that a later part sets to empty over an earlier value. */
+/** Fields that a later part sets to an empty value although an earlier part has set them. */
 const unsets: Check = ({ bootstrap }) => {
   const found: Problem[] = [];
   const specs = bootstrap.nodeConfigs.map(({ config }) => find(config.value, 'spec'));
@@ -188,7 +185,7 @@ const dns: Check = ({ bootstrap, node }) => {
     .map((one) => find(one.config.value, 'spec', 'kubelet', 'config', 'clusterDNS'))
     .findLast((one) => one !== undefined);
   return textsOf(config).flatMap(({ text, at }) => {
-    // NodeLocal DNSCache answers on the node itself.
+    // A link-local address is that of NodeLocal DNSCache, which answers on the node itself.
     if (text.startsWith('169.254.')) return [];
     if (!sameFamily(text, cidr)) {
       return [problem('DNS002', at, `${text} and the service CIDR ${cidr} are of two families`)];
@@ -198,7 +195,7 @@ const dns: Check = ({ bootstrap, node }) => {
   });
 };
 
-/** Place of the effective number of pods; undefined when it was computed. */
+/** Where user data sets the effective number of pods; undefined when the number is computed. */
 const maxPodsPlace = ({ bootstrap, node }: Evaluation): Problem['at'] | undefined => {
   const flag = node.kubelet.flags.findLast(({ name }) => name === 'max-pods');
   if (flag !== undefined) return flag.at;

@@ -43,9 +43,9 @@ export interface Difference {
 export type Replacement =
   /** The nodes would be identical. */
   | 'none'
-  /** Only labels and taints: a group's controller sets them on running nodes too. */
+  /** Only labels and taints differ; a group's controller sets them on running nodes, too. */
   | 'in-place'
-  /** User data is read once, at the first boot. */
+  /** Something else differs, and user data is read only once, at the first boot. */
   | 'replace';
 
 export interface UserDataDiff {
@@ -88,7 +88,7 @@ const flagMap = ({ kubelet }: EvaluatedNode): ReadonlyMap<string, Json> =>
       .map(({ name, value = true }) => [`--${name}`, value]),
   );
 
-/** Taints have their own rows. */
+/** Without taints, which are compared separately. */
 const configMap = ({ kubelet }: EvaluatedNode): ReadonlyMap<string, Json> => {
   const { registerWithTaints: _taints, ...rest } = kubelet.effective;
   return new Map(flat(rest as JsonObject));

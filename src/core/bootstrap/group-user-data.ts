@@ -27,13 +27,13 @@ import { defaultFamily, injectionOf, reservedFor } from '../provisioning/index.t
 export interface GroupAsked {
   readonly file: string;
   readonly text: string;
-  /** Undefined selects the only one. */
+  /** Undefined: the only group in the file. */
   readonly group: string | undefined;
   readonly family: Family | undefined;
   readonly instanceType: string | undefined;
   readonly kubernetesVersion: string | undefined;
   readonly cluster: Partial<ClusterAccess>;
-  /** Plain cloud-init: kubeadm's credentials; undefined when the user's own text has them. */
+  /** For plain cloud-init: credentials for kubeadm; undefined when the user's own text has them. */
   readonly join?: Omit<KubeadmAccess, 'kubernetesVersion'>;
   readonly isUpstreamReserved: boolean;
   /** The user's own text, decoded. */
@@ -56,7 +56,7 @@ export interface GroupUserData {
 
 export type GroupResult =
   | { readonly kind: 'ok'; readonly result: GroupUserData }
-  /** Sentences about the file. */
+  /** What is wrong with the file, in sentences. */
   | { readonly kind: 'faults'; readonly faults: readonly string[] };
 
 interface Found {
@@ -134,7 +134,7 @@ const foundIn = (file: string, text: string): readonly Found[] | readonly string
 };
 
 /**
- * Without it pods on Windows get no address ("does not have label
+ * Without this setting pods on Windows get no address ("does not have label
  * vpc.amazonaws.com/PrivateIPv4Address").
  */
 const windowsIpam: JsonObject = {
@@ -184,7 +184,7 @@ const usedBy = (
     ? ['endpoint', 'certificateAuthority']
     : ['endpoint', 'certificateAuthority', 'serviceCidr'];
 
-/** One number for the group, as EKS: that of its smallest type. */
+/** One number for the group, as in EKS: that of its smallest type. */
 const managedMaxPods = (types: readonly string[]): number | undefined => {
   const known = types.flatMap((type) => instanceTypeFacts(type) ?? []);
   return known.length === 0 ? undefined : Math.min(...known.map(maxPodsOf));
@@ -204,7 +204,8 @@ export const groupUserData = (asked: GroupAsked): GroupResult => {
   const access: ClusterAccess = { name: '', ...example, ...asked.cluster };
   const injected = found.injection(family, access);
   const types = asked.instanceType === undefined ? found.types : [asked.instanceType];
-  // Windows counts differently; without EKS the CNI is unknown.
+  // Computed only for EKS' Linux families: Windows counts differently, and without EKS the CNI is
+  // unknown.
   const isCounted = found.isManaged && family !== 'windows' && family !== 'cloud-init';
   const computed = isCounted ? managedMaxPods(types) : undefined;
   const maxPods = injected.maxPods ?? computed;

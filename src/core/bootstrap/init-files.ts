@@ -23,7 +23,7 @@ export interface InitImage {
 export const unitDirectories = ['/etc/systemd/system', '/usr/lib/systemd/system'] as const;
 const resolvedUnit = 'systemd-resolved.service';
 const disksUnit = 'setup-local-disks.service';
-/** Units that do their part themselves if the image has them. */
+/** Units that apply their part of the user data themselves, if the image has them. */
 export const servicesLookedFor: readonly string[] = [resolvedUnit, disksUnit];
 
 /** Fields of the NodeConfig that nodeadm supports and node init does not, and why. */
@@ -95,7 +95,10 @@ const isServer = (text: string): boolean => {
   return isAddress(bracketed ?? plain ?? bareServer.exec(text)?.[1] ?? '');
 };
 
-/** Words in an INI file for systemd: a blank or line end in one would start another. */
+/**
+ * The values become words of a line in systemd's INI file: a blank would add a word, a line end
+ * another setting.
+ */
 const networkProblems = (spec: Located): readonly Problem[] =>
   (['nameservers', 'domains'] as const).flatMap((field) =>
     textsOf(find(spec, 'instance', 'network', field)).flatMap(({ text, at }) => {
@@ -157,8 +160,8 @@ export const vendorDropIns = '/usr/lib/systemd/system/kubelet.service.d';
 const dropIns = '/etc/systemd/system/kubelet.service.d';
 
 /**
- * nodeadm writes these files at every boot, node init writes them once. It therefore refuses
- * directories that are cleared at boot.
+ * nodeadm writes this file to /run at every boot. node init runs once, so it writes the file to
+ * /etc, which is not cleared at boot.
  */
 const lasting = (file: NodeFile): NodeFile =>
   file.path === resolvedFile ? { ...file, path: resolvedFile.replace(/^\/run/, '/etc') } : file;

@@ -13,7 +13,10 @@ interface Mark {
   readonly digest: string;
   /** Written files, so that obsolete ones can be removed. */
   readonly paths: readonly string[];
-  /** Written, but services not restarted yet: a running kubelet may use the previous files. */
+  /**
+   * The files are written but services not restarted yet: a running kubelet may use the previous
+   * files.
+   */
   readonly owesStart?: boolean;
 }
 

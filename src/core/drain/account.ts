@@ -1,5 +1,5 @@
-// The budget tokens and the in-flight places of the cluster that remain during one allocation,
-// counted down as evictions are granted. Chooses no pod.
+// The tokens and in-flight places that remain during one allocation, counted down as evictions are
+// granted. A token is one disruption that a budget allows. Chooses no pod.
 import type { PodDisruptionBudget } from '../../api/kube.ts';
 import { keyOfObject, offeredTokens } from './budgets.ts';
 import type { LedgerView } from './ledger.ts';
@@ -13,11 +13,14 @@ export interface Limits {
    */
   readonly clusterSignalsInFlight: number;
   /**
-   * Maximum in flight per budget: more only causes conflicts (measured at budget 10: 2 is best or
-   * equal).
+   * Maximum number of evictions in flight per budget; more only cause conflicts (measured with a
+   * budget that allows 10: 2 is best or equal).
    */
   readonly perBudgetInFlight: number;
-  /** `block`: a pod with two budgets waits for the deadline, as the API server enforces. */
+  /**
+   * `block`: a pod with two budgets waits for the deadline, because the API server refuses its
+   * eviction.
+   */
   readonly multiBudget: 'block' | 'emulate';
   /**
    * Evicts the last replicas of an owner without a budget one at a time. Needs list and watch of
@@ -33,7 +36,10 @@ export const defaultLimits: Limits = {
   multiBudget: 'block',
   holdLastReplicas: false,
 };
-/** Upper limit per budget, whatever it allows (p99 grows to seconds, measured). */
+/**
+ * Upper limit per budget, however many disruptions it allows; above it the p99 latency of evictions
+ * grows to seconds (measured).
+ */
 const maxPerBudgetInFlight = 16;
 
 /** Maximum number of evictions in flight for a budget that allows `left` more disruptions. */
@@ -42,7 +48,7 @@ export const perBudgetLimit = (left: number, limits: Limits): number => {
   return Math.min(maxPerBudgetInFlight, Math.max(limits.perBudgetInFlight, wide));
 };
 
-/** The remaining tokens and in-flight places, counted down as evictions are granted. */
+/** Counts tokens and in-flight places down as evictions are granted. */
 export class Account {
   readonly #limits: Limits;
   readonly #taken = new Map<string, number>();

@@ -1,7 +1,7 @@
-// Which pods may be evicted at this time: one pure function over all drains that share a budget,
-// with exact token accounting. A token is held from the send until the budget's watch shows it in
-// disruptedPods; pods that need none come first. Sends nothing, keeps nothing
-// (docs/designs/drain-order.md).
+// Which pods may be evicted at this time: one pure function over all drains that share a budget. A
+// token is one disruption that a budget allows. An eviction holds it from its request until the
+// budget's watch shows the pod in disruptedPods; pods that need none come first. Sends nothing,
+// keeps nothing (docs/designs/drain-order.md).
 import { type EpochMs, epochMs } from '../../api/brand.ts';
 import type { WaitingOn } from '../../api/disruption.ts';
 import type { Pod, PodDisruptionBudget } from '../../api/kube.ts';
@@ -27,7 +27,7 @@ export interface AllocateInput {
   readonly now: EpochMs;
   readonly limits: Limits;
   readonly owners?: OwnerLookup;
-  /** Pods, by uid, whose Deployment replaces them first. */
+  /** By uid: pods that wait until their Deployment has replaced them. */
   readonly swaps?: ReadonlyMap<string, NotYet>;
 }
 
@@ -37,7 +37,7 @@ export type Grant =
       readonly drain: string;
       readonly node: string;
       readonly pod: PodRef;
-      /** Budgets whose token it takes; empty for the bypass class. */
+      /** Budgets that the eviction uses up a disruption of; empty if the API server checks none. */
       readonly budgets: readonly string[];
       readonly budgetVersions: Readonly<Record<string, string>>;
       /** A signal to an application that moves its pod; it is expected to be refused. */
@@ -50,7 +50,7 @@ export type Grant =
       readonly pod: PodRef;
       readonly budgets: readonly string[];
       readonly budgetVersions: Readonly<Record<string, string>>;
-      /** Absent = the pod's own grace. */
+      /** Absent: the pod's own grace period. */
       readonly graceSeconds?: number;
       readonly resourceVersion?: string;
       readonly why: 'deadline' | 'shorten' | 'emulate';
@@ -64,13 +64,13 @@ export interface Allocation {
 }
 
 /**
- * True while a failed pod has to wait: after a refusal for its budget to change, else for its
- * backoff.
+ * True while a pod has to wait after a failed eviction: for its budget to change if the budget
+ * refused it, and for the end of its backoff at the latest.
  */
 const mustWait = (candidate: Candidate, now: EpochMs): boolean => {
   const { failure, route } = candidate;
   if (failure === undefined || now >= retryAt(failure)) return false;
-  // A deletion does not wait after a failed eviction, because the grace is running.
+  // A forced deletion does not wait for an eviction's backoff: the grace period must end in time.
   if (route.kind === 'forced') return failure.how === 'delete';
   if (failure.code !== 'DisruptionBudget') return true;
   const known = failure.budgetVersions;
@@ -200,7 +200,10 @@ class Pass {
     }
   }
 
-  /** Asks an application to move its pod, or waits for it; false for all other pods. */
+  /**
+   * For an application that moves its own pods: requests the move or waits for it. False for all
+   * other pods.
+   */
   #isSignalled(candidate: Candidate): boolean {
     const { drain, pod, route, failure, forceAt: at } = candidate;
     if (route.kind === 'forced') return false;
@@ -238,8 +241,8 @@ class Pass {
   }
 
   /**
-   * Without a free slot it needs no blocker: a slot is freed by an answer, and an answer starts the
-   * next pass.
+   * Without a free slot the pod needs no blocker: a slot is freed by an answer, and an answer
+   * starts the next pass.
    */
   #signal({ drain, pod, route: { budgets } }: Candidate): void {
     const hasPlace = budgets.every((budget) => this.#account.hasPlaceOn(budget));

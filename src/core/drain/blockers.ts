@@ -63,7 +63,7 @@ export const pdb = (
   };
 };
 
-/** The application has its signal and moves the pod. */
+/** The application has received the eviction request and is expected to move the pod. */
 export const selfMoving = (
   pod: Pod,
   budgets: readonly PodDisruptionBudget[],
@@ -134,7 +134,7 @@ export const failed = (
   };
 };
 
-/** Pods are immutable, so a pod within its grace has the same blocker at each look. */
+/** Cached pods never change, so a pod within its grace period has the same blocker at each look. */
 const inGrace = new WeakMap<Pod, WaitingOn>();
 
 /** A terminating pod: within its grace, held by finalizers, or abandoned by its kubelet. */

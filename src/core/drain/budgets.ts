@@ -1,5 +1,5 @@
 // Budgets by namespace, and which of them select a pod. Updated one budget at a time, so a pass is
-// O(pods on draining nodes). Does not know tokens in flight.
+// O(pods on draining nodes). Does not know which evictions are in flight.
 import type { Pod, PodDisruptionBudget } from '../../api/kube.ts';
 import { selectorMatches } from '../../api/selectors.ts';
 
@@ -8,7 +8,7 @@ export const keyOfObject = (object: {
   readonly metadata: { readonly namespace?: string; readonly name: string };
 }): string => `${object.metadata.namespace ?? ''}/${object.metadata.name}`;
 
-/** By budget; a refused eviction is retried once one of them changes. */
+/** The version of each budget; a refused eviction is retried once one of them changes. */
 export const versionsOf = (
   budgets: readonly PodDisruptionBudget[],
 ): Readonly<Record<string, string>> =>
@@ -128,14 +128,14 @@ export class BudgetIndex implements BudgetLookup {
 export const statusIsCurrent = (budget: PodDisruptionBudget): boolean =>
   (budget.status.observedGeneration ?? 0) >= (budget.metadata.generation ?? 0);
 
-/** Tokens that the status allows, before our evictions in flight are subtracted. */
+/** Disruptions that the status allows, before our evictions in flight are subtracted. */
 export const offeredTokens = (budget: PodDisruptionBudget): number =>
   statusIsCurrent(budget) ? Math.max(0, budget.status.disruptionsAllowed ?? 0) : 0;
 
 /**
- * Whether a budget without tokens can be freed. `never`: maxUnavailable 0 and minAvailable 100% are
- * recomputed with the scale and never open. `scaleUp`: an integer minAvailable opens only when the
- * workload scales up. `temporary`: a change in the pods' health frees it. Measured:
+ * Whether a budget that allows no eviction can be freed. `never`: maxUnavailable 0 and minAvailable
+ * 100% are recomputed with the scale and never open. `scaleUp`: an integer minAvailable opens only
+ * when the workload scales up. `temporary`: a change in the pods' health frees it. Measured:
  * docs/designs/drain-order.md.
  */
 export type ZeroBudget = 'never' | 'scaleUp' | 'temporary';

@@ -15,7 +15,7 @@ export interface Drain {
   readonly node: string;
   /** Drainable pods of the node, including terminating ones. */
   readonly pods: readonly DrainablePod[];
-  /** False until the marks of the whole batch are visible; then nothing is sent. */
+  /** False until the marks of the whole batch are visible; nothing is evicted before that. */
   readonly mayEvict: boolean;
   readonly window?: ForceWindow;
   /** The status records the intent to force; without it nothing is forced. */
@@ -52,7 +52,8 @@ const isSingleton = ({ route }: Candidate): boolean =>
 const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /**
- * Order: forced pods, pods that need no token, then the nearest deadline, singletons, long graces.
+ * Order: forced pods, pods whose eviction takes no token of a budget, then the nearest deadline,
+ * single replicas, long grace periods.
  */
 export const inOrder = (a: Candidate, b: Candidate): number =>
   routeRank[a.route.kind] - routeRank[b.route.kind] ||

@@ -14,7 +14,10 @@ export type PodWarning = 'unmanaged' | 'emptyDir' | 'orphanOfDaemonSet';
 export interface DrainablePod {
   readonly pod: Pod;
   readonly warnings: readonly PodWarning[];
-  /** Its owner placed it here after the marks; it is evicted once the status records this. */
+  /**
+   * The owner that placed this pod here again after the marks. The pod is evicted once the status
+   * records the owner.
+   */
   readonly cameBackFor?: string;
 }
 
@@ -58,7 +61,7 @@ const toleratesUnschedulable = (toleration: Toleration): boolean => {
   return exists || (toleration.value ?? '') === '';
 };
 
-/** Created after the marks, and no mark could have prevented it. */
+/** The pod was created after the marks and tolerates the cordon, so no mark kept it away. */
 const cameBack = (pod: Pod, markedAt: EpochMs | undefined): boolean => {
   if (markedAt === undefined) return false;
   const createdAt = parseTime(pod.metadata.creationTimestamp);
@@ -75,9 +78,9 @@ const warningsOf = (pod: Pod, orphan: boolean): readonly PodWarning[] => [
 ];
 
 /**
- * Limits on recorded owners of returned pods, and on pods of each; recorded pods are evicted. Above
- * the limits pods stay, as does a pod that returns after its owner was recorded. Bare pods with
- * generated names are a new owner each time.
+ * Limits on the owners of returned pods that the status records, and on the pods recorded for each.
+ * A recorded pod is evicted once. All other returned pods stay, since their owner would place them
+ * here again.
  */
 export const maxBoomerangs = 20;
 const maxPodsOfBoomerang = 8;

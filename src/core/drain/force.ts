@@ -10,8 +10,8 @@ export interface ForceWindow {
   readonly deadline: EpochMs;
   readonly onDeadline: 'force' | 'fail';
   /**
-   * Forcing starts at this time and not before, regardless of the graces; the deadline leaves them
-   * time.
+   * Forcing starts at this time and not before, whatever the grace periods; the deadline is late
+   * enough for them.
    */
   readonly forceFrom?: EpochMs;
   /** How much earlier the instance may end: 10 s, or 5 s after a spot notice. */

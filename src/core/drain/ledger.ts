@@ -1,6 +1,7 @@
-// What was sent and is not observed yet: evictions in flight, the tokens they hold, failures and
-// their backoff. A plain record without clock or client, changed only by external events. It is
-// lost with the process; tokens are then taken from the budgets' status, which is safe.
+// What was sent and is not observed yet: evictions in flight, the budget tokens (allowed
+// disruptions) that they hold, failures and their backoff. A plain record without clock or client,
+// changed only by external events. After a restart it is empty, and tokens are counted from the
+// budgets' status, which is safe.
 
 import { type EpochMs, epochMs } from '../../api/brand.ts';
 import type { Pod, PodDisruptionBudget } from '../../api/kube.ts';
@@ -16,7 +17,7 @@ export interface InFlight {
   /** `answered` = done, but not yet in the watch; `lost` = the result is unknown. */
   readonly state: 'sending' | 'answered' | 'lost';
   readonly at: EpochMs;
-  /** Budgets of the eviction; while in flight it takes a place on each. */
+  /** Budgets of the eviction; it counts towards the in-flight limit of each. */
   readonly sentOn: readonly string[];
   /** Budgets whose token it still holds: their watch has not shown the pod in disruptedPods. */
   readonly budgets: readonly string[];
@@ -47,7 +48,7 @@ export interface Failure {
   readonly budgetVersions: Readonly<Record<string, string>>;
 }
 
-/** A budget whose token was used up by a refused eviction (409 after the budget was updated). */
+/** A budget of which a refused eviction used up a disruption (409 after the budget was updated). */
 export interface HeldBudget {
   readonly budget: string;
   readonly until: EpochMs;
@@ -59,9 +60,15 @@ export interface LedgerView {
   readonly held: ReadonlyMap<string, HeldBudget>;
 }
 
-/** A 409 on the uid leaves the pod's name in disruptedPods for two minutes (measured 120.2 s). */
+/**
+ * A 409 on the uid leaves the pod's name in disruptedPods for two minutes (measured 120.2 s), so
+ * that the budget counts one disruption too many.
+ */
 export const burntTokenMs = 120_000;
-/** A successful eviction appears in its budget within milliseconds; then the status is accepted. */
+/**
+ * A successful eviction appears in its budget's status within milliseconds; after this time the
+ * status is trusted without it.
+ */
 const unseenTokenMs = 5_000;
 /** An evicted pod that does not terminate within this time is evicted again. */
 const unseenPodMs = 30_000;
@@ -161,8 +168,9 @@ export class Ledger implements LedgerView {
   }
 
   /**
-   * A budget's watch event: evictions that it shows hold no token of ours. It names pods without
-   * their uid, so an entry that existed before the send belongs to an earlier pod of that name.
+   * A budget's watch event: its status counts the evictions that it shows, so they hold no token
+   * here. It names pods without their uid, so an entry that existed before the send belongs to an
+   * earlier pod of that name.
    */
   observeBudget(budget: PodDisruptionBudget): void {
     const key = keyOfObject(budget);

@@ -20,7 +20,7 @@ export interface Waits {
   readonly jobsUntil?: EpochMs;
   /** By rising priority; empty: all pods together. */
   readonly tiers: readonly DrainTier[];
-  /** All tiers have begun by then; absent: the drain has no deadline. */
+  /** Time by which all tiers begin; absent: the drain has no deadline. */
   readonly tiersUntil?: EpochMs;
 }
 
@@ -81,7 +81,8 @@ const beginsAt = (
   tier: number,
 ): EpochMs | undefined => {
   const waits = tiers.slice(0, tier).map(({ waitSeconds }) => waitSeconds);
-  // Without such a wait, only the deadline starts a later tier while pods of this one remain.
+  // If an earlier tier has no wait, only the deadline starts this tier while pods of that one
+  // remain.
   if (waits.includes(undefined)) return tiersUntil === forEver ? undefined : tiersUntil;
   const sum = waits.reduce<number>((all, wait = 0) => all + wait * 1000, 0);
   return epochMs(Math.min(startedAt + sum, tiersUntil));

@@ -55,7 +55,10 @@ export const unstoppableFrom = (pod: Pod): EpochMs | undefined => {
 /** Priority of system-cluster-critical; system-node-critical is 1000 above. */
 export const criticalPriority = 2_000_000_000;
 
-/** Admission resolves the class to a number; a pod without it has only the name. */
+/**
+ * Admission resolves the priority class to a number; where that is missing, only the class name is
+ * known.
+ */
 export const priorityOf = ({ spec }: Pod): number =>
   spec.priority ?? (spec.priorityClassName?.startsWith('system-') ? criticalPriority : 0);
 

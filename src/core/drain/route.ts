@@ -1,5 +1,5 @@
 // How a pod may be removed, by what the API server requires for its eviction, measured on a real
-// one (reference: real control plane, section 1). Only a pod that counts needs a token.
+// one (reference: real control plane, section 1). A token is one disruption that a budget allows.
 
 import { isReady } from '../../api/conditions.ts';
 import type { Pod, PodDisruptionBudget } from '../../api/kube.ts';

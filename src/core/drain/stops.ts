@@ -60,7 +60,8 @@ export class StopLog {
       this.#stopping.delete(uid);
     } else if (isTerminating(pod)) {
       if (!this.#stopping.has(uid)) this.#stopping.set(uid, stoppingOf(pod));
-      // The kubelet's own final deletion has grace 0; any other shorter grace was forced.
+      // A deletion with a shorter grace period was forced, so its stop time is not measured. The
+      // kubelet's own final deletion has grace 0.
       else if (asked > 0 && asked * 1000 < graceOf(pod)) this.#stopping.set(uid, undefined);
     }
   }

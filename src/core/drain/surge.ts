@@ -16,7 +16,7 @@ import { keyOfObject } from './budgets.ts';
 import type { NotYet } from './not-yet.ts';
 import { controllerOf, isTerminating } from './pods.ts';
 
-/** The intent, on the Deployment: written with the surge, removed with its end. */
+/** Records the intent on the Deployment: set together with the surge, removed at its end. */
 export const surgeAnnotation = 'drover.dev/surge-state';
 /** The lowest cost: the ReplicaSet deletes these pods first. */
 const deletionCost = 'controller.kubernetes.io/pod-deletion-cost';
@@ -37,7 +37,9 @@ export interface Surge {
 const isCount = (value: unknown): value is number =>
   typeof value === 'number' && Number.isInteger(value) && value >= 0;
 
-/** Undefined where there is none, or its text is not ours. */
+/**
+ * The surge recorded on the Deployment; undefined if there is none, or the text is not Drover's.
+ */
 export const surgeOf = ({ metadata }: Pick<Deployment, 'metadata'>): Surge | undefined => {
   const text = metadata.annotations?.[surgeAnnotation];
   if (text === undefined) return undefined;
@@ -99,7 +101,10 @@ const costPath = pathOf(deletionCost);
 const formerPath = pathOf(formerCost);
 const labelPath = `/metadata/labels/${swappedLabel.replace('/', '~1')}`;
 
-/** `test` fences each write, since a resourceVersion is lost to changes of the status. */
+/**
+ * Each write is guarded by `test` operations, since a resourceVersion would conflict with every
+ * change of the status.
+ */
 const annotate = (
   { annotations }: Pod['metadata'] | Deployment['metadata'],
   path: string,
@@ -110,7 +115,7 @@ const annotate = (
     ? { op: 'add', path: '/metadata/annotations', value: { [key]: value } }
     : { op: 'add', path, value };
 
-/** A pod of a ReplicaSet has labels. */
+/** Adds a label without creating the map of labels, which every pod of a ReplicaSet has. */
 const costStep = (pod: Pod): SurgeStep => {
   const former = pod.metadata.annotations?.[deletionCost];
   return {
@@ -233,8 +238,8 @@ export const decideSurge = (
 };
 
 /**
- * What ends all surges: the deletion costs of pods that stay are reset before the Deployment is
- * scaled back.
+ * The steps that end all surges: the deletion costs of pods that stay are reset before the
+ * Deployment is scaled back.
  */
 export const surgeEndsOf =
   (now: EpochMs) =>
@@ -247,7 +252,9 @@ export const surgeEndsOf =
       ],
     }));
 
-/** Until when a drain waits for swaps: half of its time at most; the other half evicts. */
+/**
+ * Until when a drain waits for swaps: for half of its time at most; in the other half it evicts.
+ */
 export const surgeUntil = (times: {
   readonly startedAt: EpochMs;
   readonly waitMs: DurationMs;

@@ -1,5 +1,5 @@
 // Which of a budget's pods is not Ready and why, from the pod's own status and its newest warning:
-// what a budget without tokens waits for. Never looks anything up.
+// what a budget that allows no eviction waits for. Never looks anything up.
 
 import { parseTime } from '../../api/brand.ts';
 import { isReady } from '../../api/conditions.ts';
@@ -30,7 +30,7 @@ export interface PodEvent extends KubeObject {
   readonly eventTime?: string | null;
 }
 
-/** Whether the budget has no token until some of its unready pods are Ready. */
+/** Whether the budget allows no eviction until some of its unready pods are Ready. */
 export const waitsForReady = (waiting: WaitingOn): waiting is Extract<WaitingOn, { kind: 'pdb' }> =>
   waiting.kind === 'pdb' && !waiting.neverAllows && waiting.freedBy === undefined;
 
@@ -47,7 +47,7 @@ const conditionOf = ({ status }: Pod, wanted: string) =>
 const sinceOf = (pod: Pod): string =>
   conditionOf(pod, 'Ready')?.lastTransitionTime ?? pod.metadata.creationTimestamp;
 
-/** The kubelet reports these while it works, whatever fails. */
+/** The kubelet reports these reasons while it starts a pod, whatever fails. */
 const saysNothing = new Set(['ContainerCreating', 'PodInitializing']);
 
 type Why = Pick<UnreadyPod, 'reason' | 'message'>;

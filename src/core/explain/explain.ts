@@ -20,7 +20,7 @@ const phaseText: Readonly<Record<NodeDisruptionStatus['phase'], string>> = {
   Ended: 'over',
 };
 
-/** The node was marked before the cloud refuted it, and there was no other cause for that. */
+/** The node was marked before the cloud refuted this cause, and no other cause required that. */
 const wasActedOn = (
   { confirmation }: DisruptionCause,
   { spec, status }: NodeDisruption,
@@ -34,7 +34,7 @@ const wasActedOn = (
   );
 };
 
-/** A cause that is in force has no remark. */
+/** The remark about a cause that is not in force; empty for one that is. */
 const doubt = (cause: DisruptionCause, disruption: NodeDisruption): string => {
   if (cause.cancelledAt !== undefined || isConfirmed(cause)) return '';
   const why = cause.confirmation?.reason ?? 'the cloud has not been asked yet';

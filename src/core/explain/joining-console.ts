@@ -101,7 +101,7 @@ const isMapped = (evidence: JoinEvidence): boolean =>
   evidence.roles.kind === 'map' &&
   roleCauses(evidence).every(({ certainty }) => certainty === 'possible');
 
-/** A bootstrap script that failed: what it prints after its name. */
+/** What a failed bootstrap script prints after its name. */
 const userDataPattern =
   /bootstrap: user data: (?<said>.*)$|nodeadm.*"error":\s?"(?<error>[^"]*)"|cluster name is not defined!/;
 

@@ -81,7 +81,7 @@ export interface JoiningInstance {
     | undefined;
 }
 
-/** The map that the authenticator uses. */
+/** kube-system/aws-auth as the cluster's authenticator uses it. */
 export type RoleMap =
   | { readonly kind: 'map'; readonly data: AwsAuthData }
   /** kube-system/aws-auth does not exist. */
@@ -94,7 +94,7 @@ export type RoleMap =
   | { readonly kind: 'unknown'; readonly why: string };
 
 export interface GroupUserDataInForce {
-  /** As in the launch template. */
+  /** As the launch template contains it. */
   readonly base64: string;
   /** For display: `lt-1 version 3`. */
   readonly template: string;

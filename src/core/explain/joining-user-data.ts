@@ -4,7 +4,7 @@ import { defined } from '../../api/defined.ts';
 import { lint } from '../bootstrap/index.ts';
 import type { JoinCause, JoinEvidence } from './joining-evidence.ts';
 
-/** A user data has few faults; a longer list only hides the first. */
+/** User data has few faults; a longer list would hide the first one. */
 const maxFindings = 3;
 
 export const userDataCauses = ({ userData }: JoinEvidence): readonly JoinCause[] => {

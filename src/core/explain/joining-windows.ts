@@ -108,7 +108,7 @@ const agentCauses = ({ vpcAgent }: WindowsEvidence): readonly JoinCause[] =>
       certainty: 'possible',
       what,
       evidence: [`DaemonSet kube-system/aws-node has ${name}: "true"`],
-      // The remedy for the pods does not change the setting, so this cause would remain.
+      // The remedy for the pods leaves the setting on, so this cause is reported until it is off.
       remedy: [
         `${remedy}. This stays said while the setting is on: only ${name}=false in ` +
           'DaemonSet kube-system/aws-node ends it, for Linux nodes too',

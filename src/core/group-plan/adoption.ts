@@ -23,7 +23,10 @@ export interface AdoptionObservation {
 }
 
 export interface AdoptionDecision {
-  /** `none`: deleted before it was adopted; the group is not touched. `later`: not yet. */
+  /**
+   * `held`: Drover manages the group. `none`: the NodeGroup was deleted before the adoption, so the
+   * group is not touched. `later`: not known yet.
+   */
   readonly outcome: 'held' | 'none' | 'later';
   readonly plan: GroupPlan;
 }
@@ -53,7 +56,7 @@ export const decideAdoption = (observation: AdoptionObservation): AdoptionDecisi
   if (isNew && isLeaving) return { outcome: 'none', plan: nothing };
   const tags = adoptionTags(group, scaling.tags);
   const steps = [{ kind: 'TagGroup', autoScalingGroupName, tags } as const];
-  // Its tags already name this group, or an earlier version of Drover has managed it.
+  // The group's tags already name this NodeGroup, or an earlier version of Drover has managed it.
   if (ownership.kind === 'named' || !isNew) return { outcome: 'held', plan: { ...nothing, steps } };
   return { outcome: 'later', plan: { ...settlesAt(now), steps } };
 };

@@ -45,9 +45,9 @@ export interface CreationObservation {
   readonly template: LaunchTemplate | undefined;
   /** Absent: the template exists. */
   readonly reads?: TemplateReads;
-  /** Ids of the existing ones of the security groups that remote access allows. */
+  /** Ids of the source security groups of remote access that exist. */
   readonly sources: readonly string[];
-  /** Of remote access, with this group's tag. */
+  /** The security group of remote access that has this group's tag. */
   readonly securityGroup: SecurityGroup | undefined;
 }
 
@@ -100,7 +100,9 @@ const profileIssue = ({ group, profile }: CreationObservation): HealthIssue | un
 const remoteSources = ({ spec }: NodeGroup): readonly string[] =>
   spec.remoteAccess?.ec2SshKey === undefined ? [] : (spec.remoteAccess.sourceSecurityGroups ?? []);
 
-/** Before anything is created; the template's own issues follow. */
+/**
+ * Why the group cannot be created, apart from issues of its launch template, which follow later.
+ */
 const partsIssue = (observation: CreationObservation): HealthIssue | undefined => {
   const { group, subnets, sources } = observation;
   const subnetIds = subnets.map(({ id }) => id);

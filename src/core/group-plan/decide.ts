@@ -66,7 +66,7 @@ const leftoverSurge = (
   const wanted = netDesired(followed, scaling);
   const more = Math.max(0, scaling.desiredCapacity - wanted);
   const count = Math.min(leftover, more);
-  // The user's maximum covers them as far as they fit into it.
+  // The maximum is raised only by the nodes that do not fit into the user's maximum.
   return { desired: count, maxSize: Math.max(0, wanted + count - followed.spec.scaling.maxSize) };
 };
 
@@ -134,7 +134,7 @@ const sizingOf = (observation: GroupObservation, drains: DrainRecords): Sizing =
   const isUpdating = rollout !== undefined;
   const retiring = terminatingOf(drains, scaling, update);
   const sizes = sizesNow(group, seen, { surge, isUpdating, retiring });
-  // An update terminates nodes itself.
+  // No scale-in during an update, which terminates nodes itself.
   const target = isUpdating ? undefined : sizes.target;
   const look = lookAtScaleIn(drains, group, { scaling, target });
   return { group, seen, late, rollout, followed: steps, sizes, look };

@@ -28,7 +28,10 @@ const endedOf = ({ updates, group, now }: Facts) =>
     return isOurs && at !== undefined ? [{ update, agoMs: now - at }] : [];
   });
 
-/** For a group without an update in progress. Each update is resumed for at most once. */
+/**
+ * The steps for a group without an update in progress. Processes are resumed at most once per
+ * update.
+ */
 export const lateSuspension = (facts: Facts): readonly GroupStep[] => {
   const { scaling, resumedFor, epoch } = facts;
   const all = endedOf(facts);

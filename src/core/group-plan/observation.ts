@@ -14,7 +14,7 @@ export interface RolloutFacts {
   readonly observation: UpdateObservation;
   /** Instance types for Auto Scaling to choose among during the update; absent: unchanged. */
   readonly overrides?: readonly JsonObject[];
-  /** Its last step was rejected and retrying cannot help. */
+  /** The update's last step was rejected, and retrying cannot help. */
   readonly isStuck: boolean;
   /**
    * The record that the API server did not store in the group's status, and how often it was

@@ -25,7 +25,7 @@ import { type DerivedParts, derivedSteps } from './removal.ts';
 import { noSurge } from './requests.ts';
 import { setSizes, withdrawalsOf } from './scale-in.ts';
 
-/** What needs no read of the cloud beyond the group. */
+/** The facts that need no read of the cloud beyond the group. */
 export interface ReleaseFacts {
   readonly group: NodeGroup;
   readonly scaling: ScalingGroup;
@@ -142,7 +142,10 @@ const releasedText = ({ status }: NodeGroup, { name, instances }: ScalingGroup):
   );
 };
 
-/** If the group uses the derived template, instances launch from it: it stays, and its profile. */
+/**
+ * If the group uses the derived template, it launches instances from it, so template and instance
+ * profile stay.
+ */
 export const usesDerived = (group: NodeGroup, { launchTemplate }: ScalingGroup): boolean =>
   launchTemplate?.name === launchTemplateNameOf(group);
 

@@ -26,16 +26,16 @@ export interface DerivedParts {
 }
 
 export interface RemovalParts extends DerivedParts {
-  /** Of remote access, with this group's tag. */
+  /** The security group of remote access that has this group's tag. */
   readonly securityGroup: SecurityGroup | undefined;
 }
 
 export interface RemovalObservation {
   readonly group: NodeGroup;
   readonly repairs: readonly NodeRepair[];
-  /** Undefined: the answer lacks it, or it was not read. */
+  /** Undefined: the cloud's answer lacks the group, or the group was not read. */
   readonly scaling: ScalingGroup | undefined;
-  /** It may exist although the answer lacks it. */
+  /** The Auto Scaling group may exist although the cloud's answer lacks it. */
   readonly mayStand: boolean;
   /** Absent: not read, since the removal waits. */
   readonly parts?: RemovalParts;
@@ -43,7 +43,7 @@ export interface RemovalObservation {
 
 type Found = Pick<RemovalObservation, 'group' | 'scaling'>;
 
-/** Nothing is known of a group that has no owner's tag any more. */
+/** Whether the parts are this NodeGroup's: the Auto Scaling group has its tag, or is gone. */
 const isOwn = ({ group, scaling }: Found): boolean =>
   scaling === undefined || ownershipOf(group, scaling.tags).kind === 'own';
 

@@ -55,8 +55,8 @@ export const netDesired = ({ spec, status }: NodeGroup, scaling: ScalingGroup): 
 };
 
 /**
- * What a decision about sizes compares: the spec's sizes with the room recorded for the surge, the
- * Auto Scaling group's sizes now, and those of the last observation.
+ * What a decision about sizes compares: the spec's sizes with the recorded increase of the maximum
+ * for the surge, the Auto Scaling group's sizes now, and those of the last observation.
  */
 const sizeFacts = (
   { metadata, spec, status }: NodeGroup,
@@ -188,8 +188,8 @@ const withoutRoom = (
 };
 
 /**
- * A failure is reported until the sizes change again. Together with a scale-in it means that the
- * scale-in is being given up. Setting the spec back is part of that, not a new request.
+ * The failure to report: it stays until other sizes are requested. If a scale-in is recorded too,
+ * it is being given up; setting the spec back is part of that, not a new request.
  */
 export const lastFailure = (group: NodeGroup): NodeGroupStatus['failure'] => {
   const { status, spec } = group;
@@ -210,8 +210,8 @@ export const scaleInNow = (
 ): NodeGroupStatus['scaleIn'] => {
   if (scaling.desiredCapacity <= target) return undefined;
   const { scaleIn: known, failure } = group.status ?? {};
-  // The same size was requested again while the last scale-in was being given up. Its drains do not
-  // count for the new one.
+  // The same size was requested again while the last scale-in was being given up. The drains of
+  // that scale-in do not count for the new one.
   const isSpent = failure !== undefined && lastFailure(group) === undefined;
   if (known !== undefined && !isSpent)
     return known.target === target ? known : { ...known, target };

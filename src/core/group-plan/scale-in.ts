@@ -86,7 +86,7 @@ interface ScaleInLook {
   readonly failed: NodeGroupStatus['failure'];
 }
 
-/** The scale-in that is needed, none without a target, and its state. */
+/** The scale-in that is needed and its state; none is needed without a target. */
 export const lookAtScaleIn = (
   drains: DrainRecords,
   group: NodeGroup,
@@ -164,7 +164,9 @@ const askStep = (
   return { kind: 'RecordCause', disruption: instanceId, ...defined({ nodeName }), cause };
 };
 
-/** As many drains as are missing; if one cannot be requested, the next instance is tried. */
+/**
+ * Requests as many drains as are missing; if one cannot be requested, the next instance is tried.
+ */
 const askSteps = (
   drains: DrainRecords,
   group: NodeGroup,

@@ -58,8 +58,8 @@ export const noteOf = (
 };
 
 /**
- * If a record is still missing after this many writes, the served NodeGroup definition does not
- * know it.
+ * If a record is still missing after this many writes, the served CustomResourceDefinition lacks
+ * its field.
  */
 const maxNotings = 3;
 
@@ -74,7 +74,7 @@ const notingOf = (
   return { text, times: noting?.text === text ? noting.times + 1 : 1 };
 };
 
-/** While instances launch or terminate, and after each of Drover's steps. */
+/** Interval while instances launch or terminate, and after each of Drover's steps. */
 const movingMs = 1_000;
 
 /** A pass is O(instances), so large groups are reconciled less often. */
@@ -95,7 +95,7 @@ const templateStep = (
   const { update, target } = observation;
   const { templateVersion } = target;
   const inUse = scaling.launchTemplate?.version;
-  // A version such as $Default does not show which one is launched.
+  // A version such as $Default names no number, so it counts as another version.
   const isUsed = Number(inUse) >= Number(templateVersion);
   if (isUsed && overrides === undefined) return undefined;
   const version = isUsed ? (inUse ?? templateVersion) : templateVersion;

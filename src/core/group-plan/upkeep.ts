@@ -5,7 +5,7 @@ import type { LifecycleStep } from '../../api/lifecycle-steps.ts';
 import type { NodeGroup } from '../../api/nodegroup.ts';
 import { missingHooks } from '../nodegroup/index.ts';
 
-/** A refusal of one step does not undo those before it: the caller keeps the installed ones. */
+/** If one step is refused, the hooks that earlier steps installed stay. */
 export const decideUpkeep = (
   group: NodeGroup,
   autoScalingGroupName: string,

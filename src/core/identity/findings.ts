@@ -88,7 +88,7 @@ export const identityFindings = (
     finding(rule, message, page(rule), at.line),
   );
   const entries = awsAuthEntries(text);
-  // An unreadable map allows no further findings.
+  // The findings below need the entries of the map.
   if (entries === undefined) {
     if (written.length > 0) return written;
     return [finding('AUTH006', 'mapRoles is not a list of objects', page('AUTH006'))];

@@ -28,7 +28,10 @@ export const originOf = ({ tags }: Pick<ScalingGroup, 'tags'>): GroupOrigin => {
   return tags[eksTag] === undefined ? 'other' : 'eks';
 };
 
-/** A name for the NodeGroup: what the group's tool calls it, else its own, as an object's name. */
+/**
+ * A name for the NodeGroup: the one that eksctl or kOps gave the group, else that of the Auto
+ * Scaling group, written as a Kubernetes name.
+ */
 export const nodeGroupNameFor = ({ name, tags }: Pick<ScalingGroup, 'name' | 'tags'>): string =>
   (tags[eksctlTag] ?? tags[kopsGroupTag] ?? name)
     .toLowerCase()
@@ -57,17 +60,15 @@ export interface AdoptionInput {
   readonly nodeGroups: readonly Pick<NodeGroup, 'metadata' | 'spec'>[];
   /** The name that the NodeGroup is to have. */
   readonly name: string;
-  /** Its instances that are nodes of this cluster. */
+  /** Instances of the group that are nodes of this cluster. */
   readonly nodes: readonly MemberNode[];
-  /**
-   * The cluster names in tags that stand for this cluster, as far as known; see `clusterNamesOf`.
-   */
+  /** The names by which tags may identify this cluster, as far as known; see `clusterNamesOf`. */
   readonly clusterNames: readonly string[];
 }
 
 /**
- * How tags call this cluster: the cluster names of its NodeGroups, and the tags of Auto Scaling
- * groups with nodes in it.
+ * The names by which tags may identify this cluster: the cluster names of its NodeGroups, and those
+ * in the tags of Auto Scaling groups with nodes in it.
  */
 export const clusterNamesOf = (
   nodeGroups: readonly Pick<NodeGroup, 'spec'>[],
@@ -110,8 +111,8 @@ const rebalanceText = ({ suspendedProcesses = [] }: ScalingGroup): string =>
     : 'AZRebalance is active: Auto Scaling may terminate nodes to balance zones; Drover drains them';
 
 /**
- * Undefined: there are no target groups. Their tags are not read, so target groups of Services are
- * not included.
+ * Undefined: the group registers its instances with no Classic Load Balancer. Those of Services are
+ * not included, since Auto Scaling does not register instances with them.
  */
 export const classicLoadBalancersText = ({
   classicLoadBalancers: names = [],
@@ -164,7 +165,9 @@ const addsOf = ({ group, hooks, name }: AdoptionInput): readonly string[] => {
 const inServiceOf = ({ instances }: ScalingGroup): number =>
   instances.filter(({ lifecycleState }) => lifecycleState === 'InService').length;
 
-/** Labels of nodes that run a control plane: kubeadm's and kOps', today's and the older one. */
+/**
+ * Labels of nodes that run a control plane, of kubeadm and kOps: the current one and the older one.
+ */
 const controlPlaneLabels = [
   'node-role.kubernetes.io/control-plane',
   'node-role.kubernetes.io/master',

@@ -88,7 +88,7 @@ export const isLate = (
   afterMs: number = joinTimeoutMs,
 ): boolean => now - (parseTime(launchTime) ?? now) >= afterMs;
 
-/** When the first of them is late. */
+/** When the first of these instances counts as late. */
 export const lateAt = (
   unjoined: readonly Unjoined[],
   now: EpochMs,

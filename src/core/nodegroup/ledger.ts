@@ -30,7 +30,8 @@ export interface Settled {
   /** The group's size without the update's part. */
   readonly people: number;
   /**
-   * The group as last recorded, including Drover's calls since; `desired` is split like `people`.
+   * The group as last recorded, including Drover's calls since; `desired` is without the update's
+   * part, like `people`.
    */
   readonly before: Pick<Sizes, 'desired' | 'maxSize'> | undefined;
   /** The update's part of the group's size. */
@@ -47,8 +48,8 @@ const carriedOf = ({ carried, desired, retiring = 0 }: NotedSurge): number =>
   carried ?? desired + retiring;
 
 /**
- * For an update that has ended: what it carried beyond the surplus that stays is scaled in
- * normally, with decrement.
+ * For an update that has ended: the instances that it added beyond the surplus that stays are
+ * removed by a normal scale-in, with decrement.
  */
 export const leftSince = (surge: NotedSurge | undefined): Left => {
   if (surge === undefined) return nobodyLeft;
@@ -62,8 +63,8 @@ export const leftAnew = (surge: NotedSurge | undefined, left: Left): number =>
   Math.max(0, left.sure - Math.min(surge?.left ?? left.most, left.most));
 
 /**
- * By how much to raise the maximum. During an update, by all of the update's part: the maximum
- * shows whether its calls were made. Afterwards by what does not fit into the user's maximum.
+ * By how much to raise the maximum. During an update by the update's whole part of the size, since
+ * the maximum shows whether its calls were made; afterwards by what exceeds the user's maximum.
  */
 export const roomOf = (surge: NotedSurge, isUpdating: boolean): number =>
   isUpdating ? Math.max(surge.maxSize, carriedOf(surge)) : surge.maxSize;
@@ -74,9 +75,10 @@ type RecordedSizes = Pick<
 >;
 
 /**
- * Whether Auto Scaling received the recorded call. The call sets desired size and maximum together
- * and changes both whenever the update's part changes. The maximum decides if it differs, since
- * autoscalers do not change it; otherwise the explanation that needs the smaller change by others.
+ * Whether Auto Scaling received the recorded call, which sets desired size and maximum together. If
+ * the call changes the maximum, the maximum decides, since autoscalers do not change it. Otherwise
+ * the call counts as received if the desired size is nearer to the requested value than to the
+ * recorded one.
  */
 const isCarriedOut = (
   next: NonNullable<NotedSurge['next']>,
@@ -126,7 +128,7 @@ export const settle = (status: RecordedSizes | undefined, actual: Sizes, left: L
   const others = left.taken?.count ?? 0;
   const last = lastOf(status, surge, { ...actual, desired: actual.desired + least + others });
   const gone = Math.max(least, Math.min(most, last.desired - actual.desired - others));
-  // Terminations beyond the update's part bring the group to the requested size.
+  // Drover's terminations beyond the update's part bring the group to the requested size.
   const stays = Math.max(0, last.carried - gone);
   const taken = Math.min(others, stays);
   const carried = stays - taken;

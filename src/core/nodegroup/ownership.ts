@@ -133,8 +133,9 @@ export const mappedRoleOf = ({ spec }: { readonly spec: { readonly nodeRole: str
   spec.nodeRole.replace(/^(arn:[^:]*:iam::\d*:role)\/.*\/([^/]+)$/, '$1/$2');
 
 /**
- * Whether a derived launch template or instance profile belongs to this group; a user's own never
- * does. Those of an adopted group that carry its names are deleted with it.
+ * Whether a derived launch template or instance profile belongs to this group, by the owner's tag
+ * or, for an adopted group, by the name and group tag that Drover derives. A user's own object
+ * never does.
  */
 export const ownsDerived = (
   group: NodeGroup,

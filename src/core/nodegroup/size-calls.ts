@@ -21,7 +21,7 @@ const maxCalls = 5;
 const fields = ['minSize', 'maxSize', 'desired'] as const;
 
 export interface GroupSizes {
-  /** The current term; undefined: no other process ever leads. */
+  /** The current leader's term; undefined where no other process can ever lead. */
   readonly epoch: number | undefined;
   /** The Auto Scaling group's sizes, and those in the status. */
   readonly actual: Sizes;
@@ -57,7 +57,7 @@ const sizesBefore = (call: SizeCall, seen: GroupSizes): Partial<Sizes> => {
     if (asked === undefined || was === undefined || was === actual[field]) continue;
     // A lower desired size may result from instances terminated with decrement.
     if (field === 'desired' && asked < was && isShrinking) continue;
-    // Drains return the group to its size, lowering it one by one.
+    // After a late call, drains lower the size one by one, so values in between show the call, too.
     const shows = call.instead ? isBetween(actual[field], was, asked) : arrives;
     if (shows) before[field] = was;
   }
@@ -81,7 +81,8 @@ export const sizesWithoutLateCall = (
   const explanations = calls
     .filter((call) => call.epoch !== epoch && isRemembered(call, now))
     .map((call) => sizesBefore(call, seen));
-  // An older call may have set only one of the fields that a newer call set together.
+  // An older call may have set one of the fields that a newer call set together; the call that
+  // explains the most fields applies.
   return explanations.reduce(
     (best, one) => (Object.keys(one).length > Object.keys(best).length ? one : best),
     {},

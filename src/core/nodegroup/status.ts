@@ -99,7 +99,7 @@ const countBy = <T>(items: readonly T[], keyOf: (item: T) => string): Record<str
 
 interface Counts {
   readonly instances: readonly GroupInstance[];
-  /** In service. */
+  /** Instances in service. */
   readonly ready: number;
   /** Ready according to the kubelet, whether drained or not. */
   readonly joined: number;

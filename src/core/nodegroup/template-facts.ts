@@ -102,7 +102,7 @@ const refused = (code: string, message: string, id: string): TemplateFactsRead =
   issue: { code, message, resourceIds: [id] },
 });
 
-/** `imageId`: instead of the newest image. */
+/** `imageId`: an image to use instead of the newest one. */
 export const templateFactsOf = (
   group: NodeGroup,
   reads: TemplateReads,

@@ -84,7 +84,7 @@ export interface TemplateProblem {
   readonly message: string;
 }
 
-/** In clear text; the template contains it in base64. */
+/** User data for new nodes in clear text; the template contains it in base64. */
 export const userDataFor = (facts: TemplateFacts): string | TemplateProblem => {
   const { group, source, imageId, types, cluster } = facts;
   const base64 = textIn(source, 'UserData');

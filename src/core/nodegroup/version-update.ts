@@ -57,7 +57,10 @@ export const sameTemplateComplaint = (
         `created with: ${now.id}. Only its version can be changed.`;
 };
 
-/** For an invalid request, and for the consequences of one, EKS uses different codes. */
+/**
+ * A request that EKS refuses. The code distinguishes an invalid parameter from one that the group
+ * or template does not allow.
+ */
 export interface Refusal {
   readonly code: 'InvalidParameterException' | 'InvalidRequestException';
   readonly message: string;

@@ -85,8 +85,8 @@ export const victimState = (
   const message = status?.message ?? 'the drain did not end in time';
   if (status?.phase === 'Ended' && status.handledCauses?.includes(cause.id) === true) {
     if (isStillGoing(disruption, cause, now)) return { kind: 'drained' };
-    // The node was drained again for another actor that cancelled it, or joined since: pods may run
-    // on it.
+    // Another actor had the node drained again and cancelled that, or the instance became a node
+    // only afterwards: pods may run on it.
     const isStale = status.outcome === 'NothingToDrain' && hasNode;
     if (status.outcome === 'Cancelled' || isStale) return undefined;
     return status.outcome === 'Failed' ? { kind: 'failed', message } : { kind: 'drained' };

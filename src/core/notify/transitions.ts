@@ -40,7 +40,8 @@ export const transitionTypes = {
     incident: 'ends',
     phrase: 'update cancelled',
   },
-  // It resolves an incident that does not exist: the receiver answers, and no alert is raised.
+  // Resolves an incident that does not exist, so that the receiver answers without raising an
+  // alert.
   'notification.test': { severity: 'info', incident: 'ends', phrase: 'test notification' },
 } as const satisfies Readonly<Record<string, TypeRow>>;
 export type TransitionType = keyof typeof transitionTypes;

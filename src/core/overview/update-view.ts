@@ -170,8 +170,8 @@ const openView = (
 };
 
 /**
- * Whether the node belongs to the surplus: nodes drained while everything is restored, or EKS'
- * surplus. Old nodes are all replaced by then.
+ * Whether the node belongs to the surplus: a node drained while everything is restored, or a
+ * surplus node of EKS' strategies. All old nodes have been replaced by that time.
  */
 const isSurplus = ({ receivedAt }: DisruptionCause, { status }: NodeGroupUpdate): boolean => {
   const isLast = (phase: UpdatePhase): boolean =>
@@ -181,7 +181,8 @@ const isSurplus = ({ receivedAt }: DisruptionCause, { status }: NodeGroupUpdate)
 };
 
 /**
- * With force, Auto Scaling chooses the instance of EKS' surplus: only its hook shows the choice.
+ * With force, Auto Scaling chooses which surplus instance of an EKS strategy it terminates: only
+ * its lifecycle hook shows the choice.
  */
 const forcedSurplus = (
   { spec }: NodeDisruption,

@@ -24,7 +24,7 @@ export interface RepairFacts {
   readonly launchedAt: ReadonlyMap<string, EpochMs>;
   readonly missedSince: ReadonlyMap<string, EpochMs>;
   readonly impaired: ReadonlyMap<string, readonly ImpairedCheck[]>;
-  /** Instances of verified quarantines that EC2 has terminated, or terminates; default: none. */
+  /** Instances of verified quarantines that EC2 has terminated or is terminating; default: none. */
   readonly gone?: ReadonlySet<string>;
   readonly now: EpochMs;
 }

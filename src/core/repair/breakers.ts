@@ -15,7 +15,7 @@ import { repairRuleOf, repairTimesOf } from './policy.ts';
 /** EKS' defaults: more than 5 nodes and more than 20 % of them unhealthy. */
 const smallGroup = 5;
 const defaultPercentage = 20;
-/** Shorter failures count for no breaker. */
+/** A failure shorter than this counts for no breaker. */
 const shortestMs = 30_000;
 const zoneShare = 0.5;
 const otherZonesShare = 0.1;
@@ -27,10 +27,16 @@ const signalNodes = 3;
 const signalShare = 0.2;
 const signalWithinMs = 10 * 60_000;
 
-/** This many members, and this share, do not lose their Node objects by themselves. */
+/**
+ * If at least this many members, and this share of them, lost their Node objects, a client has
+ * deleted the objects.
+ */
 const missingNodes = 2;
 const missingShare = 0.5;
-/** An older instance without a Node object must have had one, unless a repair says otherwise. */
+/**
+ * An older instance without a Node object must have had one, unless a repair shows that it never
+ * joined.
+ */
 const joinedBeforeMs = 60 * 60_000;
 
 /** Breakers that start the group's cooldown when they close. */
@@ -150,8 +156,8 @@ export const signalBreaker = (
 };
 
 /**
- * One of its repairs was opened soon after the launch because the node had not joined. If a new
- * process opens the repair of an old instance, that proves nothing.
+ * A repair was opened soon after the launch because the instance had not joined. A repair of an old
+ * instance that a new process opened proves nothing.
  */
 const neverJoined = (instanceId: string, { repairs, group }: RepairObservation): boolean => {
   const youngMs = Math.max(joinedBeforeMs, 2 * repairTimesOf(group).startupTimeoutMs);
@@ -164,7 +170,7 @@ const neverJoined = (instanceId: string, { repairs, group }: RepairObservation):
   });
 };
 
-/** It had a Node object, and has none. */
+/** The member had a Node object and has none any more. */
 const lostNode = ({ health, instanceId }: RepairMember, observation: RepairObservation): boolean =>
   health.findings.some(
     ({ condition, reason, since }) =>

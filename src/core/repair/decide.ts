@@ -31,7 +31,7 @@ const restMs = 60_000;
 export const isOpenRepair = ({ status }: NodeRepair): boolean =>
   status === undefined || !endedRepairPhases.includes(status.phase);
 
-/** It has decided its action, or is verifying the effect. */
+/** The repair has decided its action, or is verifying the effect. */
 export const isRunning = ({ status }: NodeRepair): boolean =>
   status?.phase === 'Repairing' || status?.phase === 'Verifying';
 

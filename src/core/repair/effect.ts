@@ -16,13 +16,15 @@ const endOf = ({ status }: NodeRepair): EpochMs => parseTime(status?.endedAt) ??
 const isEnded = ({ status }: NodeRepair): boolean =>
   endedRepairPhases.some((phase) => phase === status?.phase);
 
-/** Its group has a replacement; that the instance was terminated says nothing about the repair. */
+/**
+ * The instance was replaced and later terminated as planned, which says nothing about the repair.
+ */
 const wasQuarantined = ({ status }: NodeRepair): boolean => status?.quarantinedUntil !== undefined;
 
 /** A repair that an operator requested does not show whether automatic repairs help. */
 const isRequested = ({ spec }: NodeRepair): boolean => spec.requested !== undefined;
 
-/** Its replacement fell ill soon after. */
+/** The replacement became unhealthy soon after the repair. */
 const relapsed = (repair: NodeRepair, all: readonly NodeRepair[]): boolean =>
   all.some((other) => {
     const { spec } = other;

@@ -84,7 +84,10 @@ export const recoversAt = (group: NodeGroup, { health }: RepairMember): EpochMs 
     : epochMs(health.since + repairTimesOf(group).healthyDelayMs);
 };
 
-/** Well below Kubernetes' limit of 253 characters: an instance id has 19. */
+/**
+ * The name of an instance's next repair: the instance id and a number, well below Kubernetes' limit
+ * of 253 characters.
+ */
 export const repairName = (instanceId: string, repairs: readonly NodeRepair[]): string => {
   const numbers = repairs
     .filter(({ spec }) => spec.instanceId === instanceId)

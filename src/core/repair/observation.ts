@@ -32,7 +32,7 @@ export interface RepairObservation {
   readonly repairs: readonly NodeRepair[];
   /** By instance id, for members and for instances with a repair. */
   readonly disruptions: ReadonlyMap<string, NodeDisruption>;
-  /** Instances with a repair that EC2 has terminated, or terminates. */
+  /** Instances under repair that EC2 has terminated or is terminating. */
   readonly gone: ReadonlySet<string>;
   readonly cluster: readonly ClusterNode[];
   readonly now: EpochMs;

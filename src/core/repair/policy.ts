@@ -58,7 +58,7 @@ const acceleratorActions = (reason: string): readonly RepairAction[] => {
 };
 
 const missingWaitMs: Readonly<Record<string, number>> = {
-  // Its startup time has already passed.
+  // No further wait: the startup time has already passed.
   NeverJoined: 0,
   NodeDeleted: deletedWaitMs,
 };

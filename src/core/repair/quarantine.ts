@@ -62,7 +62,10 @@ export const quarantinedUntil = ({ status }: NodeRepair, { group, now }: RepairO
   return epochMs(since + limitMsOf(group));
 };
 
-/** Runs after the search for a replacement, whatever its result, if the instance exists. */
+/**
+ * The status of a repair whose detached instance is kept for inspection, whether or not a
+ * replacement was found.
+ */
 export const kept = (
   repair: NodeRepair,
   observation: RepairObservation,

@@ -46,7 +46,7 @@ const causeOf = (
   member: RepairMember,
   { group }: RepairObservation,
 ): DisruptionCause => {
-  // The drain of a dead node keeps its time after the wait for the bundle.
+  // The drain time of a dead node starts after the wait for its log bundle.
   const since = parseTime(attempt.bundle?.endedAt ?? attempt.startedAt) ?? epochMs(0);
   const { drainTimeoutSeconds } = group.spec.nodeRepair ?? {};
   const drainMs = canDrain(member.health)
@@ -67,7 +67,7 @@ const causeOf = (
   };
 };
 
-/** The drain for the cause has ended. */
+/** Whether the drain for the cause has ended. */
 const isServed = ({ status, spec }: NodeDisruption, causeId: string): boolean => {
   const cause = spec.causes.find(({ id }) => id === causeId);
   return cause !== undefined && wasHandled(cause, status?.handledCauses ?? []);

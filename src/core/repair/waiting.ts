@@ -225,7 +225,7 @@ const nextRequested = (
   taken: Taken,
 ): Next => {
   const { action, at, overrule = [] } = request;
-  // An operator who asks to keep the instance must not have it terminated.
+  // If the instance cannot be quarantined, nothing is done: the operator asked to keep it.
   const why = action === 'Quarantine' ? whyNotQuarantined(observation, member, taken) : undefined;
   if (why !== undefined) {
     const message = `not quarantined: ${why}; Replace would terminate the instance`;

@@ -73,9 +73,9 @@ const statement = (sid: string, actions: readonly string[], more: JsonObject): J
 
 /** Actions that change groups and instances. A tag condition limits them where AWS supports it. */
 const changed = /^(?:autoscaling:|ec2:(?:Reboot|Terminate)Instances$)/;
-/** Its tags are in the request: the group has none yet. */
+/** The condition checks the tags in the request, because a new group has no tags yet. */
 const createGroup = 'autoscaling:CreateAutoScalingGroup';
-/** The second one in the partition aws-cn. */
+/** The second one is for the partition aws-cn. */
 const ec2Principals = ['ec2.amazonaws.com', 'ec2.amazonaws.com.cn'] as const;
 
 export const controllerPolicy = (options: PolicyOptions): JsonObject => {

@@ -76,7 +76,10 @@ export class StoryReader {
     return { from: this.#firstMs, to: this.#lastMs };
   }
 
-  /** Accepts resources in any order; the events of one log must be in the order of the log. */
+  /**
+   * Adds one event. The events of one log must come in the order of the log; its resources may be
+   * mixed.
+   */
   add(event: JsonObject, at: number): void {
     this.#firstMs = Math.min(this.#firstMs ?? at, at);
     this.#lastMs = Math.max(this.#lastMs ?? at, at);

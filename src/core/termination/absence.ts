@@ -54,7 +54,7 @@ export const withoutNode = (observation: Observation, demand: Demand): Decision 
   const { disruption, memory } = observation;
   const { instanceId } = disruption.spec;
   if (demand.heldBy !== undefined && memory.instance?.gone !== true) {
-    // Its turn has not come: only an instance that does not exist has nothing to wait for.
+    // The node is held until its turn. Only an instance that no longer runs does not wait for that.
     const ask = askForInstance(observation);
     return decision({
       steps: ask === undefined ? [] : [ask],
@@ -81,8 +81,8 @@ export const withoutNode = (observation: Observation, demand: Demand): Decision 
   if (instanceId === undefined && name !== undefined) {
     return complete(observation, demand, { outcome: 'NothingToDrain', message: deleted(name) });
   }
-  // It may have registered and been deleted before the cause was recorded; pods bound to its name
-  // show that.
+  // The instance may have registered a Node that was deleted before the cause was recorded; pods
+  // bound to the Node's name show that.
   const likelyName = name ?? memory.instance?.nodeName;
   return likelyName === undefined
     ? complete(observation, demand, neverJoined)

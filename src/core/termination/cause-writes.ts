@@ -29,7 +29,7 @@ export const hookWaitSeconds = (times: {
     times.heartbeatTimeoutSeconds * longestHookInHeartbeats,
   );
 
-/** Bounds the object: above it, causes that are over are dropped to make room. */
+/** Maximum number of causes on an object; above it, causes that are over are dropped. */
 export const maxCauses = 32;
 
 /**
@@ -133,7 +133,7 @@ const isOver = (cause: DisruptionCause): boolean =>
   cause.cancelledAt !== undefined || isRefuted(cause);
 
 /**
- * `causes` without the oldest one that is over; else the oldest handled; else the oldest pending.
+ * `causes` without one: the oldest that is over, else the oldest handled, else the oldest pending.
  */
 const withoutOne = (
   causes: readonly DisruptionCause[],
@@ -151,8 +151,8 @@ const withoutOne = (
 const maxUnconfirmed = 8;
 
 /**
- * `causes` with room for `cause`. Undefined where there is none: every cause is in force; or the
- * limit of unconfirmed causes of its kind is reached, and `cause` is refuted or none of those is.
+ * `causes` with room for `cause`. Undefined if there is none: every cause is in force, or too many
+ * of this kind are unconfirmed. A refuted one of these makes room, except for a refuted `cause`.
  */
 const makeRoom = (
   causes: readonly DisruptionCause[],

@@ -61,13 +61,13 @@ export const wasHeld = ({ status }: NodeDisruption): boolean =>
 export const isHeld = (disruption: NodeDisruption): boolean =>
   holdingCause(causesInForce(disruption)) !== undefined;
 
-/** The cause that the marked node waits for with all its pods; undefined = none. */
+/** The cause whose hold keeps the pods on the marked node; undefined = none. */
 export const holdingCause = (causes: readonly DisruptionCause[]): DisruptionCause | undefined =>
   causes.every(isHolding) ? causes[0] : undefined;
 
 /**
  * The cause that keeps a drained instance from being terminated; undefined = none. One cause that
- * ends the instance and waits for nothing is enough to allow it.
+ * ends the instance and waits for nothing is enough to allow the termination.
  */
 const keepingCause = (causes: readonly DisruptionCause[]): DisruptionCause | undefined => {
   const ending = causes.filter(
@@ -83,7 +83,7 @@ export const endsByItself: Readonly<Record<DisruptionCause['kind'], boolean>> = 
   SpotInterruption: true,
   RebalanceRecommendation: false,
   Maintenance: false,
-  // When the instance ends, its pods end too, like those of a dead kubelet.
+  // EC2 stops the instance, which ends its pods as a termination does.
   StateChange: true,
   Update: false,
   Repair: false,

@@ -124,7 +124,7 @@ const endedEarly = (
 ): string | undefined => {
   const expired = hooks.find(({ status: { state } }) => state === 'Expired');
   if (expired !== undefined) return `hook ${expired.ref.name} had timed out`;
-  // Where the instance exists, the answer to our own completion may have been lost.
+  // While the instance exists, the hook may have ended by our own call whose answer was lost.
   const gone = hooks.find(({ status: { state } }) => state === 'Gone');
   return gone !== undefined && outcome === 'InstanceGone'
     ? `hook ${gone.ref.name} had ended`

@@ -174,7 +174,7 @@ const withoutForce = ({ deadline: _, ...cause }: DisruptionCause): DisruptionCau
   onDeadline: 'fail',
 });
 
-/** EC2 may act from the start in its own list, whatever a message says. */
+/** The event starts when EC2's own list says, whatever the message says. */
 const asListed = (cause: DisruptionCause, live: ScheduledFact, now: EpochMs): DisruptionCause => {
   const start = parseTime(live.notBefore);
   if (start === undefined) return cause;

@@ -47,7 +47,7 @@ const waiting = (
   return { waiting: blocker as Deregistration, until };
 };
 
-/** Seconds of both waits. EKS waits for neither, so its marks do not by default. */
+/** Seconds of both waits. EKS waits for neither, so in eks mode both are 0 by default. */
 export const deregistrationWaits = (
   group: NodeGroup | undefined,
   compat: Compat,

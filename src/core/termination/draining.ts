@@ -328,8 +328,8 @@ const whileFull = (observation: Observation, demand: Demand, full: Full): Decisi
   const dueAt = progressDueAt(status);
   // Blockers that are not examined yet (after a restart) must not erase the recorded ones.
   const moved = blockers !== undefined && progressChanged(status, waitingOn);
-  // The allocation examines a new demand after a short delay. The message about the demand is
-  // written at once, in one write.
+  // After a change of the demand, the force times in the status are outdated; they are written once
+  // the allocation has examined the new demand.
   const isOther = blockers !== undefined && forceMoved(status, waitingOn);
   const due = (moved && dueAt !== undefined && dueAt <= now) || isOther;
   const change: StatusChange = {

@@ -83,7 +83,7 @@ export interface Batch {
   readonly unmarked: readonly Unmarked[];
   /** The earliest time among `unmarked`. */
   readonly oldestUnmarkedAt: EpochMs | undefined;
-  /** The two newest disruptions: for any drain, at least one of them is another's. */
+  /** The two newest disruptions: at least one of them differs from any given drain. */
   readonly newest: readonly { readonly id: string; readonly receivedAt: EpochMs }[];
 }
 

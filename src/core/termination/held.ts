@@ -8,7 +8,9 @@ import { type Decision, decision } from './decision.ts';
 import type { Observation } from './observation.ts';
 import { demandMoved, type StatusChange, waitingFields, writeStatus } from './status.ts';
 
-/** `update NAME`: a cause with a requester carries its kind as the prefix of its id. */
+/**
+ * `update NAME`: the name follows the kind in the cause's id; for other ids it is the requester.
+ */
 const turnOf = ({ kind, id, requestedBy }: DisruptionCause): string => {
   const noun = kind.toLowerCase();
   const name = id.startsWith(`${noun}/`) ? id.slice(noun.length + 1) : (requestedBy ?? id);

@@ -96,9 +96,9 @@ const goOn = (observation: Observation, demand: Demand, node: Node): Decision | 
 };
 
 /**
- * Without our annotation the single patch of native mode was never applied, so another actor set
- * the marks after the intent was written. An intent without the annotation belongs to eks mode,
- * whose patches are applied one by one.
+ * True if the single patch of native mode was not applied: the node lacks Drover's annotation.
+ * Another actor then set any marks that it has. An intent without the annotation belongs to eks
+ * mode, whose patches are applied one by one.
  */
 const hasNotLanded = ({ disruption, node }: Observation): boolean => {
   const { metadata, status } = disruption;
@@ -115,7 +115,7 @@ export const startUndoing = (observation: Observation): Decision => {
   const owned = same
     ? (recordedOn(node, disruption.metadata.name) ?? status?.ownedMarks)
     : undefined;
-  // Where no mark is visible, the patch may have been applied a moment ago.
+  // If no mark is visible, the patch may have been applied just now and not be observed yet.
   const areTheirs = hasNotLanded(observation) && hasMarksOfOurs(node, owned);
   const change = {
     phase: 'Undoing' as const,
@@ -165,7 +165,8 @@ export const decideMarking = (observation: Observation, demand: Demand): Decisio
     return complete(observation, demand, { outcome, message });
   }
   const subject = disruption.metadata.name;
-  // The intent has to say so first.
+  // If another actor set marks meanwhile, the status must record before the patch that they are not
+  // Drover's.
   const unpatched = compat === 'native' && hasNotLanded(observation);
   const before = unpatched ? undefined : status.ownedMarks;
   const owned = marksToOwn({ node, disruption: subject, compat, before });

@@ -80,7 +80,10 @@ export const recordedOn = (node: Node, disruption: string): OwnedMarks | undefin
   return record?.disruption === disruption ? record.owned : undefined;
 };
 
-/** Those that its annotation records for any disruption and that still have Drover's value. */
+/**
+ * The marks that the node's annotation records for any disruption, if they still have Drover's
+ * value.
+ */
 export const ownedOn = (node: Node): OwnedMarks =>
   stillOurs(node, recordOn(node)?.owned ?? noMarks);
 
@@ -192,7 +195,8 @@ const witnessOf = (owned: OwnedMarks): Mark | undefined =>
   owned.annotation ? 'annotation' : owned.excludeLabel ? 'excludeLabel' : undefined;
 
 /**
- * The marks to undo. A witness mark that was removed before the undo starts does not count as ours.
+ * The marks to undo. If the mark that shows whether an undo was applied is gone before the undo
+ * starts, another mark takes its place.
  */
 export const marksToUndo = (node: Node, owned: OwnedMarks): OwnedMarks => {
   const witness = witnessOf(owned);

@@ -25,11 +25,11 @@ const maxBlockers = 20;
 const maxMessageLength = 256;
 /** docs/designs/termination.md: a status is at most 16 KB. */
 const maxStatusBytes = 16_384;
-/** Blockers are written once they have lasted this long, ... */
+/** Blockers are written for the first time once they have lasted this long. */
 const firstProgressMs = 2_000;
-/** ... and again whenever this many times as much time has passed: 2 s, 16 s, 128 s, ... */
+/** Factor between the times of two writes: 2 s, 16 s, 128 s, ... after the marks. */
 const progressFactor = 8;
-/** ... but at least this often, so that a blocker that appears late in a drain is recorded. */
+/** Longest time between two writes, so that a blocker that appears late in a drain is recorded. */
 const longestProgressMs = 5 * 60_000;
 
 export const phaseOf = (disruption: NodeDisruption): DisruptionPhase =>
@@ -108,7 +108,7 @@ export const bounded = (status: NodeDisruptionStatus): NodeDisruptionStatus => {
     ...(blockers.length === 0 ? {} : { waitingOn: blockers }),
   });
   const tooLarge = (): boolean => bytesOf(whole()) > maxStatusBytes;
-  // Only plans read them.
+  // Stop times are dropped first, since only plans read them.
   if (tooLarge()) stops = undefined;
   while (blockers.length > 0 && tooLarge()) blockers = blockers.slice(0, -1);
   for (let last = back.length - 1; last >= 0 && tooLarge(); last--) {

@@ -1,6 +1,6 @@
 // The termination of the instance: whether Drover has to request it, and how long after the drain.
-// In all other cases the cloud terminates it. Whether it was requested before is in memory, or the
-// cloud is asked.
+// In all other cases the cloud terminates it. This process remembers its own request; after a
+// restart the cloud is asked.
 import { type EpochMs, epochMs, formatTime, parseTime } from '../../api/brand.ts';
 import { isInForce } from '../../api/confirmation.ts';
 import type {
@@ -69,8 +69,8 @@ export const wasTerminated = ({ spec, status }: NodeDisruption): boolean => {
 };
 
 /**
- * Whether an ended record still has marks on its node, and nobody terminates the instance: neither
- * Auto Scaling, nor EC2, nor Drover. `inspected`: the instance is detached and stays cordoned for
+ * Whether an ended record still has marks on its node and no actor terminates the instance: not
+ * Auto Scaling, EC2 or Drover. `inspected`: the instance is detached and stays cordoned for
  * inspection.
  */
 export const standingMarks = (
@@ -117,7 +117,7 @@ export const endBlockers = (
   ];
 };
 
-/** Those blockers by kind. */
+/** Whether the blocker delays the termination of a drained instance. */
 export const isEndBlocker = ({ kind }: WaitingOn): boolean =>
   kind === 'cooldown' || kind === 'terminationHold';
 

@@ -32,7 +32,10 @@ const causeOf = (zone: string, now: EpochMs): DisruptionCause => ({
   reason: `the drain policy shifts ${zone}`,
 });
 
-/** None while the group is being deleted: it keeps no node out of service. */
+/**
+ * The zones that the drain policy shifts; none while the group is being deleted, since a group that
+ * goes must keep no node out of service.
+ */
 export const shiftedZonesOf = (group: NodeGroup | undefined): ReadonlySet<string> => {
   const { metadata, spec } = group ?? {};
   const isGoing = metadata?.deletionTimestamp !== undefined;

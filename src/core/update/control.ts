@@ -85,7 +85,7 @@ const effectOf = ({ status }: Named, rollback: boolean): string => {
   if (phase === undefined || phase === 'Pending') {
     return 'it had not begun, and the group stays as it is';
   }
-  // A rollback when no new node is left.
+  // Without new nodes, the rollback only resets the requested revision.
   const asked = rollback ? '; then a rollback sets back what the group asks for' : '';
   const isLast = phases.some((one) => one.phase === 'ScalingDown');
   if (strategy === 'BLUE_GREEN' && !isLast) {

@@ -111,7 +111,7 @@ const failed = (observation: UpdateObservation, issues: readonly HealthIssue[]) 
     ? undefined
     : { change: fail(observation, issues), surge: observation.surge, steps: [] };
 
-/** In Restoring the update waits for no node, and an aborted one runs no probe. */
+/** In phase Restoring the update waits for no new node, and an aborted update runs no probe. */
 const noLonger = ({ status }: UpdateObservation): StatusChange => {
   if (status.phase !== 'Restoring') return {};
   const isStopped = status.ending === 'Cancelled';
@@ -121,7 +121,7 @@ const noLonger = ({ status }: UpdateObservation): StatusChange => {
   };
 };
 
-/** The decision, repeated when the pods must be read again if that is earlier. */
+/** The decision, with an earlier wake-up if pods must be read again before. */
 const wakingToRead = (
   { podsReadUntil }: UpdateObservation,
   decided: UpdateDecision,

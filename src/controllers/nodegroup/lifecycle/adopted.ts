@@ -27,7 +27,7 @@ export interface AdoptedMemory {
   adopted?: { readonly key: string; readonly lookedAt: EpochMs; readonly facts?: AdoptedFacts };
 }
 
-/** Undefined if AWS refuses for good: a missing permission costs one field. */
+/** Undefined if AWS refuses for good, so that a missing permission costs only one field. */
 const orRefused = async <T>(answer: Promise<T>): Promise<T | undefined> => {
   try {
     return await answer;

@@ -35,7 +35,7 @@ const readImages = async (
 interface Known {
   readonly cluster: ClusterAccess | undefined;
   readonly remoteAccess: string | undefined;
-  /** Instead of the newest image. */
+  /** An image to use instead of the newest one. */
   readonly imageId?: string | undefined;
 }
 

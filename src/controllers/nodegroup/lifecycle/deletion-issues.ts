@@ -27,8 +27,8 @@ const issueOfFailure = ({ code, message, resourceIds }: Failure): HealthIssue =>
 });
 
 /**
- * Progress is written at growing intervals. Until this time it is known that nothing else has
- * happened.
+ * The time up to which the status is known to be current. A drain writes progress at growing
+ * intervals, and not at all while nothing changes.
  */
 const knownUntil = ({ status }: NodeDisruption, now: EpochMs): EpochMs => {
   const due = status && progressDueAt(status);
@@ -56,7 +56,8 @@ const heldNow = (draining: readonly NodeDisruption[], now: EpochMs): ReadonlyMap
         const known = all.get(budget) ?? { pods: new Set<string>(), since: now, until };
         all.set(budget, known);
         known.pods.add(one.pod);
-        // If pods are only counted, their number shows that one is gone.
+        // The status lists only the first blockers; a smaller total shows that one of the others is
+        // gone.
         if (waitingOnTotal > waitingOn.length) {
           known.pods.add(`${drain.metadata.name} ${waitingOnTotal}`);
         }

@@ -188,7 +188,10 @@ export class NodeRoles {
     );
   }
 
-  /** Used by another group, read past every cache, or by the stack of a self-managed group. */
+  /**
+   * Whether another group or the stack of a self-managed group uses the role. Reads past every
+   * cache.
+   */
   async #isUsed(group: NodeGroup, role: string, signal: AbortSignal): Promise<boolean> {
     const { kube, cloud } = this.#deps;
     const items = await listNodeGroups(kube, { signal });

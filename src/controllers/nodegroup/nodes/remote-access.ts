@@ -7,7 +7,7 @@ import { CloudError, isInUse } from '../../../ports/index.ts';
 import type { NodeGroupDeps } from '../deps.ts';
 import { Impossible } from '../impossible.ts';
 
-/** Ids of the existing ones of the groups that remote access allows. Throws CloudError. */
+/** Ids of the source security groups of remote access that exist. Throws CloudError. */
 export const findSources = async (
   { cloud }: NodeGroupDeps,
   { spec: { remoteAccess } }: NodeGroup,

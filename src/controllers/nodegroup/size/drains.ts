@@ -98,8 +98,8 @@ export const terminateSteps = async (
 };
 
 /**
- * Below the number of existing instances Auto Scaling would terminate an instance of its own
- * choice, with its pods.
+ * Whether a lower size would end an instance that was launched since the decision: Auto Scaling
+ * would choose the instance itself, and end its pods.
  */
 const endsWhatCame = (desired: number, now: ScalingGroup, members: number): boolean => {
   const count = countedOf(now).length;

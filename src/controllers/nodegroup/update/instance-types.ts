@@ -42,7 +42,7 @@ export const instanceTypeFacts = (
 ) => {
   const types = typesOf(group, scaling);
   if (types.length === 0) return {};
-  // Overrides that another actor changed are not Drover's.
+  // Narrowed only if Drover's own skipped types are missing from the overrides.
   return { types, isNarrowed: skipped.length > 0 && widened(group, scaling) !== undefined };
 };
 

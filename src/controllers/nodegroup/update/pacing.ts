@@ -13,7 +13,7 @@ export const paceOf = async (
   update: NodeGroupUpdate,
 ): Promise<StepPacing> => {
   const { phase, strategy } = update.status ?? {};
-  // Blue/green closes all its old nodes at once, as soon as the new ones are healthy.
+  // Blue/green taints all its old nodes at once, as soon as the new ones are healthy.
   const isMarking = phase === (strategy === 'BLUE_GREEN' ? 'ScalingUp' : 'Marking');
   if (phase !== 'Rolling' && phase !== 'Soaking' && !isMarking) return {};
   const pacing = group.spec.updateConfig ?? {};

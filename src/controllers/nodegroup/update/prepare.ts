@@ -88,7 +88,10 @@ const checkVersion = async (
   if (complaint !== undefined) throw new Impossible('OperationNotPermitted', complaint);
 };
 
-/** The same for a template version that is not in use yet. Throws Impossible. */
+/**
+ * The same for a launch template version that the spec requests and that is not in use yet. Throws
+ * Impossible.
+ */
 const checkTemplate = async (
   { cloud }: NodeGroupDeps,
   { spec }: NodeGroup,

@@ -37,8 +37,8 @@ const tellOne = async (
 };
 
 /**
- * `open`: the update in progress or next. A refused write for a queued update does not delay that
- * one.
+ * `open`: the update in progress or next. It is not delayed if the write for a queued update is
+ * refused.
  */
 export const reportQueue = async (
   deps: NodeGroupDeps,

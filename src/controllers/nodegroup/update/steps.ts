@@ -140,7 +140,7 @@ const begin = (
   return record(deps, input, instanceId, { followUp, ...how, ...end, ...cool });
 };
 
-/** Its hooks have ended; only the cooldown still delays the termination. */
+/** The node's hooks have ended; only the cooldown still delays its termination. */
 const letGo = async (deps: NodeGroupDeps, input: Input, instanceId: string): Promise<void> => {
   const { update, signal } = input;
   const known = deps.disruptions.get(instanceId);
@@ -280,8 +280,8 @@ const run = (deps: NodeGroupDeps, input: Input, step: UpdateStep): Promise<void>
     case 'Withdraw':
       return withdraw(deps, input, step.instanceId);
     case 'Lower':
-      // The pass sets it in one call with the maximum; the maximum then shows that the call
-      // succeeded.
+      // The pass sets the desired size and the maximum in one call, so the maximum shows whether
+      // the call succeeded.
       return Promise.resolve();
     case 'RestoreTemplate':
       return restoreTemplate(deps, input);

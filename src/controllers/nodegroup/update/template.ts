@@ -126,9 +126,9 @@ export const useTemplate = async (
 };
 
 /**
- * Creates a version equal to the one before the update, with the spec's current labels; versions
- * can only grow. Recorded in the update before it is used: from that version on an instance is not
- * of the target.
+ * Creates a new version equal to the one before the update, with the spec's current labels. It
+ * cannot reuse the old version: higher numbers identify newer nodes. The version is recorded before
+ * it is used, since instances from it on are not of the target.
  */
 export const restoreTemplate = async (deps: NodeGroupDeps, input: StepInput): Promise<void> => {
   const { group, scaling, update, signal } = input;

@@ -64,7 +64,7 @@ export const kubeadm = (
     `- kubeadm join 10.0.0.1:6443 --token ${token} ${trust}`.trimEnd(),
   );
 
-/** The same join, as a file. */
+/** The same join as a file with kubeadm's JoinConfiguration. */
 export const joinConfiguration = (version: string): string =>
   lines(
     '#cloud-config',

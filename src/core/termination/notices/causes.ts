@@ -15,7 +15,7 @@ import {
   spotNoticeMs,
 } from '../cause-writes.ts';
 
-/** From the NodeDisruption definition. */
+/** The limit in the schema of NodeDisruption. */
 const maxCauseIdLength = 1024;
 
 /**
@@ -104,7 +104,7 @@ const noticeMs = { terminate: spotNoticeMs, stop: spotNoticeMs, hibernate: 20_00
 const did = (action: keyof typeof noticeMs): string =>
   action === 'terminate' ? '' : ` (${action})`;
 
-/** EC2 stops the instance, or has: what is left on it is deleted after two minutes. */
+/** EC2 stops the instance, or has stopped it: pods left on it are deleted after two minutes. */
 export const stateChangeCause = (
   { instanceId, at, state }: Extract<Notice, { readonly kind: 'stateChange' }>,
   now: EpochMs,
@@ -121,8 +121,8 @@ export const stateChangeCause = (
 });
 
 /**
- * A spot interruption or rebalance recommendation; repeats carry the same time, hence one id. Its
- * age is the older of the sender's time and the queue's time, `sentAt`.
+ * A spot interruption or rebalance recommendation. Repeats carry the same time, so they get the
+ * same id. It counts from the sender's time or the queue's, `sentAt`, whichever is earlier.
  */
 export const spotCause = (facts: {
   readonly kind: 'SpotInterruption' | 'RebalanceRecommendation';

@@ -41,7 +41,7 @@ export const decideScheduled = (
     }
     const cause = scheduledEventCause({ event, group, now });
     // AWS may move the start under the same id. A withdrawn cause stays withdrawn; a refuted one
-    // does not count.
+    // does not count as recorded.
     const isTold = causes.some((known) =>
       known.cancelledAt === undefined
         ? !isRefuted(known) && endsInTime(known, cause)

@@ -95,8 +95,8 @@ const atOnce = ({ status }: UpdateObservation, { fresh }: GroupNodes): number =>
 };
 
 /**
- * The reason for the failure may also block drains of new nodes. The group keeps its desired size:
- * these nodes stay as the update's surplus. Another update, or a larger size, uses them.
+ * Keeps new nodes as the update's surplus, since the reason for the failure may also block their
+ * drains. The requested size stays; another update, or a larger size, uses the surplus.
  */
 export const leave = ({ status }: UpdateObservation, count: number): StatusChange => {
   const why = status.errors?.[0]?.message ?? 'stopped on request';
@@ -120,9 +120,7 @@ export const surplusLeft = (
   return Math.min(Math.max(status.surge ?? 0, surge.desired), over);
 };
 
-/**
- * Nodes that are not requested are not part of the surge; otherwise they would be requested again.
- */
+/** The surge with at most this many nodes; Auto Scaling would launch nodes beyond it again. */
 export const atMost = ({ desired, maxSize }: UpdateSurge, most: number): UpdateSurge => {
   const less = Math.max(0, desired - most);
   return { desired: desired - less, maxSize: Math.max(0, maxSize - less) };

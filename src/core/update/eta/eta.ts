@@ -20,9 +20,9 @@ const maxPace = 20;
 
 /** Known facts about the pace at which the group's nodes are replaced. */
 export interface PaceFacts {
-  /** This update's, oldest first. */
+  /** The pace of this update, oldest entry first. */
   readonly pace: readonly UpdatePace[];
-  /** Earlier updates of the same strategy and maxUnavailable. */
+  /** The pace of earlier updates with the same strategy and maxUnavailable. */
   readonly history: readonly (readonly UpdatePace[])[];
   /** The prediction of the plan with which the update was requested. */
   readonly predicted?: { readonly p50Seconds: number; readonly p90Seconds: number };

@@ -17,8 +17,8 @@ const fromEnd = (end: number, { p50Ms, p90Ms }: LastHooks): Eta => ({
 });
 
 /**
- * Does not move with the clock, which would cause a write in every pass. An ETA whose own p90 has
- * passed is removed.
+ * Keeps the recorded ETA while it is valid: one that moves with the clock would cause a write in
+ * every pass. An ETA whose own p90 has passed is removed.
  */
 const soakedEta = ({ status, now }: UpdateObservation, hooks: LastHooks): Eta => {
   const known = status.progress?.eta;

@@ -54,7 +54,7 @@ export const afterAnswer = (
   const { status, retryAfterSeconds } = answer;
   const said = `it answered ${status}`;
   if (retryAfterSeconds !== undefined) {
-    // The status code alone would mean success; the message names the header that is missing.
+    // A plain 2xx would mean success. Retry-After asks for another call, so the message names it.
     const isMeant = status === 202 || status >= 300;
     return again(isMeant ? said : `${said} with Retry-After`, retryAfterSeconds * 1000);
   }

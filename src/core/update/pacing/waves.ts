@@ -68,7 +68,7 @@ const nextOf = ({ update, waves, total, untouched }: WaveFacts, number: number):
   }
 };
 
-/** A value for an earlier wave was valid for that wave. */
+/** A number approved an earlier wave, so it is not reported as wrong. */
 const wrongWave = ({ metadata }: NodeGroupUpdate, number: number): string => {
   const given = metadata.annotations?.[approvedWaveAnnotation];
   const isEarlier = given !== undefined && /^\d{1,3}$/.test(given);

@@ -12,7 +12,7 @@ export interface PlanApproval {
   readonly minute: number;
 }
 
-/** When the wave up to this node is settled: its soak before the next node begins. */
+/** When the wave with the first `upTo` nodes is complete: its soak before the next node begins. */
 const settledAt = (
   { drains }: RunResult,
   { upTo, soakSeconds }: { readonly upTo: number; readonly soakSeconds: number },

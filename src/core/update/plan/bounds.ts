@@ -64,8 +64,9 @@ export const boundsOf = (input: ModelInput): Bounds => {
   const budget = slowestBudget(input);
   const budgetBound = nodes.length === 0 ? 0 : first + budget.seconds + rest + terminate;
   const byDrains = first + perNode / maxUnavailable;
-  // Slots that are free again only when the replacement has joined: s + u of them with SURGE. The
-  // replacement boots while its predecessor terminates.
+  // Slots that are free again only when the replacement has joined: surge + maxUnavailable of them
+  // with SURGE, maxUnavailable with MINIMAL. The replacement boots while its predecessor
+  // terminates.
   const replaced = Math.max(0, nodes.length - surge);
   const perPlace = perNode - nodes.length * terminate;
   const byPlaces =

@@ -67,7 +67,7 @@ export interface CloudTimes {
 const turnsIn = ({ snapshot: { group, target }, oldNodes }: View): ReadonlyMap<string, number> => {
   const { imageId, launchTemplate } = target;
   const ids = oldNodes.flatMap(({ instanceId }) => instanceId ?? []);
-  // EKS' order cannot be known.
+  // The order that EKS draws is unknown.
   if (group.managedBy === 'eks' || imageId === undefined || ids.length < oldNodes.length) {
     return new Map();
   }
@@ -83,7 +83,7 @@ const embeddedTimes: CloudTimes = {
   setup: { p50: 0.3, p90: 0.5, source: 'usual in the embedded world' },
   launch: { p50: 1.2, p90: 4, source: 'usual in the embedded world' },
   terminate: { p50: 6.9, p90: 8.6, source: 'usual in the embedded world' },
-  // For pods without its annotations.
+  // For pods without the world's annotations about their stop time.
   stop: { p50: 1.3, p90: 1.9, source: 'usual in the embedded world' },
   // Instance times vary individually; the whole cloud has no slow or fast days.
   commonSpread: 0,

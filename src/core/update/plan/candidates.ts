@@ -6,13 +6,13 @@
 import type { Compiled } from './compiled.ts';
 
 export interface Field {
-  /** A Ready node may be drained. */
+  /** Enough nodes serve for one more Ready node to be drained. */
   readonly hasSpare: boolean;
   /** The gate does not apply to the only drain. */
   readonly isAlone: boolean;
   /** Nodes of each zone, without those already chosen in this pass. */
   readonly perZone: Int32Array;
-  /** Per budget: pods asked to move that have not stopped yet. */
+  /** Per budget: pods whose eviction was requested and that have not stopped yet. */
   readonly outstanding: Int32Array;
   /** Per budget: pods still on old nodes. */
   readonly left: Int32Array;
@@ -37,7 +37,7 @@ const fewCandidates = 72;
  */
 const mostCompared = 24;
 
-/** Not ready, empty, plain, hopeless. */
+/** Number of ranks: not Ready, empty, other nodes, nodes that a budget never lets drain. */
 const ranks = 4;
 const rankOf = ({ isReady, podsOf, input }: Compiled, node: number): number => {
   if (isReady[node] !== 1) return 0;

@@ -8,19 +8,19 @@ import { drawStop, Stops } from './stops.ts';
 /** Share of the drain timeout that is planned, as in core/update/strategies/gate.ts. */
 const gateShare = 0.9;
 
-/** No index. */
+/** Stands for an absent index. */
 const none = -1;
 
 export interface CompiledApps {
   readonly count: number;
-  /** Index of its budget, or -1. */
+  /** Per application: index of its budget, or -1. */
   readonly budget: Int32Array;
   readonly waitsForStop: Uint8Array;
   /** Seconds of a replacement, as Spread; `factor` scales the normal in the exponent. */
   readonly replaceP50: Float64Array;
   readonly replaceFactor: Float64Array;
   readonly replaceMost: Float64Array;
-  /** Its pods on old nodes. */
+  /** Per application: the number of its pods on old nodes. */
   readonly pods: Int32Array;
 }
 
@@ -57,7 +57,7 @@ export interface Compiled {
   readonly budgetOf: Int32Array;
   /** Per pod, in seconds. */
   readonly waitOf: Float64Array;
-  /** The drain of any pod waits. */
+  /** Some drain waits for a pod before it evicts the pod. */
   readonly hasWaits: boolean;
   readonly loads: CompiledLoads;
 }
@@ -77,7 +77,7 @@ const compileApps = (apps: readonly ModelApp[], nodes: ModelInput['nodes']): Com
   };
 };
 
-/** Like `draw` of the application's `replace`, times `pace`. */
+/** Draws a replacement time of the application, multiplied by `pace`. */
 export const drawReplace = (
   apps: CompiledApps,
   app: number,
@@ -95,7 +95,10 @@ interface Load {
   seconds: number;
 }
 
-/** Per node and budget; like the controller, it adds the full grace period of the evicted pod. */
+/**
+ * For each node: per budget, the number of its pods and the longest time to replace one. As in the
+ * controller, that time includes the pod's full grace period.
+ */
 const loadsOf = ({ apps, nodes }: ModelInput): readonly ReadonlyMap<number, Load>[] => {
   const recovery = apps.map(({ replace, graceSeconds }) => replace.p50 + graceSeconds);
   return nodes.map(({ pods }) => {

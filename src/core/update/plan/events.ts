@@ -37,7 +37,7 @@ export class Events {
   node = -1;
   pod = -1;
 
-  /** For a run that moves `pods`. */
+  /** `pods`: number of pods that the run moves. */
   constructor(pods: number) {
     const room = Math.max(leastRoom, eventsPerPod * pods);
     this.#kinds = new Uint8Array(room);

@@ -30,8 +30,8 @@ const firstOf = (starts: readonly ReadonlyMap<string, number>[], nodes: readonly
   }
   const [best] = [...wins].toSorted(([a, x], [b, y]) => y.length - x.length || (a < b ? -1 : 1));
   if (best === undefined) return undefined;
-  // The minute is the median over whichever node is first; if the order is random, the node is the
-  // most likely one.
+  // The minute is the median over all runs, whichever node is first. The node is the one that is
+  // first most often.
   return { node: best[0], minute: quantileOf([...wins.values()].flat(), 0.5) / 60 };
 };
 

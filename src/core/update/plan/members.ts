@@ -15,16 +15,16 @@ export class Members {
   /** Blue/green counts drained nodes in their zone until it terminates them. */
   readonly #areKept: boolean;
   readonly #states: number[] = [];
-  /** The controllers have noticed that it is up. */
+  /** Per node: the controllers have noticed that it is up. */
   readonly #noticed: boolean[] = [];
   readonly #ready: boolean[] = [];
   readonly #zones: number[] = [];
-  /** Old nodes have the indexes below this. */
+  /** Old nodes have the indexes below this number. */
   readonly old: number;
   readonly perZone: Int32Array;
   /** New nodes that are up, by zone. */
   readonly #newUp: Int32Array;
-  /** All new nodes below this are drained or gone. */
+  /** All new nodes with an index below this number are drained or gone. */
   #firstStaying: number;
   #serving = 0;
   #moving = 0;

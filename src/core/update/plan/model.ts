@@ -7,7 +7,7 @@ export interface ModelPod {
   readonly name: string;
   /** Index into `apps`. */
   readonly app: number;
-  /** The drain of its node waits this long before it evicts it; absent: not at all. */
+  /** How long the drain of its node waits before it evicts this pod; absent: not at all. */
   readonly waitSeconds?: number;
 }
 

@@ -42,7 +42,7 @@ export class Room {
   readonly #before: Int32Array;
   readonly #first: number[] = [];
   readonly #last: number[] = [];
-  /** No open node has fewer pods. */
+  /** No node that takes pods has fewer pods than this. */
   #least = 0;
 
   constructor({ podRoom, podsOf, firstNode, endNode }: RoomOptions) {

@@ -1,4 +1,4 @@
-// One run of an update in virtual time: nodes are drained, budgets grant tokens, replacements
+// One run of an update in virtual time: nodes are drained, budgets allow evictions, replacements
 // become Ready, instances terminate and launch. Pods whose eviction is never allowed are evicted at
 // the end of a run, and a drain that exceeds the timeout is late.
 import { Candidates } from './candidates.ts';
@@ -101,7 +101,7 @@ class Run {
     for (const pod of this.#podsOf(node)) if (this.#tokens.isWaiting(pod)) this.#evict(pod);
   }
 
-  /** Like a forced drain, evicts pods that wait for room that only their own drain frees. */
+  /** Evicts pods as a forced drain does: they wait for room that only their own drain frees. */
   #unstick(): boolean {
     const before = this.#evictions;
     for (let node = 0; node < this.#members.count; node++) {
@@ -267,7 +267,7 @@ class Run {
     return seconds > 0;
   }
 
-  /** One pod, or -`pod` pods without a budget, are gone in `seconds`. */
+  /** `pod`: index of a pod that is gone in `seconds`, or -n for n pods without a budget. */
   #stop(node: number, pod: number, seconds: number): void {
     const count = pod < 0 ? -pod : 1;
     if (!this.#emptying.evicted(node, count, this.#now + seconds)) return;
@@ -313,7 +313,7 @@ class Run {
       this.#places.wait(pod);
       return;
     }
-    // A replacement that returns no token to a budget wakes no waiting pod.
+    // A replacement without a budget lets no waiting pod be evicted, so it needs no event.
     if (this.#model.apps.budget[app] === none) return;
     const took = this.#times.replacement(this.#model.apps, app, this.#habits.pace[app] ?? 1);
     this.#at(after + took, happening.ready, none, pod);
@@ -326,7 +326,7 @@ class Run {
     if (this.#isHeldByGate && this.#candidates?.hasFree === true) this.#release();
   }
 
-  /** One pod, or -`pod` pods without a budget. */
+  /** `pod`: index of the pod, or -n for n pods without a budget. */
   #stopped(node: number, pod: number): void {
     const budget = pod < 0 || this.#candidates === undefined ? none : this.#budgetOf(pod);
     if (budget !== none) {
@@ -366,7 +366,7 @@ class Run {
     const name = this.#input.nodes[node]?.name ?? '';
     const isOld = this.#members.isOld(node);
     if (isOld || !this.#input.force) this.#late.push(name);
-    // The budget waits for a token that only a pod without room would return.
+    // The budget waits for a replacement that has no room on any new node.
     if (isOld && this.#places.hasWaiting) this.#starved.push(name);
     if (this.#input.force) this.#evictWaiting(node);
   }

@@ -74,8 +74,8 @@ export const stopSpread = (pods: readonly FullPod[], { seen, told }: KnownStops)
 };
 
 /**
- * Seconds by the key of the owner that scales the pods: a record may name the ReplicaSet of a
- * Deployment.
+ * Measured seconds by the key of the owner that scales the pods: the Deployment of a recorded
+ * ReplicaSet.
  */
 export const seenStops = (
   times: readonly { readonly owner: string; readonly seconds: readonly number[] }[],
@@ -98,7 +98,10 @@ export const seenStops = (
   return byKey;
 };
 
-/** Separates this random stream from the run's own, whose draws stay the same. */
+/**
+ * Gives measured stop times a random stream of their own, so that the run's other draws stay the
+ * same.
+ */
 const streamOfStops = 0x5bd1e995;
 
 /** How long pods of each application take to stop in one run. */
@@ -106,8 +109,8 @@ export class Stops {
   readonly #apps: readonly ModelApp[];
   readonly #once: Float64Array;
   /**
-   * Applications with measured stop times: how much slower they are in this run, as the factor of
-   * the normal; otherwise 0.
+   * For applications with measured stop times: how much slower they are in this run, as a factor;
+   * otherwise 0.
    */
   readonly #pace: Float64Array;
   readonly #factor: Float64Array;

@@ -14,7 +14,7 @@ export class Tokens {
   readonly #after: Int32Array;
   /** Per pod: its eviction was requested and not allowed yet. */
   readonly #isWaiting: Uint8Array;
-  /** Per pod: whether it is in its queue. A pod that was evicted without a token stays there. */
+  /** Per pod: whether it is in its queue, where a pod stays that was evicted before its turn. */
   readonly #isQueued: Uint8Array;
   /** Per pod. */
   readonly #evictions: Uint16Array;
@@ -57,7 +57,7 @@ export class Tokens {
     return this.#isWaiting[pod] === 1;
   }
 
-  /** The pod was evicted, with or without a token. */
+  /** The pod was evicted, whether its budget allowed it or not. */
   evicted(pod: number): void {
     this.#isWaiting[pod] = 0;
     const evictions = (this.#evictions[pod] ?? 0) + 1;
@@ -70,7 +70,10 @@ export class Tokens {
     return this.#evictionsOfOnePod;
   }
 
-  /** Takes a token for the pod that has waited longest. Returns -1 without a token or pod. */
+  /**
+   * Grants an eviction to the pod that has waited longest. Returns -1 if the budget allows none or
+   * no pod waits.
+   */
   grant(budget: number): number {
     const free = this.#free[budget] ?? 0;
     if (free <= 0) return none;
@@ -91,7 +94,7 @@ export class Tokens {
     return next;
   }
 
-  /** A replacement is Ready. */
+  /** A replacement is Ready, so the budget allows one more eviction. */
   replaced(budget: number): void {
     const most = this.#allowed[budget] ?? 1;
     this.#free[budget] = Math.min(most, (this.#free[budget] ?? 0) + 1);

@@ -5,7 +5,7 @@ import type { PodDisruptionBudget } from '../../../api/kube.ts';
 const scaled = (value: number | string, of: number): number =>
   typeof value === 'number' ? value : Math.ceil((Number.parseFloat(value) / 100) * of);
 
-/** a_j of the reference: disruptions allowed while all `expected` pods are healthy. */
+/** Disruptions allowed while all `expected` pods are healthy. */
 export const allowedWhenHealthy = ({ spec }: PodDisruptionBudget, expected: number): number => {
   if (spec.maxUnavailable !== undefined) {
     return Math.max(0, Math.min(expected, scaled(spec.maxUnavailable, expected)));

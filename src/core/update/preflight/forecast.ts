@@ -12,8 +12,8 @@ export interface Forecast {
    */
   readonly starved: ReadonlyMap<string, number>;
   /**
-   * Share of the runs in which any node does so; larger than each single share if the node differs
-   * by run.
+   * Share of the runs in which any node waits in this way; it exceeds the share of each single node
+   * if the node differs by run.
    */
   readonly starvedShare: number;
   /** Minutes until the first new node is requested. */

@@ -44,7 +44,7 @@ export interface MovedPod {
   readonly budgets: readonly PodDisruptionBudget[];
   /** What the scheduler reserves for it. */
   readonly asks: Amounts;
-  /** How long its drain waits for it before it evicts it. */
+  /** How long the drain of its node waits before it evicts this pod. */
   readonly waitSeconds: number;
 }
 

@@ -3,7 +3,10 @@ import type { FullPod } from '../../../api/workloads.ts';
 import { isOfJob, protectedUntil, protectionOf } from '../../drain/index.ts';
 import type { Snapshot } from './snapshot.ts';
 
-/** A Job may complete earlier; when is unknown. A protection that ends sooner is not waited for. */
+/**
+ * The longest wait that the policy allows for the pod. A Job may complete earlier, which is not
+ * predicted; a protection may end earlier.
+ */
 export const waitSecondsOf = (
   pod: FullPod,
   { group: { podWaits }, now }: Pick<Snapshot, 'group' | 'now'>,

@@ -32,7 +32,7 @@ export const enter = ({ status, now }: Journal, phase: UpdatePhase): StatusChang
 
 const maxFailedNodes = 20;
 
-/** From here the update restores the group, and then it ends as Failed. */
+/** Fails the update: it first restores the group, and then ends as Failed. */
 export const fail = (
   observation: Journal,
   errors: readonly HealthIssue[],

@@ -127,10 +127,10 @@ const isEven = (counts: Counts): boolean =>
   Math.max(...counts.values()) - Math.min(...counts.values()) < uneven;
 
 /**
- * How many of `surge` new nodes may be launched before the first drain. At least one, and as many
- * as leave zones even at the end whichever of the smallest zones Auto Scaling chooses. If the surge
- * covers every old node, all are launched: with too few new nodes pods move to old nodes and then
- * move again.
+ * How many of `surge` new nodes may be launched before the first drain: at least one, and as many
+ * as keep zones balanced at the end, whichever of the smallest zones Auto Scaling chooses. If the
+ * surge covers every old node, all are launched: with too few new nodes, pods would move to old
+ * nodes first.
  */
 export const evenSurge = (
   surge: number,

@@ -32,7 +32,7 @@ const freeOn = (view: View, name: string, allocatable: Amounts): Amounts =>
 /** Pods larger than any node that will exist. */
 const tooLarge = (view: View): readonly Found[] => {
   const rooms: readonly Amounts[] = [
-    // The zones share one pool of capacity.
+    // Zones whose new nodes have the same room share one object.
     ...new Set(view.newNodes.flatMap(({ room }) => (room === undefined ? [] : [room]))),
     ...view.others.map(({ node }) =>
       freeOn(view, node.metadata.name, amountsOf(node.status.allocatable)),
