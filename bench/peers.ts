@@ -64,8 +64,15 @@ const drover: Contender = {
 const terminationHandler = (who: string, args: readonly string[]): Contender => ({
   who,
   role: 'peer',
-  begin: ({ env, directory, queueUrl }) =>
-    startTerminationHandler({ env, directory, queueUrl: queueUrl('bench-other'), args }),
+  begin: (stage) => {
+    const { env, directory } = stage;
+    return startTerminationHandler({
+      env,
+      directory,
+      queueUrl: stage.queueUrl('bench-other'),
+      args,
+    });
+  },
 });
 
 /** An operator drains by hand, and ends the hook of each node that is empty. */
