@@ -273,7 +273,7 @@ export class GroupLife {
     nodeSelector: JsonObject,
     replicas: number,
     unavailable: number,
-    annotations: JsonObject = {},
+    annotations?: JsonObject,
   ): void {
     const labels = { app: 'web' };
     const selector = { matchLabels: labels };
@@ -286,7 +286,11 @@ export class GroupLife {
       apiVersion: 'apps/v1',
       kind: 'Deployment',
       metadata: meta,
-      spec: { replicas, selector, template: { metadata: { labels, annotations }, spec } },
+      spec: {
+        replicas,
+        selector,
+        template: { metadata: { labels, ...defined({ annotations }) }, spec },
+      },
     });
     this.make({ group: 'policy', resource: 'poddisruptionbudgets' }, 'default', {
       apiVersion: 'policy/v1',

@@ -9,7 +9,7 @@ export const hooksCompleted: Oracle = {
   name: 'hooks-complete-when-empty',
   what:
     'a termination hook is completed, and a drain recorded as Drained, only when the node is ' +
-    'empty; a launch hook only when the node is Ready',
+    'empty, and a launch hook when it is Ready',
   strategies: both,
   needs: ['lifecycle', 'call', 'object'],
   exemptions: completionExemptions,
