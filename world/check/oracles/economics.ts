@@ -52,8 +52,7 @@ interface Episode {
 export const economics: Oracle = {
   name: 'journal-economics',
   what:
-    'a disruption is written few times per episode; heartbeats and progress are written only ' +
-    'occasionally',
+    'a disruption is written few times per episode, heartbeats and progress only ' + 'occasionally',
   strategies: both,
   needs: ['object'],
   watch: ({ book, saw, report, figure }) => {

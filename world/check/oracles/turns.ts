@@ -62,7 +62,7 @@ export const turns: Oracle = {
   name: 'causes-that-may-wait-take-turns',
   what:
     'a rebalance recommendation, or maintenance days ahead, takes at most maxUnavailable ' +
-    'nodes of a group; a recommendation without an interruption is withdrawn',
+    'nodes of a group, and a recommendation without an interruption is withdrawn',
   strategies: both,
   needs: ['object'],
   watch: (context) => {

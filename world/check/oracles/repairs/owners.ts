@@ -59,8 +59,8 @@ const objectionOf = (context: Context, start: Start): string | undefined => {
 export const repairOwners: Oracle = {
   name: 'repairs-obey-their-owners',
   what:
-    'no repair acts in a group in audit mode or on a held node, nor starts during an update ' +
-    'or zonal shift or above the maximum number',
+    'no repair acts in an audited group or on a held node, or starts during an update or ' +
+    'zonal shift or above the maximum',
   strategies: both,
   needs: ['object'],
   watch: (context) =>

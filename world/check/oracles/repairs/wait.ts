@@ -72,7 +72,7 @@ const startMoved = (context: Context, repair: RepairState): string | undefined =
 export const repairWait: Oracle = {
   name: 'repairs-keep-their-wait',
   what:
-    'no node is repaired before its wait has passed; the wait counts from the start of the ' +
+    'no node is repaired before its wait has passed, counted from the start of the ' +
     'episode, which never moves',
   strategies: both,
   needs: ['object'],
