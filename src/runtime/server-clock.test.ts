@@ -11,6 +11,7 @@ const processOf = (skewMs: number) => {
   const own: Clock = { now: () => epochMs(server + skewMs), sleep: async () => undefined };
   const clock = new ServerClock(own);
   return {
+    now: () => clock.now(),
     error: () => clock.now() - server,
     pass: (ms: number) => {
       server += ms;
@@ -44,6 +45,21 @@ describe('the API server’s time', () => {
       pass(130);
       expect(error()).toBe(0);
     }
+  });
+
+  it('does not run back while answers correct it by less than a second', () => {
+    const { call, error, pass, now } = processOf(800);
+    const seen: number[] = [];
+    for (let i = 0; i < 60; i++) {
+      call(1, 1);
+      seen.push(now());
+      pass(2);
+      seen.push(now());
+    }
+    expect(seen.toSorted((one, other) => one - other)).toEqual(seen);
+    pass(1_000);
+    call(1, 1);
+    expect(error()).toBeLessThan(800);
   });
 
   it('gets nearer with each answer, and stays where they agree', () => {

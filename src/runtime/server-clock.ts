@@ -10,13 +10,21 @@ const dateStepMs = 1_000;
 export class ServerClock implements Clock, DateReader {
   readonly #own: Clock;
   #aheadMs = 0;
+  #latest = 0;
 
   constructor(own: Clock) {
     this.#own = own;
   }
 
+  /**
+   * Stands still where a correction would move it back by less than a step of the header: a decision
+   * for which a time has come is not taken back by the next answer.
+   */
   now(): EpochMs {
-    return epochMs(this.#own.now() + this.#aheadMs);
+    const corrected = this.#own.now() + this.#aheadMs;
+    const isStep = corrected < this.#latest && this.#latest - corrected <= dateStepMs;
+    if (!isStep) this.#latest = corrected;
+    return epochMs(this.#latest);
   }
 
   sleep(duration: DurationMs, signal?: AbortSignal): Promise<void> {

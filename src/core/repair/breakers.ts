@@ -196,15 +196,23 @@ export const shiftBlocker = ({ group }: RepairObservation): RepairBlocker | unde
   return { kind: 'zonalShift', message };
 };
 
-/** Maximum number of parallel repairs. As in EKS, a percentage refers to the unhealthy nodes. */
+const isRecorded = ({ repairs }: RepairObservation, { instanceId }: RepairMember): boolean =>
+  repairs.some(
+    ({ spec, status }) => spec.instanceId === instanceId && status?.findings !== undefined,
+  );
+
+/**
+ * Maximum number of parallel repairs. As in EKS, a percentage refers to the unhealthy nodes. Only
+ * those count whose findings a NodeRepair has, so that the number can be checked afterwards.
+ */
 export const maxParallelOf = (observation: RepairObservation): number => {
   const { spec } = observation.group;
   const { maxParallelNodesRepairedCount: count, maxParallelNodesRepairedPercentage: percentage } =
     spec.nodeRepairConfig ?? {};
   if (count !== undefined) return count;
   if (percentage === undefined) return maxUnavailableOf(spec.updateConfig, sizeOf(observation));
-  const unhealthy = unhealthyMembers(observation).length;
-  return Math.max(1, Math.floor((unhealthy * percentage) / 100));
+  const recorded = unhealthyMembers(observation).filter((one) => isRecorded(observation, one));
+  return Math.max(1, Math.floor((recorded.length * percentage) / 100));
 };
 
 /**

@@ -15,7 +15,7 @@ import {
   verdictOf,
 } from '../../../test/builders/core-repair.ts';
 import { aDisruption, aManualCause } from '../../../test/builders/core-termination.ts';
-import type { NodeRepairStatus } from '../../api/node-repair.ts';
+import type { NodeRepair, NodeRepairStatus } from '../../api/node-repair.ts';
 import type { NodeGroupSpec } from '../../api/nodegroup.ts';
 import { healthOf } from '../health/index.ts';
 import {
@@ -326,8 +326,18 @@ describe('breakers', () => {
     expect(running({ updateConfig: { maxUnavailable: 3 } })).toBe(3);
     const config = (more: object) => ({ nodeRepairConfig: { enabled: true, ...more } });
     expect(running(config({ maxParallelNodesRepairedCount: 2 }))).toBe(2);
-    // The percentage refers to the unhealthy nodes.
-    expect(running(config({ maxParallelNodesRepairedPercentage: 50 }))).toBe(2);
+    // The percentage refers to the unhealthy nodes whose findings are recorded.
+    const half = some(4, 5, config({ maxParallelNodesRepairedPercentage: 50 }));
+    const recordedIn = (count: number) =>
+      half.repairs.map((repair, index) =>
+        index < count ? { ...repair, status: { phase: 'Waiting' as const, findings: [] } } : repair,
+      );
+    const runningOf = (repairs: readonly NodeRepair[]) =>
+      decideRepairs({ ...half, repairs }).outlook.filter(
+        ({ status }) => status.phase === 'Repairing',
+      ).length;
+    expect(runningOf(recordedIn(4))).toBe(2);
+    expect(runningOf(recordedIn(3))).toBe(1);
     expect(verdictOf(some(4, 5), 2)).toBe('Blocked parallel');
   });
 
