@@ -34,6 +34,8 @@ const specs = [
 ];
 /** They need processes in containers, hours, or a cluster of their own. */
 const outside = ['Slow', 'Disruptive', 'Serial', 'Feature:', 'Flaky', 'Windows'];
+/** Of a failure's text, which goes on with the code of the spec. */
+const shownLetters = 600;
 const specTimeout = '15m';
 /** Each spec has a namespace of its own, and mostly waits. */
 const lanes = 5;
@@ -67,12 +69,15 @@ const readReport = (xml: string): readonly Result[] =>
     .filter(([, name = '']) => name.startsWith('[It] '))
     .map(([, name = '', attributes = '', body = '']) => ({
       name: plainText(name).slice('[It] '.length),
-      failure: /<(?:failure|error) message="([^"]*)"/.exec(body)?.[1],
+      failure: /<(?:failure|error)[^>]*>([\s\S]*?)<\/(?:failure|error)>/.exec(body)?.[1],
       isSkipped: attributes.includes('status="skipped"') || body.includes('<skipped'),
     }))
     .map((one) => ({
       ...one,
-      failure: one.failure === undefined ? undefined : plainText(one.failure),
+      failure:
+        one.failure === undefined
+          ? undefined
+          : plainText(one.failure).trim().slice(0, shownLetters),
     }));
 
 const main = async (): Promise<number> => {
