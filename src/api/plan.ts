@@ -267,7 +267,7 @@ export type GroupWaiting =
     }
   /** The number of instances that Auto Scaling has not launched yet. */
   | { readonly kind: 'instances'; readonly missing: number }
-  /** An adoption: whether the owner's tag is still Drover's. */
+  /** An adoption or a release: whether the owner's tag is Drover's. */
   | { readonly kind: 'tag'; readonly autoScalingGroupName: string }
   /** A creation: the group of remote access, which the launch template names by its id. */
   | { readonly kind: 'securityGroup'; readonly name: string }

@@ -115,6 +115,13 @@ describe('the removal of a node group', () => {
     const plan = decideRemoval(observed({ ...more, parts: partsOf(own) }));
     expect([plan.steps, plan.waitingOn]).toEqual([[], [waiting]]);
   });
+
+  it('deletes no group with policy Retain: its tag was read late, and it is released', () => {
+    const found = { scaling: aScaling(own), parts: partsOf(own) };
+    const plan = decideRemoval(observed(found, { deletionPolicy: 'Retain' }));
+    const waiting = { kind: 'tag', autoScalingGroupName: 'asg' };
+    expect([plan.steps, plan.waitingOn]).toEqual([[], [waiting]]);
+  });
 });
 
 describe('a part that is in use elsewhere', () => {

@@ -12,6 +12,7 @@ import type { NodeRepair } from '../../api/node-repair.ts';
 import {
   autoScalingGroupNameOf,
   type HealthIssue,
+  isRetained,
   type NodeGroup,
   type NodeGroupStatus,
 } from '../../api/nodegroup.ts';
@@ -60,7 +61,10 @@ export const removalWaits = (
     return { kind: 'quarantine', repairs: kept.map(({ metadata }) => metadata.name) };
   }
   if (mayStand) return { kind: 'absence', autoScalingGroupName: autoScalingGroupNameOf(group) };
-  if (scaling === undefined || !isOwn(observation) || isEmpty(scaling)) return undefined;
+  if (scaling === undefined || !isOwn(observation)) return undefined;
+  // An earlier read lacked the group or its tag. The next pass reads both and releases the group.
+  if (isRetained(group)) return { kind: 'tag', autoScalingGroupName: scaling.name };
+  if (isEmpty(scaling)) return undefined;
   return { kind: 'members', total: Math.max(scaling.instances.length, scaling.desiredCapacity) };
 };
 
