@@ -185,6 +185,12 @@ describe('the creation of a node group', () => {
       /The newest of AL2023_x86_64_STANDARD is 1\.33\.1-20260101/,
     ],
     ['an unknown family', observed({}, { amiType: 'NEW' }), 'AmiIdNotFound', /no image for NEW/],
+    [
+      'no such instance type, before the security group of remote access',
+      observed({ reads: { ...reads, types: [] } }, withKey),
+      'Ec2InstanceTypeDoesNotExist',
+      /\[m5\.large\]/,
+    ],
   ])('is refused with %s, and nothing is created', (_, observation, code, message) => {
     const { steps, refusal } = decideCreation(observation).plan;
     expect([steps, refusal?.code]).toEqual([[], code]);

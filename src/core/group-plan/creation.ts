@@ -100,9 +100,7 @@ const profileIssue = ({ group, profile }: CreationObservation): HealthIssue | un
 const remoteSources = ({ spec }: NodeGroup): readonly string[] =>
   spec.remoteAccess?.ec2SshKey === undefined ? [] : (spec.remoteAccess.sourceSecurityGroups ?? []);
 
-/**
- * Why the group cannot be created, apart from issues of its launch template, which follow later.
- */
+/** Why the group cannot be created, apart from issues of its launch template. */
 const partsIssue = (observation: CreationObservation): HealthIssue | undefined => {
   const { group, subnets, sources } = observation;
   const subnetIds = subnets.map(({ id }) => id);
@@ -217,6 +215,8 @@ export const decideCreation = (observation: CreationObservation): CreationDecisi
   });
   const issue = partsIssue(observation);
   if (issue !== undefined) return refuse(issue);
+  const template = templatePart(observation);
+  if ('issue' in template) return refuse(template.issue);
   const remote = remoteAccessSteps(observation);
   const before: readonly GroupStep[] = [
     { kind: 'AuthorizeRole', role: group.spec.nodeRole },
@@ -229,8 +229,6 @@ export const decideCreation = (observation: CreationObservation): CreationDecisi
     const { name } = opened.securityGroup;
     return { plan: { subject, steps: before, waitingOn: [{ kind: 'securityGroup', name }] } };
   }
-  const template = templatePart(observation);
-  if ('issue' in template) return refuse(template.issue);
   const steps = [...before, ...template.steps, createStep(observation)];
   const { launchTemplate } = group.spec;
   return {
