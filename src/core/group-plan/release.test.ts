@@ -70,6 +70,12 @@ describe('a release', () => {
     expect(waitingOn).toEqual([{ kind: 'undoing', drains: 1 }]);
   });
 
+  it('waits for a drain that was requested and has not begun', () => {
+    const { steps, waitingOn } = plan({ disruptions: [aRecord({ status: undefined })], hooks });
+    expect(steps.map(({ kind }) => kind)).toEqual(['WriteGroupStatus', 'WithdrawCauses']);
+    expect(waitingOn).toEqual([{ kind: 'undoing', drains: 1 }]);
+  });
+
   it.each([
     [
       'an operator’s own drain',

@@ -61,7 +61,8 @@ const undoing = (facts: ReleaseFacts): number => {
   const members = new Set(scaling.instances.map(({ instanceId }) => instanceId));
   return disruptions.filter((record) => {
     const { metadata, spec, status } = record;
-    const isOpen = status?.phase !== undefined && status.phase !== 'Ended';
+    // A drain that was only requested has no phase.
+    const isOpen = status?.phase !== 'Ended';
     const cancelled = withdrawn.get(metadata.name) ?? [];
     const isCancelled = spec.causes.every(
       (cause) =>
