@@ -1,6 +1,6 @@
 // One pass over one node group: adopts, creates or deletes its Auto Scaling group, then observes,
-// decides, applies and reports. Every effect follows the status that reports it, and is safe to
-// repeat.
+// decides, applies and reports. Changes of sizes and updates follow the status that reports them;
+// the tags of an adoption and a removal follow none.
 import { completeNodeGroup } from '../../api/adopted.ts';
 import { type EpochMs, epochMs } from '../../api/brand.ts';
 import type { ScalingGroup } from '../../api/cloud.ts';

@@ -1,5 +1,6 @@
-// Runs the steps of a plan that adopt, create, delete or release a node group. Each is safe to
-// repeat. Decides nothing.
+// Runs the steps of a plan that adopt, create, delete or release a node group. A repeated step
+// changes nothing or, as for a security group that exists, fails until the next pass reads what the
+// first one did. Decides nothing.
 
 import {
   type CreationStep,
