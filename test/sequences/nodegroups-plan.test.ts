@@ -17,9 +17,8 @@ import type { CliContext } from '../../src/cli/context.ts';
 import {
   type DryRunSources,
   planOf,
-  planOfDelete,
-  planOfRelease,
   planOfUpdate,
+  plansOfDelete,
 } from '../../src/cli/nodegroup/dry-run.ts';
 import { adoptionsOf } from '../../src/core/nodegroup/index.ts';
 import { createInProcessPorts } from '../../src/sim/index.ts';
@@ -223,7 +222,7 @@ describe('the plan that a dry run prints', () => {
   it('of a group that is to be deleted drains all of its nodes', async () => {
     const stage = await begin(2);
     const { life, sources } = stage;
-    const plan = await during(life, planOfDelete(sources, groupOf(life)));
+    const { now: plan } = await during(life, plansOfDelete(sources, groupOf(life)));
     expect(plan.steps.map(({ kind }) => kind)).toEqual([
       'WriteGroupStatus',
       'SuspendProcesses',
@@ -266,7 +265,7 @@ describe('the plan that a dry run prints', () => {
     life.patch({ spec: { deletionPolicy: 'Retain' } });
     await life.driver.advance(30);
     const from = stage.done().length;
-    const plan = await during(life, planOfRelease(sources, groupOf(life)));
+    const { now: plan } = await during(life, plansOfDelete(sources, groupOf(life)));
     const kinds = ['WriteGroupStatus', 'RemoveHook', 'RemoveHook', 'UntagGroup'];
     expect(plan.steps.map(({ kind }) => kind)).toEqual([...kinds, 'DisownRole', 'EndRelease']);
     expect(await printed(stage, ...deletion)).toContain('remove lifecycle hook Terminate-LC-Hook');

@@ -16,7 +16,7 @@ import {
   type OutputFormat,
 } from '../context.ts';
 import { timeoutMs } from '../duration.ts';
-import { planOfRelease, printGroupPlan } from '../nodegroup/dry-run.ts';
+import { plansOfDelete, printGroupPlan } from '../nodegroup/dry-run.ts';
 import { outputOption, printDocument } from '../output.ts';
 import { inspectedLines, readDrains } from '../uninstall/read.ts';
 import { clusterText, nameCluster } from '../where.ts';
@@ -178,7 +178,8 @@ const release = async (
   if (!flags.yes) {
     const cloud = await context.cloud(connection);
     const { now } = await context.cluster(connection);
-    printGroupPlan(context, 'table', await planOfRelease({ kube, cloud, now }, group));
+    const { now: plan, ...more } = await plansOfDelete({ kube, cloud, now }, group);
+    printGroupPlan(context, 'table', plan, more);
     context.err(`nothing was changed in ${where}: add --yes to release it`);
     return;
   }

@@ -28,7 +28,7 @@ import { timeoutMs } from '../duration.ts';
 import { listRepairs } from '../health/read.ts';
 import { takeOut } from '../node-role.ts';
 import { noOtherPlace, quarantineLines, readHolding } from '../nodegroup/deleting.ts';
-import { planOfRelease, plansOfDelete, printGroupPlan } from '../nodegroup/dry-run.ts';
+import { plansOfDelete, printGroupPlan } from '../nodegroup/dry-run.ts';
 import { outputOption } from '../output.ts';
 import { type Progress, progressOf } from '../progress.ts';
 import { accountOf, nameAccount, nameCluster } from '../where.ts';
@@ -210,15 +210,13 @@ const dryRunOf = async (deletion: Deletion, group: NodeGroup | undefined): Promi
   const cloud = await context.cloud(connection);
   const { now } = await context.cluster(connection);
   const sources = { kube, cloud, now };
-  if (isRetained(group)) {
-    return printGroupPlan(context, flags.output, await planOfRelease(sources, group));
-  }
   const annotations = { ...group.metadata.annotations, [forceAnnotation]: 'true' };
   const isForced = flags.force || !flags.drain;
   const asked = isForced ? { ...group, metadata: { ...group.metadata, annotations } } : group;
-  for (const line of quarantineLines(await listRepairs(kube), name)) context.err(line);
-  const plans = await plansOfDelete(sources, asked);
-  printGroupPlan(context, flags.output, plans.now, plans.later);
+  const repairs = isRetained(group) ? [] : await listRepairs(kube);
+  for (const line of quarantineLines(repairs, name)) context.err(line);
+  const { now: first, ...more } = await plansOfDelete(sources, asked);
+  printGroupPlan(context, flags.output, first, more);
 };
 
 const deleteNodeGroup = async (
