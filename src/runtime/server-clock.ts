@@ -17,8 +17,8 @@ export class ServerClock implements Clock, DateReader {
   }
 
   /**
-   * Stands still where a correction would move it back by less than a step of the header: a decision
-   * for which a time has come is not taken back by the next answer.
+   * Stands still where a correction would move it back by less than a step of the header: a
+   * decision for which a time has come is not taken back by the next answer.
    */
   now(): EpochMs {
     const corrected = this.#own.now() + this.#aheadMs;
