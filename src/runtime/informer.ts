@@ -18,8 +18,9 @@ import {
 import { linkedAbort, sleepOrAbort } from './abort.ts';
 import { Backoff } from './backoff.ts';
 import { describeError } from './errors.ts';
+import { collect, type InitialEvents, isRefusal } from './initial-events.ts';
 import { type Change, type IndexFunction, keyOf, ObjectCache, revisionOf } from './object-cache.ts';
-import { type InitialEvents, isRefusal, watchOnce } from './watch-once.ts';
+import { watchOnce } from './watch-once.ts';
 
 export interface InformerOptions<T extends KubeObject> {
   readonly kube: KubeApi;
@@ -213,7 +214,7 @@ export class Informer<T extends KubeObject> {
     const { clock, initialEvents, project = (object: T) => object } = this.#options;
     if (initialEvents?.isServed !== true || signal.aborted) return false;
     const at = clock.now();
-    const items: T[] = [];
+    const objects = new Map<string, T>();
     const link = linkedAbort(signal);
     const late = sleepOrAbort(clock, initialWithinMs, link.signal).then((isOver) => {
       if (!isOver || this.#synced) return;
@@ -223,9 +224,9 @@ export class Informer<T extends KubeObject> {
     try {
       await this.#watchOnce(link.signal, { sendInitialEvents: true }, (event) => {
         if (this.#synced) this.#take(event);
-        else if (event.type === 'ADDED') items.push(project(event.object));
-        else if (event.type === 'BOOKMARK' && event.endsInitial === true) {
-          this.#replace(items, revisionOf(event.resourceVersion), at);
+        else if (event.type !== 'BOOKMARK') collect(objects, event.type, project(event.object));
+        else if (event.endsInitial === true) {
+          this.#replace([...objects.values()], revisionOf(event.resourceVersion), at);
         }
       });
     } catch (error) {

@@ -51,6 +51,24 @@ describe('an informer that begins with its watch', () => {
     expect(informer.stats.gaps).toBe(0);
   });
 
+  it('keeps what the server changed before it ended the present objects', async () => {
+    const { kube, clock, informer, requests, start } = setUp();
+    kube.initialEvents = 'endless';
+    kube.put(things, { name: 'gone' });
+    kube.put(things, { name: 'changed', labels: { at: 'first' } });
+    await start();
+    kube.remove(things, 'gone');
+    kube.put(things, { name: 'changed', labels: { at: 'last' } });
+    kube.put(things, { name: 'new' });
+    await clock.settle();
+    expect(informer.hasSynced()).toBe(false);
+    kube.bookmark(true);
+    await clock.settle();
+    expect(informer.list().map(({ metadata }) => metadata.name)).toEqual(['changed', 'new']);
+    expect(informer.get('changed')?.metadata.labels).toEqual({ at: 'last' });
+    expect(requests()).toEqual(['watch']);
+  });
+
   it.each([
     ['refused', 0],
     ['endless', 5_000],

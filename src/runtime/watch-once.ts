@@ -1,31 +1,11 @@
 // One watch of an informer from start to end. Ends a silent watch; never resumes or retries.
 import type { KubeObject, ResourceType } from '../api/kube.ts';
-import {
-  type Clock,
-  type KubeApi,
-  KubeError,
-  type KubeErrorCode,
-  type Log,
-  type WatchEvent,
-  type WatchStart,
-} from '../ports/index.ts';
+import type { Clock, KubeApi, Log, WatchEvent, WatchStart } from '../ports/index.ts';
 import { type LinkedAbort, linkedAbort, sleepOrAbort } from './abort.ts';
 
 const defaultBookmarkPeriodMs = 60_000;
 /** A watch without a frame for this many bookmark periods is dead (reference/world.md 3). */
 const silentPeriods = 3;
-
-/** Whether the server begins watches with the present objects; shared by informers of a server. */
-export interface InitialEvents {
-  isServed: boolean;
-}
-
-/** Without the feature gate; before Kubernetes 1.27; with an etcd that reports no progress. */
-const refusals: ReadonlySet<KubeErrorCode> = new Set(['Invalid', 'BadRequest', 'ServerError']);
-
-/** Whether a server that answers so does not serve initial events. */
-export const isRefusal = (error: unknown): boolean =>
-  error instanceof KubeError && refusals.has(error.code);
 
 export interface WatchOptions<T extends KubeObject> {
   readonly kube: KubeApi;

@@ -60,7 +60,7 @@ export class FakeKube implements KubeApi {
   #revision = 100;
   #uid = 0;
   silent = false;
-  /** Whether watches may begin with the present objects; `endless`: no bookmark ends them. */
+  /** Whether watches may begin with the present objects; `endless` needs `bookmark(true)`. */
   initialEvents: 'served' | 'refused' | 'endless' = 'served';
 
   constructor(clock: Clock) {
@@ -109,9 +109,10 @@ export class FakeKube implements KubeApi {
       if (stream.resource === type.resource) stream.push(event);
     }
   }
-  bookmark(): void {
+  bookmark(endsInitial?: true): void {
     const resourceVersion = String(this.#revision);
-    for (const stream of this.#streams) stream.push({ type: 'BOOKMARK', resourceVersion });
+    const event = { type: 'BOOKMARK', resourceVersion, ...defined({ endsInitial }) } as const;
+    for (const stream of this.#streams) stream.push(event);
   }
   /** Changes the revision abruptly, like a server restored from another backup. */
   setRevision(revision: number): void {
