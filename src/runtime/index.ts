@@ -4,7 +4,7 @@ export { Backoff, retry } from './backoff.ts';
 export { describeError } from './errors.ts';
 export { fencedCloud, fencedHttp, fencedKube, NotLeader } from './fence.ts';
 export { allSynced, Informer } from './informer.ts';
-export type { InitialEvents } from './initial-events.ts';
+export { InitialEvents } from './initial-events.ts';
 export { LeaderElector } from './leader.ts';
 export { measuredCloud, measuredKube } from './measured.ts';
 export { mergePatchBetween } from './merge-diff.ts';

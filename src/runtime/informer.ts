@@ -18,7 +18,7 @@ import {
 import { linkedAbort, sleepOrAbort } from './abort.ts';
 import { Backoff } from './backoff.ts';
 import { describeError } from './errors.ts';
-import { collect, type InitialEvents, isRefusal } from './initial-events.ts';
+import { collect, type InitialEvents } from './initial-events.ts';
 import { type Change, type IndexFunction, keyOf, ObjectCache, revisionOf } from './object-cache.ts';
 import { watchOnce } from './watch-once.ts';
 
@@ -67,7 +67,7 @@ const shortWatchMs = 1_000;
 const maxStaleLists = 10;
 /** Maximum wait of `observedAtLeast`; a watch that is further behind is not waited for. */
 const observeWithinMs = 30_000;
-/** A server without initial events that ignores the option never ends them. */
+/** A server that ignores the option, or whose watch cache stalls, does not end them. */
 const initialWithinMs = 5_000;
 
 export class Informer<T extends KubeObject> {
@@ -212,13 +212,14 @@ export class Informer<T extends KubeObject> {
    */
   async #openOnce(signal: AbortSignal): Promise<boolean> {
     const { clock, initialEvents, project = (object: T) => object } = this.#options;
-    if (initialEvents?.isServed !== true || signal.aborted) return false;
     const at = clock.now();
+    if (initialEvents?.isServed(at) !== true || signal.aborted) return false;
     const objects = new Map<string, T>();
     const link = linkedAbort(signal);
+    let failure: unknown;
     const late = sleepOrAbort(clock, initialWithinMs, link.signal).then((isOver) => {
       if (!isOver || this.#synced) return;
-      initialEvents.isServed = false;
+      initialEvents.late(clock.now());
       link.abort();
     });
     try {
@@ -230,13 +231,16 @@ export class Informer<T extends KubeObject> {
         }
       });
     } catch (error) {
-      if (isRefusal(error) && !this.#synced) initialEvents.isServed = false;
-      else if (!signal.aborted) this.#warn('watch failed, trying again', error);
+      failure = error;
     } finally {
       link.abort();
       link.unlink();
       await late;
     }
+    if (failure === undefined || signal.aborted) return this.#synced;
+    if (!this.#synced && initialEvents.isRefusal(failure, clock.now())) return false;
+    this.#warn('watch failed, trying again', failure);
+    await this.#pause(signal, failure);
     return this.#synced;
   }
 

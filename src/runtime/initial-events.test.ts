@@ -6,6 +6,7 @@ import { type EpochMs, epochMs, parseTime } from '../api/brand.ts';
 import { type KubeObject, resourceTypes } from '../api/kube.ts';
 import { KubeError } from '../ports/index.ts';
 import { Informer } from './informer.ts';
+import { InitialEvents } from './initial-events.ts';
 
 const things = resourceTypes.nodes;
 
@@ -16,7 +17,7 @@ const setUp = () => {
   const clock = new VirtualClock();
   const kube = new FakeKube(clock);
   const stop = new AbortController();
-  const initialEvents = { isServed: true };
+  const initialEvents = new InitialEvents();
   const options = { kube, clock, random: new TestRandom(), log: new CollectingLog() };
   const informer = new Informer({ ...options, type: things, initialEvents, writtenAfter });
   const seen: string[] = [];
@@ -69,18 +70,30 @@ describe('an informer that begins with its watch', () => {
     expect(requests()).toEqual(['watch']);
   });
 
-  it.each([
-    ['refused', 0],
-    ['endless', 5_000],
-  ] as const)('lists where such a watch is %s, and asks for none again', async (how, afterMs) => {
+  it('lists at once where such a watch is refused, and never asks for one again', async () => {
     const { kube, clock, initialEvents, seen, requests, start } = setUp();
-    kube.initialEvents = how;
+    kube.initialEvents = 'refused';
     kube.put(things, { name: 'n1' });
     await start();
-    await clock.advance(afterMs);
     expect(seen).toEqual(['added n1']);
     expect(requests()).toEqual(['watch', 'list', 'watch']);
-    expect(initialEvents.isServed).toBe(false);
+    await clock.advance(24 * 3600_000);
+    expect(initialEvents.isServed(clock.now())).toBe(false);
+  });
+
+  it.each(['endless', 'ServerError'] as const)('asks again 10 min after %s', async (how) => {
+    const { kube, clock, initialEvents, seen, requests, start } = setUp();
+    if (how === 'endless') kube.initialEvents = how;
+    else kube.fail('watch', how);
+    kube.put(things, { name: 'n1' });
+    await start();
+    await clock.advance(5_000);
+    expect(seen).toEqual(['added n1']);
+    expect(requests()).toEqual(['watch', 'list', 'watch']);
+    await clock.advance(594_000);
+    expect(initialEvents.isServed(clock.now())).toBe(false);
+    await clock.advance(6_000);
+    expect(initialEvents.isServed(clock.now())).toBe(true);
   });
 
   it('lists after a failure that says nothing about the server', async () => {
@@ -88,9 +101,19 @@ describe('an informer that begins with its watch', () => {
     kube.fail('watch', 'Unreachable');
     kube.put(things, { name: 'n1' });
     await start();
-    await clock.advance(100);
+    await clock.advance(300);
     expect(seen).toEqual(['added n1']);
-    expect(initialEvents.isServed).toBe(true);
+    expect(initialEvents.isServed(clock.now())).toBe(true);
+  });
+
+  it('lists only after the wait that a busy server asks for', async () => {
+    const { kube, clock, requests, start } = setUp();
+    kube.fail('watch', 'TooManyRequests', { retryAfterSeconds: 7 });
+    await start();
+    await clock.advance(6_900);
+    expect(requests()).toEqual(['watch']);
+    await clock.advance(100);
+    expect(requests()).toEqual(['watch', 'list', 'watch']);
   });
 
   it('resumes from the version it has seen when that watch ends', async () => {

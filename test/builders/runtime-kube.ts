@@ -54,6 +54,7 @@ export class FakeKube implements KubeApi {
     left: number;
     landed: boolean;
     name: string | undefined;
+    retryAfterSeconds: number | undefined;
   }[] = [];
   #staleList: { readonly items: readonly Raw[]; readonly resourceVersion: string } | undefined;
   #staleLeft = 0;
@@ -84,10 +85,10 @@ export class FakeKube implements KubeApi {
   fail(
     verb: Verb,
     code: KubeErrorCode,
-    more: { times?: number; landed?: boolean; name?: string } = {},
+    more: { times?: number; landed?: boolean; name?: string; retryAfterSeconds?: number } = {},
   ): void {
-    const { times = 1, landed = false, name } = more;
-    this.#failures.push({ verb, code, left: times, landed, name });
+    const { times = 1, landed = false, name, retryAfterSeconds } = more;
+    this.#failures.push({ verb, code, left: times, landed, name, retryAfterSeconds });
   }
   heal(): void {
     this.#failures.length = 0;
@@ -312,7 +313,8 @@ export class FakeKube implements KubeApi {
     if (failure === undefined) return run();
     failure.left--;
     if (failure.landed) run();
-    throw new KubeError(failure.code, `told to fail: ${failure.code}`);
+    const { code, retryAfterSeconds } = failure;
+    throw new KubeError(code, `told to fail: ${code}`, defined({ retryAfterSeconds }));
   }
 
   #of(type: ResourceType): Map<string, Raw> {

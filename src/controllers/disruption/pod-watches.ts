@@ -4,7 +4,7 @@ import type { EpochMs } from '../../api/brand.ts';
 import { defined } from '../../api/defined.ts';
 import type { Pod } from '../../api/kube.ts';
 import type { Observation } from '../../core/termination/index.ts';
-import { type Informer, type InitialEvents, linkedAbort } from '../../runtime/index.ts';
+import { type Informer, InitialEvents, linkedAbort } from '../../runtime/index.ts';
 
 interface Watch {
   readonly informer: Informer<Pod>;
@@ -36,7 +36,7 @@ export class PodWatches {
   /** User -> nodes whose pods it needs. */
   readonly #nodesOf = new Map<string, Set<string>>();
   readonly #running = new Set<Promise<void>>();
-  readonly #initialEvents: InitialEvents = { isServed: true };
+  readonly #initialEvents = new InitialEvents();
 
   constructor(options: PodWatchOptions, signal: AbortSignal) {
     this.#options = options;
