@@ -1,5 +1,6 @@
 // What drover explain adds to the texts of core: history, labels and taints with their owners, an
 // idle controller.
+import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import {
   aDisruption,
@@ -9,7 +10,11 @@ import {
   aNode,
   timePlus,
 } from '../../../test/builders/core-termination.ts';
-import { explainLines, historyOf, marksDocument } from './explain.ts';
+import { helpOnlyContext } from '../../../test/builders/help-only-context.ts';
+import { VirtualClock } from '../../../test/builders/runtime.ts';
+import { FakeKube } from '../../../test/builders/runtime-kube.ts';
+import { resourceTypes } from '../../api/kube.ts';
+import { addExplainCommand, explainLines, historyOf, marksDocument } from './explain.ts';
 
 const owned = { excludeLabel: true, unschedulable: false, taint: false, annotation: false };
 const draining = aDisruption([aManualCause()], {
@@ -107,5 +112,31 @@ describe('drover explain', () => {
     expect(explainLines({ node: aNode(), disruption: draining }).join()).not.toMatch(
       /no controller/,
     );
+  });
+});
+
+describe('drover explain NODE', () => {
+  it.each([
+    ['lists no pods of a node without a drain', [], 0],
+    ['lists the pods of a draining node once', [draining.metadata.name], 1],
+  ])('%s', async (_, drained, lists) => {
+    const clock = new VirtualClock();
+    const kube = new FakeKube(clock);
+    kube.put(resourceTypes.nodes, { name: 'n1', spec: aNode().spec, status: {} });
+    for (const name of drained) {
+      const { spec, status = {} } = draining;
+      kube.put(resourceTypes.nodedisruptions, { name, spec, status });
+    }
+    const program = new Command();
+    const context = {
+      ...helpOnlyContext,
+      out: () => undefined,
+      kube: async () => kube,
+      cluster: async () => ({ embedded: false, now: clock.now() }),
+    };
+    addExplainCommand(program, context, () => ({}));
+    await program.parseAsync(['explain', 'n1'], { from: 'user' });
+    const asked = kube.requests.filter(({ resource }) => resource === 'pods');
+    expect(asked).toHaveLength(lists);
   });
 });

@@ -75,12 +75,12 @@ const withPods = async (
   subject: Subject,
 ): Promise<Subject> => {
   const { node, disruption } = subject;
-  if (node === undefined) return subject;
+  if (node === undefined || disruption === undefined) return subject;
   const kube = await context.kube(connection);
   const { now } = await context.cluster(connection);
   const fieldSelector = `spec.nodeName=${node.metadata.name}`;
   const pods = (await orUnknown(kube.list<Pod>(resourceTypes.pods, { fieldSelector })))?.items;
-  if (disruption === undefined || pods === undefined) return subject;
+  if (pods === undefined) return subject;
   return { ...subject, asPodsShow: withStopping(disruption, pods, now) };
 };
 

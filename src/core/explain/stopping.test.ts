@@ -54,6 +54,22 @@ describe('the explanation of a drain', () => {
     expect(waits(draining([]), pods, tPlus(3)).at(-1)).toBe('waits: and 3 more');
   });
 
+  it.each([
+    ['only counts', 'p', 10],
+    ['names', 'b', 20],
+  ])('counts once a pod that is stopping and that the status %s', (_, prefix, count) => {
+    const named: readonly WaitingOn[] = Array.from({ length: 20 }, (_, i) => ({
+      kind: 'pdb',
+      pod: `demo/b${i}`,
+      budgets: ['demo/web'],
+      message: 'needs 3 healthy pods and has 3',
+      neverAllows: false,
+    }));
+    const pods = Array.from({ length: count }, (_, i) => stopping(`${prefix}${i}`, 30));
+    const shown = withStopping(draining(named, { waitingOnTotal: 30 }), pods, tPlus(3));
+    expect(shown.status?.waitingOnTotal).toBe(30);
+  });
+
   it('leaves a drain that is over, and pods of DaemonSets, as they are', () => {
     const over = draining([], { phase: 'Ended' });
     expect(waits(over, [stopping('p1', 30)], tPlus(3))).toEqual([]);
