@@ -26,9 +26,15 @@ const exchange = (
     open.end(call.body);
   });
 
-/** `url`: DROVER_URL with the token as password. */
+/** `url`: DROVER_URL with the token as password. Throws CommandError unless it is http. */
 export const createWorldControl = (url: string): WorldControl => {
   const parsed = new URL(url);
+  if (parsed.protocol !== 'http:') {
+    throw new CommandError(
+      exitCodes.usage,
+      `DROVER_URL begins with ${parsed.protocol}//: an embedded world is served over http:// only`,
+    );
+  }
   const token = decodeURIComponent(parsed.password);
   const origin = `${parsed.protocol}//${parsed.host}`;
   const call = async (method: 'GET' | 'POST', path: string, body?: Json): Promise<JsonObject> => {

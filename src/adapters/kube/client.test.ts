@@ -338,6 +338,20 @@ describe.each([
       await expect(collect(client.watch(nodes, from))).rejects.toBeInstanceOf(KubeError);
     });
 
+    it('do not hold up requests, however many are open', async () => {
+      const { port, seen } = await serve(({ url }, response) =>
+        url.includes('watch=') ? response.flushHeaders() : json(response, 200, { kind: 'Node' }),
+      );
+      const client = clientFor(port);
+      const watches = Array.from({ length: 20 }, () => collect(client.watch(nodes, from)));
+      const ended = Promise.allSettled(watches);
+      await expect.poll(() => seen.length).toBe(20);
+      const found = await client.get<Node>(nodes, { name: 'n1' });
+      expect(found.kind).toBe('found');
+      await client.close();
+      expect((await ended).every(({ status }) => status === 'rejected')).toBe(true);
+    });
+
     it('do not read ahead of a slow consumer without bound', async () => {
       const line = frame('MODIFIED', { metadata: { name: 'x'.repeat(1000) } });
       let sent = 0;

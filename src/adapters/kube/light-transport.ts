@@ -25,12 +25,13 @@ import type { ClusterAccess, UserAccess } from './kubeconfig.ts';
 const http = process.getBuiltinModule('node:http');
 const https = process.getBuiltinModule('node:https');
 
-/** Conditions and Events are written one by one; a watch has its own connection. */
-const maxConnections = 8;
+/** Of requests: a process with few calls makes few at once. Watches have no limit. */
+const maxRequestConnections = 8;
 
 interface Connected {
   readonly certificate: ClientCertificate | undefined;
-  readonly agent: Http.Agent;
+  readonly requests: Http.Agent;
+  readonly watches: Http.Agent;
 }
 
 export class LightTransport implements KubeTransport {
@@ -66,7 +67,8 @@ export class LightTransport implements KubeTransport {
     this.#closed = true;
     const closed = new KubeError('Unreachable', 'the client is closed');
     for (const request of this.#open) request.destroy(closed);
-    this.#connected?.agent.destroy();
+    this.#connected?.requests.destroy();
+    this.#connected?.watches.destroy();
     this.#connected = undefined;
   }
 
@@ -76,7 +78,7 @@ export class LightTransport implements KubeTransport {
     signal?.throwIfAborted();
     try {
       const authorization = await this.#user.authenticator.current();
-      const agent = this.#connect(authorization.certificate);
+      const agent = this.#connect(authorization.certificate)[call.lane];
       const answered = this.#dates?.sent();
       const headers = headersOf(call, authorization, this.#caller);
       const body = call.body === undefined ? undefined : Buffer.from(call.body);
@@ -131,27 +133,28 @@ export class LightTransport implements KubeTransport {
     });
   }
 
-  #connect(certificate: ClientCertificate | undefined): Http.Agent {
+  #connect(certificate: ClientCertificate | undefined): Connected {
     if (this.#closed) throw new KubeError('Unreachable', 'the client is closed');
     const current = this.#connected;
     const isSame =
       current?.certificate?.certificate === certificate?.certificate &&
       current?.certificate?.key === certificate?.key;
-    if (current !== undefined && isSame) return current.agent;
+    if (current !== undefined && isSame) return current;
+    const requests = this.#agent(certificate, maxRequestConnections);
+    const watches = this.#agent(certificate, Number.POSITIVE_INFINITY);
+    this.#connected = { certificate, requests, watches };
+    return this.#connected;
+  }
+
+  #agent(certificate: ClientCertificate | undefined, maxSockets: number): Http.Agent {
     const { certificateAuthority, tlsServerName, insecureSkipTlsVerify } = this.#cluster;
-    const keeping = { keepAlive: true, timeout: keepAliveMs, maxSockets: maxConnections };
-    const agent =
-      this.#url.protocol === 'https:'
-        ? new https.Agent({
-            ...keeping,
-            ...defined({ ca: certificateAuthority, servername: tlsServerName }),
-            ...(insecureSkipTlsVerify === true ? { rejectUnauthorized: false } : {}),
-            ...(certificate === undefined
-              ? {}
-              : { cert: certificate.certificate, key: certificate.key }),
-          })
-        : new http.Agent(keeping);
-    this.#connected = { certificate, agent };
-    return agent;
+    const keeping = { keepAlive: true, timeout: keepAliveMs, maxSockets };
+    if (this.#url.protocol !== 'https:') return new http.Agent(keeping);
+    return new https.Agent({
+      ...keeping,
+      ...defined({ ca: certificateAuthority, servername: tlsServerName }),
+      ...(insecureSkipTlsVerify === true ? { rejectUnauthorized: false } : {}),
+      ...(certificate === undefined ? {} : { cert: certificate.certificate, key: certificate.key }),
+    });
   }
 }
