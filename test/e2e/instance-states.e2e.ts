@@ -117,7 +117,8 @@ describe('instances whose state others change', {
     const said = await shows(`explain ${node}`, /over: Drained/);
     assert.match(said, /hook Terminate-LC-Hook .*: completed/);
     assert.match(said, /hook log-shipper .*: completed/);
-    assert.doesNotMatch(said, /backup/);
+    assert.match(said, /holds the instance in hook backup .*: its owner completes it/);
+    assert.doesNotMatch(said, /hook backup of/);
     // The other owner has time: its hook is open, and the node keeps its marks.
     await drover.ok('world advance 2m');
     assert.match(await states(), new RegExp(`${instance}\\s+Terminating:Wait`));
