@@ -100,8 +100,8 @@ const noAudit = async (kubectl: Kubectl, path: string): Promise<string | undefin
 };
 
 /**
- * Creates a pod that fits no node: its condition needs a scheduler, and its service account a
- * controller.
+ * What the control plane lacks. Creates a pod that fits no node: a controller must have made its
+ * service account, and a scheduler must set its condition.
  */
 const noControllers = async (kubectl: Kubectl): Promise<string | undefined> => {
   const name = `drover-look-${randomUUID().slice(0, 8)}`;

@@ -106,7 +106,7 @@ export const addSetupCommands = (program: Command, context: CliContext): void =>
     .command('setup')
     .description('print what the controller needs outside the cluster')
     .command('aws')
-    .description('print queue, EventBridge rules, IAM role and minimal policy of the controller')
+    .description('print the controller’s SQS queue, EventBridge rules, IAM role and minimal policy')
     .addOption(
       new Option('--format <format>', 'what to print').choices(formats).default('commands'),
     )

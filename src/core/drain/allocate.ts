@@ -40,7 +40,7 @@ export type Grant =
       /** Budgets that the eviction uses up a disruption of; empty if the API server checks none. */
       readonly budgets: readonly string[];
       readonly budgetVersions: Readonly<Record<string, string>>;
-      /** A signal to an application that moves its pod; it is expected to be refused. */
+      /** Only prompts an application that moves its own pods; it is expected to be refused. */
       readonly isSignal: boolean;
     }
   | {

@@ -52,8 +52,8 @@ const isSingleton = ({ route }: Candidate): boolean =>
 const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /**
- * Order: forced pods, pods whose eviction takes no token of a budget, then the nearest deadline,
- * single replicas, long grace periods.
+ * Order: forced pods; pods that a budget selects without counting their eviction; then all others.
+ * Within each: nearest deadline, single replicas with a budget, longest grace period.
  */
 export const inOrder = (a: Candidate, b: Candidate): number =>
   routeRank[a.route.kind] - routeRank[b.route.kind] ||

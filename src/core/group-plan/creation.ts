@@ -181,7 +181,7 @@ const templatePart = ({ group, template, reads }: CreationObservation): Template
   return { steps: [], made: defined({ imageId }) };
 };
 
-/** The topic of article 001, in EKS' account in each region. */
+/** The SNS topic of EKS' lifecycle hooks, in EKS' own account in each region (article 001). */
 const eksTopic = (region: string): string =>
   `arn:aws:sns:${region}:346952985317:eks-asg-lifecycle-hook-topic`;
 

@@ -62,7 +62,8 @@ export const removalWaits = (
   }
   if (mayStand) return { kind: 'absence', autoScalingGroupName: autoScalingGroupNameOf(group) };
   if (scaling === undefined || !isOwn(observation)) return undefined;
-  // An earlier read lacked the group or its tag. The next pass reads both and releases the group.
+  // A retained group is released, never deleted. It comes here if an earlier read lacked the group
+  // or its tag: the next pass reads both and releases it.
   if (isRetained(group)) return { kind: 'tag', autoScalingGroupName: scaling.name };
   if (isEmpty(scaling)) return undefined;
   return { kind: 'members', total: Math.max(scaling.instances.length, scaling.desiredCapacity) };

@@ -82,7 +82,7 @@ export interface SizesSeen {
   readonly settled: Settled;
   /** The spec's sizes after this pass. */
   readonly followed: NodeGroupScaling;
-  /** The desired size without the update's part. */
+  /** The group's desired size without the update's surge. */
   readonly wanted: number;
 }
 

@@ -181,8 +181,8 @@ const isSurplus = ({ receivedAt }: DisruptionCause, { status }: NodeGroupUpdate)
 };
 
 /**
- * With force, Auto Scaling chooses which surplus instance of an EKS strategy it terminates: only
- * its lifecycle hook shows the choice.
+ * The cause of a surplus node under DEFAULT with force: Auto Scaling chose the instance, so the node
+ * has the cause of its lifecycle hook and none of the update.
  */
 const forcedSurplus = (
   { spec }: NodeDisruption,

@@ -25,7 +25,7 @@ export interface Program {
   readonly slotCount: number;
 }
 
-/** UTF-16 units in classes that all instructions treat alike. */
+/** Groups UTF-16 code units into classes: no instruction distinguishes two units of one class. */
 export interface Alphabet {
   /** Class of each unit: 128 KiB. */
   readonly classOf: Uint16Array;

@@ -302,7 +302,8 @@ const checkedPlace = (row: InstanceRow) => ({
 });
 
 /**
- * One of EC2's two checks. A fault of the check counts from the instance's launch at the earliest.
+ * One of EC2's two status checks. It is impaired since the fault began, and never before the check
+ * was initialized.
  */
 const renderCheck = (scope: Scope, row: InstanceRow, since: number | undefined) => {
   if (row.state !== 'running') return { Status: 'not-applicable', Details: [] };

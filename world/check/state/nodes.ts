@@ -61,7 +61,7 @@ export interface NodeState {
   taints: ReadonlySet<string>;
   /** The taints among them that the last change of the node removed. */
   lostTaints: readonly string[];
-  /** Mark changes whose request the trace has not shown yet. */
+  /** Changed labels, taints and cordons for which the trace has not shown the request yet. */
   pending: MarkChange[];
 }
 

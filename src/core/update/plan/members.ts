@@ -117,8 +117,8 @@ export class Members {
   get isReplaced(): boolean {
     const { strategy, desired, surge } = this.#input;
     if (strategy === 'DEFAULT' || strategy === 'MINIMAL') return true;
-    // The last old nodes are terminated with decrement: the surge, bounded by the remaining old
-    // nodes, stays in their place.
+    // The surge counts no more nodes than there are old ones left: the last old nodes are
+    // terminated with decrement, and the surge nodes remain in their place.
     return this.#there < desired + Math.min(surge, this.#oldThere);
   }
 
