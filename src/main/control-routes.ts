@@ -217,7 +217,7 @@ const clear = (world: World, input: JsonObject): ControlAnswer => {
   return done({ cleared: world.faults.clear(kind) });
 };
 
-/** By the node's name, the instance id, or the private DNS name of an instance that never joined. */
+/** By the node's name, the instance id, or the private DNS name of one that never joined. */
 const nodeBootstrap = (world: World, name: string): ControlAnswer => {
   const instanceId = instanceOfNode(world, name) ?? world.aws.instanceIdOfNode(name) ?? name;
   const found = world.aws.nodeBootstrap(instanceId);

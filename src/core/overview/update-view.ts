@@ -181,8 +181,8 @@ const isSurplus = ({ receivedAt }: DisruptionCause, { status }: NodeGroupUpdate)
 };
 
 /**
- * The cause of a surplus node under DEFAULT with force: Auto Scaling chose the instance, so the node
- * has the cause of its lifecycle hook and none of the update.
+ * The cause of a surplus node under DEFAULT with force: Auto Scaling chose the instance, so the
+ * node has the cause of its lifecycle hook and none of the update.
  */
 const forcedSurplus = (
   { spec }: NodeDisruption,
