@@ -9,7 +9,7 @@ import { awsHandlers } from '../src/main/aws-front.ts';
 import { createWorld } from '../world/index.ts';
 import { bootstrapList } from './conformance-bootstrap.ts';
 import { kubectlTable } from './conformance-kubectl.ts';
-import { motoList } from './conformance-moto.ts';
+import { motoList, specsList } from './conformance-recorded.ts';
 import { updatesList } from './conformance-updates.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -121,7 +121,8 @@ export const conformance = async (): Promise<string> => {
   const withUpdates = replacePart(withRows, 'updates', updatesList(scenarioTests()));
   const withBootstrap = replacePart(withUpdates, 'bootstrap', bootstrapList());
   const withMoto = replacePart(withBootstrap, 'moto', motoList());
-  return replacePart(withMoto, 'tests', testsPart());
+  const withSpecs = replacePart(withMoto, 'specs', specsList());
+  return replacePart(withSpecs, 'tests', testsPart());
 };
 
 if (import.meta.main) writeFileSync(conformanceFile, await conformance());
