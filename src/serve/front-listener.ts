@@ -23,7 +23,7 @@ export type ControlRoutes = Readonly<
 export interface FrontListenerOptions {
   readonly aws: (request: HttpRequest) => Promise<HttpResponse>;
   readonly control: ControlRoutes;
-  /** Absent: there is no page. */
+  /** Absent if the process serves no page. */
   readonly page?: PageRoutes;
   /** Text for Prometheus at /metrics: what the embedded controllers count. */
   readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>;

@@ -94,7 +94,7 @@ const begin = async (options: GroupLifeOptions = {}): Promise<GroupLife> => {
 };
 
 const actions = new Set<string>();
-/** ReceiveMessage waits in the world and is no call of a trace. */
+/** The trace does not record ReceiveMessage, which waits inside the world. */
 const received = 'sqs:ReceiveMessage';
 
 const end = async (life: GroupLife): Promise<void> => {

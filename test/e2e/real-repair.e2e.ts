@@ -23,7 +23,7 @@ const whyNot =
 /** A replaced node takes about two minutes. */
 const patienceMs = 600_000;
 const { namespace, name: account } = agentAccount;
-/** One such line at boot is no fault. */
+/** A single line of this kind at boot is normal. */
 const lines = '{"level":"error","msg":"Unable to reach API Server"}\n'.repeat(3);
 
 interface Config {

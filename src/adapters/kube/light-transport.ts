@@ -25,7 +25,7 @@ import type { ClusterAccess, UserAccess } from './kubeconfig.ts';
 const http = process.getBuiltinModule('node:http');
 const https = process.getBuiltinModule('node:https');
 
-/** Of requests: a process with few calls makes few at once. Watches have no limit. */
+/** Connections for requests: these processes make few at once. Watches have no limit. */
 const maxRequestConnections = 8;
 
 interface Connected {

@@ -56,7 +56,7 @@ export interface GroupUserData {
 
 export type GroupResult =
   | { readonly kind: 'ok'; readonly result: GroupUserData }
-  /** What is wrong with the file, in sentences. */
+  /** Sentences that name each mistake of the file. */
   | { readonly kind: 'faults'; readonly faults: readonly string[] };
 
 interface Found {

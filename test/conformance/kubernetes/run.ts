@@ -32,9 +32,17 @@ const specs = [
   'Lease',
   'SchedulerPredicates',
 ];
-/** They need processes in containers, hours, or a cluster of their own. */
-const outside = ['Slow', 'Disruptive', 'Serial', 'Feature:', 'Flaky', 'Windows'];
-/** Of a failure's text, which goes on with the code of the spec. */
+/** These need processes in containers, hours, a cluster of their own, or webhooks. */
+const outside = [
+  '\\[Slow',
+  '\\[Disruptive',
+  '\\[Serial',
+  '\\[Feature:',
+  '\\[Flaky',
+  '\\[Windows',
+  'webhook',
+];
+/** This many letters of a failure are kept: the message, without the spec's code after it. */
 const shownLetters = 600;
 const specTimeout = '15m';
 /** Each spec has a namespace of its own, and mostly waits. */
@@ -51,7 +59,7 @@ const runSpecs = (program: string, args: readonly string[]): Promise<void> => {
       ...['--provider=skeleton', '--allowed-not-ready-nodes=-1', '--minStartupPods=0'],
       ...['--disable-log-dump=true', '--dump-logs-on-failure=false', '--ginkgo.no-color'],
       ...[`--ginkgo.timeout=${specTimeout}`, '--ginkgo.seed=1', ...args],
-      `--ginkgo.skip=${outside.map((word) => `\\[${word}`).join('|')}|webhook`,
+      `--ginkgo.skip=${outside.join('|')}`,
     ],
     { env, stdio: ['ignore', env.SHOW === '1' ? 'inherit' : 'ignore', 'inherit'] },
   );
@@ -63,22 +71,18 @@ const lane = async (list: string[], run: (focus: string) => Promise<void>): Prom
   for (let focus = list.shift(); focus !== undefined; focus = list.shift()) await run(focus);
 };
 
-/** Of a spec as ginkgo reports it: `[It] [sig-apps] DisruptionController should ...`. */
+/** ginkgo names a spec `[It] [sig-apps] DisruptionController should ...`. */
 const readReport = (xml: string): readonly Result[] =>
   [...xml.matchAll(/<testcase name="([^"]*)"([^>]*?)(?:\/>|>([\s\S]*?)<\/testcase>)/g)]
     .filter(([, name = '']) => name.startsWith('[It] '))
-    .map(([, name = '', attributes = '', body = '']) => ({
-      name: plainText(name).slice('[It] '.length),
-      failure: /<(?:failure|error)[^>]*>([\s\S]*?)<\/(?:failure|error)>/.exec(body)?.[1],
-      isSkipped: attributes.includes('status="skipped"') || body.includes('<skipped'),
-    }))
-    .map((one) => ({
-      ...one,
-      failure:
-        one.failure === undefined
-          ? undefined
-          : plainText(one.failure).trim().slice(0, shownLetters),
-    }));
+    .map(([, name = '', attributes = '', body = '']) => {
+      const failed = /<(?:failure|error)[^>]*>([\s\S]*?)<\/(?:failure|error)>/.exec(body)?.[1];
+      return {
+        name: plainText(name).slice('[It] '.length),
+        failure: failed === undefined ? undefined : plainText(failed).trim().slice(0, shownLetters),
+        isSkipped: attributes.includes('status="skipped"') || body.includes('<skipped'),
+      };
+    });
 
 const main = async (): Promise<number> => {
   const program = env.KUBERNETES_E2E;
